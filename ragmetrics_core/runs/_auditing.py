@@ -9,14 +9,12 @@ from ragmetrics_core.metrics import Metric
 from ragmetrics_core.runs._audit_processes import doubtful, processes_for
 from ragmetrics_core.runs._folder import Folder
 from ragmetrics_core.runs._index import Place
-from ragmetrics_core.runs._manifest import MetricEntry, seal_in
+from ragmetrics_core.runs._manifest import OF_THE_METRIC, MetricEntry, seal_in
 from ragmetrics_core.runs._reading import Reader
 from ragmetrics_core.runs._record_audit import RecordAudit
 from ragmetrics_core.runs._stored import Key
 
 __all__ = ["audited"]
-
-_OF_THE_METRIC = ("low", "high", "exceeds", "higher_is_better")
 
 
 def audited(
@@ -37,7 +35,7 @@ def audited(
         processes: how many processes look at the records; None for one a core where there are many records.
     """
     for stored, own in zip(folder.manifest.metrics, entries, strict=True):
-        fields = ((name, getattr(stored, name), getattr(own, name)) for name in _OF_THE_METRIC)
+        fields = ((name, getattr(stored, name), getattr(own, name)) for name in OF_THE_METRIC)
         if found := [Difference(*each) for each in fields if each[1] != each[2]]:
             yield Key("manifest.json", own.signature), found
     yield from _whole(folder)

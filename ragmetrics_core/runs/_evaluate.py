@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Unpack, get_args
@@ -156,7 +156,7 @@ async def aevaluate(
     price = price_of(prepared.models.judges, budget.prices)
     unnamed = prepared.models.unnamed
     folder = Folder.begin(out, prepared.manifest, overwrite=overwrite, unnamed=unnamed)
-    with writing(folder), journal_of(folder, cache) as journal:
+    with closing(folder), journal_of(folder, cache) as journal:
         calls = wired(prepared.models, traffic, journal, budget, price=price, redact=redact)
         evaluation = Evaluation(
             prepared.metrics,
@@ -180,15 +180,6 @@ def refuse_useless(folder: Folder) -> None:
     if not folder.index.sample_ids and (first := next(folder.rejected, None)) is not None:
         count = sum(1 for _ in folder.rejected)
         raise none_usable(count, first)
-
-
-@contextmanager
-def writing(folder: Folder) -> Generator[None]:
-    """Close the folder at the end, in whatever way that comes."""
-    try:
-        yield
-    finally:
-        folder.close()
 
 
 @contextmanager

@@ -4,9 +4,8 @@ The format is described in docs/record.md.
 """
 
 import json
-import os
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +27,7 @@ from ragmetrics_core.runs._stored import (
     prompt_in,
     stored_record,
 )
-from ragmetrics_core.runs._writing import made_anew, not_a_link
+from ragmetrics_core.runs._writing import not_a_link, put_in_place
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.shapes import is_dict
 
@@ -82,6 +81,7 @@ class Folder:
 
     Attributes:
         index: what the files hold, and where.
+        prompt_texts: the texts of all prompts that were asked, by digest.
         is_written: whether another process was writing to it when it was opened: what it holds then is what
             was whole at that moment.
 
@@ -103,7 +103,9 @@ class Folder:
         self.is_written = is_written
         self._lock: FolderLock | None = None
         self._files = files or RunFiles.of(path)
-        self._texts = dict(text for text, _ in self._files.prompts.read(prompt_in))
+        self.prompt_texts: dict[str, PromptText] = dict(
+            text for text, _ in self._files.prompts.read(prompt_in)
+        )
         self.index = Index(self._files.samples, self._files.records, anew=anew, keep=not is_written)
 
     @classmethod
@@ -209,32 +211,24 @@ class Folder:
             return
         contents = self._contents() if manifest.finished else None
         self.manifest = manifest = manifest.model_copy(update={"contents": contents})
-        text = manifest.stored()
-        scratch = self.path / SCRATCH
+        file = self.path / "manifest.json"
         try:
-            with made_anew(scratch, encoding="utf-8") as file:
-                file.write(text)
-            os.replace(scratch, self.path / "manifest.json")
+            put_in_place(file, manifest.stored())
         except OSError as error:
-            with suppress(OSError):
-                scratch.unlink(missing_ok=True)
-            raise RecordError(
-                f"{self.path / 'manifest.json'} cannot be written: {error.strerror or error}"
-            ) from error
+            raise RecordError(f"{file} cannot be written: {error.strerror or error}") from error
 
     def unfinish(self) -> None:
         """Say that the run goes on, if it was finished, and what in it was changed since by another hand."""
         if self.manifest.finished:
             # what a crash cut off is measured again
             altered = tuple(name for name in self.altered() if name not in self.cut_files)
-            update = {"finished": False, "altered": altered}
-            self.save_manifest(self.manifest.model_copy(update=update))
+            self._save(finished=False, altered=altered)
 
     def _contents(self) -> dict[str, FileContents]:
         rejected = sorted({f"{row.where}\t{row.message}" for row in self.rejected})
         return {
             "samples.jsonl": FileContents.of(self.index.samples_told()),
-            "prompts.jsonl": FileContents.of(sorted(self._texts)),
+            "prompts.jsonl": FileContents.of(sorted(self.prompt_texts)),
             "records.jsonl": FileContents.of(self.index.records_told()),
             "rejected.jsonl": FileContents.of(rejected),
         }
@@ -284,15 +278,15 @@ class Folder:
 
     def add_prompts(self, prompts: Mapping[str, Prompt[Any]]) -> None:
         """Add the prompts, by digest, that the run does not have."""
-        new = (digest for digest in prompts if digest not in self._texts)
+        new = (digest for digest in prompts if digest not in self.prompt_texts)
         self.add_prompt_texts({digest: PromptText.of(prompts[digest]) for digest in new})
 
     def add_prompt_texts(self, texts: Mapping[str, PromptText]) -> None:
         """Add the texts of prompts, by digest, that the run does not have."""
         for digest, text in texts.items():
-            if digest not in self._texts:
+            if digest not in self.prompt_texts:
                 self._files.prompts.append(json.dumps({"digest": digest, **text._asdict()}))
-                self._texts[digest] = text
+                self.prompt_texts[digest] = text
 
     @property
     def journal_path(self) -> Path | None:
@@ -320,23 +314,20 @@ class Folder:
             ConfigError: somebody is.
         """
         with FolderLock(self.path) if self.path else nullcontext():
-            if self.manifest.finished:
-                with self._unfinished():
-                    self.add_records([record])
-            else:
+            is_finished = self.manifest.finished
+            if is_finished:
+                # whoever reads it meanwhile sees from its manifest that it goes on
+                self._save(finished=False, altered=self.altered())
+            try:
                 self.add_records([record])
+            finally:
+                if is_finished:
+                    self._save(finished=True)
             self.close()
             self.index.keep()
 
-    @contextmanager
-    def _unfinished(self) -> Generator[None]:
-        """Change a finished run: whoever reads it meanwhile sees from its manifest that it goes on."""
-        update = {"finished": False, "altered": self.altered()}
-        self.save_manifest(self.manifest.model_copy(update=update))
-        try:
-            yield
-        finally:
-            self.save_manifest(self.manifest.model_copy(update={"finished": True}))
+    def _save(self, **changes: object) -> None:
+        self.save_manifest(self.manifest.model_copy(update=changes))
 
     def reject(self, row: BadRow) -> None:
         """Note a row that is no sample."""
@@ -350,11 +341,6 @@ class Folder:
             self.index.keep()
             self._lock.release()
             self._lock = None
-
-    @property
-    def prompt_texts(self) -> Mapping[str, PromptText]:
-        """The texts of all prompts that were asked, by digest."""
-        return self._texts
 
     @property
     def cut_files(self) -> list[str]:
@@ -385,7 +371,7 @@ class Folder:
 
     def reading(self) -> AbstractContextManager[Reader]:
         """What reads many records in a row."""
-        return Reader.of(self._files.records, self._files.samples, self._texts)
+        return Reader.of(self._files.records, self._files.samples, self.prompt_texts)
 
     def samples(self) -> Iterator[Sample]:
         """All samples, in the order in which they were finished."""

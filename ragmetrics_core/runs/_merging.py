@@ -1,6 +1,7 @@
 """Two runs in one: parts of a data set that were measured apart, or different metrics of the same samples."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from shutil import rmtree
 from typing import get_args
@@ -126,14 +127,9 @@ def _copy(one: Folder, other: Folder, merged: Folder, prefer: Prefer | None) -> 
             if sample_id in merged.index.sample_ids:
                 continue
             merged.add_sample(_sample(one, other, sample_id, prefer))
-    for key in one.index.keys:
-        record = one.record(key)
-        if key in other.index.keys:
-            record = settled(record, other.record(key), prefer).kept
-        merged.add_records([record])
-    for key in other.index.keys:
-        if key not in one.index.keys:
-            merged.add_records([other.record(key)])
+    for key in chain(one.index.keys, (key for key in other.index.keys if key not in one.index.keys)):
+        found = [run.record(key) for run in (one, other) if key in run.index.keys]
+        merged.add_records([settled(*found, prefer).kept if len(found) == 2 else found[0]])
 
 
 def _sample(one: Folder, other: Folder, sample_id: str, prefer: Prefer | None) -> Sample:

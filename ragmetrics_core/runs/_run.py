@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from ragmetrics_core.drivers import Difference, correct, self_contained
+from ragmetrics_core.drivers import Difference, by_vote, correct, self_contained
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.prompts import PromptText
@@ -17,12 +17,10 @@ from ragmetrics_core.runs._entries import as_the_metric_says, entry_of, nearest,
 from ragmetrics_core.runs._folder import Folder
 from ragmetrics_core.runs._loading import BadRow
 from ragmetrics_core.runs._manifest import Manifest, MetricEntry
-from ragmetrics_core.runs._sample_rows import sample_rows
-from ragmetrics_core.runs._spread import spread_of
 from ragmetrics_core.runs._stored import Key
 from ragmetrics_core.runs._summary import Mean, Outcome, averaged, summarise
 from ragmetrics_core.samples import Sample
-from ragmetrics_core.scoring import Spread
+from ragmetrics_core.scoring import Spread, nested_spread
 from ragmetrics_core.wording import number_of
 
 if TYPE_CHECKING:
@@ -281,17 +279,14 @@ class Run:
             metric: a name that is unique in the run, or the signature of its first repetition.
         """
         repeated = self.repetitions(metric)
-        return spread_of(
-            {
-                sample_id: [
-                    self._folder.record(key)
-                    for entry in repeated
-                    if (key := Key(sample_id, entry.signature)) in self._folder.index.keys
-                ]
-                for sample_id in self.sample_ids
-            },
-            metrics=self._metrics,
-        )
+        samples: list[list[list[float]]] = []
+        for sample_id in self.sample_ids:
+            keys = [Key(sample_id, entry.signature) for entry in repeated]
+            records = [self._folder.record(key) for key in keys if key in self.keys]
+            votes = [by_vote(record, metric=self._metrics.get(record.signature)) for record in records]
+            known = [[value for value in each if value is not None] for each in votes]
+            samples.append([each for each in known if each])
+        return nested_spread(samples)
 
     def diagnosis(self, sample_id: str) -> Findings:
         """What went wrong with a sample, as far as its records tell; see `diagnose`."""
@@ -368,7 +363,28 @@ class Run:
 
     def to_rows(self) -> list[dict[str, Any]]:
         """One row for each sample: its texts, each metric's value and status, diagnosis and labels."""
-        return list(sample_rows(self.samples(), self.metrics, self.outcomes(), self.diagnoses()))
+        return list(self._rows())
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        names = [entry.name for entry in self.metrics]
+        columns = {
+            entry.signature: entry.name if names.count(entry.name) == 1 else entry.signature
+            for entry in self.metrics
+        }
+        of_samples: dict[str, dict[str, Outcome]] = {}
+        for key, outcome in self.outcomes():
+            of_samples.setdefault(key.sample_id, {})[key.signature] = outcome
+        diagnoses = self.diagnoses()
+        for sample in self.samples():
+            own = of_samples.get(sample.id, {})
+            row: dict[str, Any] = {"sample": sample.id, "question": sample.question, "answer": sample.answer}
+            for signature, column in columns.items():
+                if signature in own:
+                    row |= {column: own[signature].value, f"{column}_status": own[signature].status}
+            row["abstained"] = any(outcome.declined for outcome in own.values())
+            row["diagnosis"] = ", ".join(diagnoses.get(sample.id, ()))
+            labels = sample.labels.items()
+            yield row | {name if name not in row else f"label_{name}": value for name, value in labels}
 
     def to_pandas(self) -> "DataFrame":
         """The rows of `to_rows` as a pandas data frame."""

@@ -10,7 +10,7 @@ from ragmetrics_core.prompts import PromptText, digest_of
 from ragmetrics_core.records import Record
 from ragmetrics_core.records._stored_form import outlined, unpacked
 from ragmetrics_core.records._written_record import WrittenRecord
-from ragmetrics_core.runs._decisions import decisions_in, decisions_in_fields, decisions_stored
+from ragmetrics_core.runs._decisions import decisions_in, decisions_stored
 from ragmetrics_core.runs._lines import DAMAGED
 from ragmetrics_core.runs._loading import BadRow
 from ragmetrics_core.runs._summary import Outcome
@@ -104,7 +104,8 @@ def record_in(line: bytes, *, decided: bool = True) -> StoredRecord:
     decisions: str | None = None
     if decided:
         with suppress(*DAMAGED):  # verdicts that are not as they must be: their reader says so
-            decisions = decisions_stored(decisions_in_fields(fields))
+            verdicts = ((each["about"], each["text"], each["supported"]) for each in fields["verdicts"])
+            decisions = decisions_stored(decisions_in(fields["metric"], verdicts, fields["counts"]))
     return StoredRecord(key, outcome, _text(seal) if isinstance(seal, str) else "", decisions)
 
 

@@ -80,22 +80,17 @@ def averaged(repetitions: Sequence[Outcome], *, worst: float, best: float) -> Ou
         best: the good one.
     """
     first, *others = repetitions
-    if not others:
-        return first
     counted = [each for each in repetitions if not each.is_excused]
-    if not counted:
+    if not others or not counted:
         return first
     corrected = any(each.corrected for each in repetitions)
-    lacking = next((each for each in counted if each.value is None), None)
-    if lacking is None:
-        values = [each.value for each in counted if each.value is not None]
-        return counted[0]._replace(
-            status="ok",
-            value=sum(values) / len(values),
-            bounds=None,
-            reason=None,
-            corrected=corrected,
-        )
+    values = [each.value for each in counted if each.value is not None]
+    if len(values) == len(counted):
+        mean = sum(values) / len(values)
+        return counted[0]._replace(status="ok", value=mean, bounds=None, reason=None, corrected=corrected)
+    lacking = next(each for each in counted if each.value is None)
+    if not values and not any(each.bounds for each in counted):
+        return lacking._replace(corrected=corrected)
     ends = [
         (each.value, each.value)
         if each.value is not None
@@ -103,8 +98,6 @@ def averaged(repetitions: Sequence[Outcome], *, worst: float, best: float) -> Ou
         for each in counted
     ]
     low, high = (sum(side) / len(side) for side in zip(*ends, strict=True))
-    if all(each.value is None and each.bounds is None for each in counted):
-        return lacking._replace(corrected=corrected)
     return lacking._replace(bounds=(low, high), corrected=corrected)
 
 

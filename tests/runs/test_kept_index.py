@@ -6,11 +6,13 @@ import shutil
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks.workload import LocalJudge, samples
 from ragmetrics_core import evaluate
+from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.report._html.columns import columns
 from ragmetrics_core.report._html.rows import outcomes_of, table_rows
 from ragmetrics_core.runs import Run, diagnose
@@ -112,6 +114,35 @@ def test_records_that_were_changed_are_read_and_not_what_was_noted_of_them(run: 
 
     statuses = {tuple(key): outcome.status for key, outcome in Run.load(run).outcomes()}
     assert statuses[key] == ("no" if same_size else "timeout")
+
+
+def test_what_came_after_the_index_was_kept_is_read_and_nothing_else(whole: Path, run: Path):
+    file = run / "records.jsonl"
+    lines = file.read_bytes().splitlines(keepends=True)
+    with file.open("r+b") as opened:
+        opened.truncate(sum(map(len, lines[:-20])))
+    indexed(run)
+    with file.open("ab") as opened:
+        opened.writelines(lines[-20:])
+    assert not Run.load(run)._folder.index.is_read
+    assert told(run) == told(whole)
+
+
+def test_a_run_that_is_killed_has_an_index_of_nearly_all_that_it_wrote(tmp_path: Path):
+    class Stops(LocalJudge):
+        async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
+            if (tmp_path / "copy").exists() or len(kept(tmp_path / "run")) == 0:
+                return await super().agenerate(request)
+            # as after `kill -9`: the files as they are in the middle of the run
+            (tmp_path / "copy").mkdir()
+            for path in (tmp_path / "run").iterdir():
+                os.link(path, tmp_path / "copy" / path.name)
+            return await super().agenerate(request)
+
+    evaluate(samples(COUNT, contexts=1), metrics=METRICS, judge=Stops(), out=tmp_path / "run")
+    assert not Run.load(tmp_path / "copy")._folder.index.is_read
+    copy, run = Run.load(tmp_path / "copy"), Run.load(tmp_path / "run")
+    assert (copy.means(), list(copy.outcomes())) == (run.means(), list(run.outcomes()))
 
 
 def test_an_audit_reads_the_files_and_no_index(run: Path):
