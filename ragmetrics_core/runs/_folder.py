@@ -168,15 +168,15 @@ class Folder:
         """
         path = Path(path)
         manifest = manifest_in(path)
+        files, held = RunFiles.of(path), is_held(path)
+        # whoever writes replaces the manifest before the first line and after the last one: one that stays
+        # the same while the files are looked at belongs to what they hold
         for _ in range(_LOOKS):
-            before, files = manifest, RunFiles.of(path)
-            is_written = not manifest.finished and is_held(path)
-            # whoever writes replaces the manifest before the first line and after the last one: one that
-            # stays the same while the files are looked at belongs to what they hold
-            manifest = manifest_in(path)
+            before, manifest = manifest, manifest_in(path)
             if manifest == before:
                 break
-        return cls(path, before, files, is_written=is_written)
+            files, held = RunFiles.of(path), is_held(path)
+        return cls(path, manifest, files, is_written=held and not manifest.finished)
 
     def read_anew(self) -> "Folder":
         """The same, with all that is known of its files read from them and nothing from a kept index."""

@@ -28,6 +28,7 @@ from ragmetrics_core.runs._lines import Lines
 from ragmetrics_core.runs._stored import Key, StoredRecord, StoredSample, record_in, sample_in
 from ragmetrics_core.runs._summary import Outcome
 from ragmetrics_core.runs._writing import no_link
+from ragmetrics_core.shapes import is_tuple
 
 __all__ = ["Index", "Known", "Place", "remove_kept"]
 
@@ -299,7 +300,7 @@ class _Names(Collection[T]):
 
     def __contains__(self, name: object) -> bool:
         values = (name,) if isinstance(name, str) else name
-        if not isinstance(values, tuple) or not all(isinstance(value, str) for value in values):
+        if not is_tuple(values) or not all(isinstance(value, str) for value in values):
             return False
         wanted = " AND ".join(f"{column} = ?" for column in self._columns)
         return self._rows.execute(f"{self._names} WHERE {wanted}", values).fetchone() is not None

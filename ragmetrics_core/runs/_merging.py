@@ -129,7 +129,7 @@ def _copy(one: Folder, other: Folder, merged: Folder, prefer: Prefer | None) -> 
             merged.add_sample(_sample(one, other, sample_id, prefer))
     for key in chain(one.index.keys, (key for key in other.index.keys if key not in one.index.keys)):
         found = [run.record(key) for run in (one, other) if key in run.index.keys]
-        merged.add_records([settled(*found, prefer).kept if len(found) == 2 else found[0]])
+        merged.add_records([settled(found[0], found[1], prefer).kept if len(found) == 2 else found[0]])
 
 
 def _sample(one: Folder, other: Folder, sample_id: str, prefer: Prefer | None) -> Sample:

@@ -38,7 +38,7 @@ def rows_of_table(source: Any) -> Iterable[object] | None:
         SampleError: it has a column twice, or is a dictionary of several datasets.
         ConfigError: only pyarrow can read it, which is not installed.
     """
-    kind = type(source)
+    kind: type[object] = type(source)
     if kind.__name__ == "LazyFrame" and kind.__module__.partition(".")[0] == "polars":
         return rows_of_table(source.collect())
     if is_mapping(source):
