@@ -27,7 +27,7 @@ from ragmetrics_core.records._written_record import WrittenRecord
 from ragmetrics_core.runs import Run
 from ragmetrics_core.runs._folder import Folder
 
-__all__ = ["Reading", "details", "measure", "ratios", "stored"]
+__all__ = ["Reading", "details", "measure", "multiplied", "ratios", "stored"]
 
 SIZES = (3_000, 30_000, 300_000)
 BASE = 300
@@ -137,7 +137,7 @@ def _seconds(seconds: float) -> str:
 def _measured(place: Path, base: Path, count: int, *, audits: bool) -> Reading:
     run = place / f"run {count}"
     start = time.perf_counter()
-    _multiplied(base, run, count)
+    multiplied(base, run, count)
     print(f"{count:,} samples made in {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
     sample = f"copy-{count // 2}"
     commands: dict[str, list[object]] = {
@@ -161,7 +161,7 @@ def _measured(place: Path, base: Path, count: int, *, audits: bool) -> Reading:
     return Reading(count, sizes, costs)
 
 
-def _multiplied(base: Path, out: Path, count: int) -> None:
+def multiplied(base: Path, out: Path, count: int) -> None:
     """A run of so many samples, each one of the base's under an id of its own."""
     run = Run.load(base)
     of = [(run.sample(each), [*map(Copy.of, run.scores(each).values())]) for each in run.sample_ids]

@@ -31,6 +31,7 @@ __all__ = [
     "usage_of",
 ]
 
+_WHERE_KNOWN = ("model", "finish_reason", "held_to", "usage")
 _compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _escaped = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
 
@@ -43,15 +44,11 @@ def encode_reply(completion: Completion) -> bytes:
     """
     if not isinstance(cast("object", completion.text), str):
         raise ModelError(f"the judge replied with {type(completion.text).__name__}, not with text")
-    fields: dict[str, object] = {"kind": "reply", "text": completion.text}
-    if completion.model:
-        fields["model"] = completion.model
-    if completion.finish_reason is not None:
-        fields["finish_reason"] = completion.finish_reason
-    if completion.held_to is not None:
-        fields["held_to"] = completion.held_to
-    if completion.usage is not None:
-        fields["usage"] = completion.usage
+    told = {name: getattr(completion, name) for name in _WHERE_KNOWN}
+    known = {name: value for name, value in told.items() if value is not None}
+    fields = {"kind": "reply", "text": completion.text, **known}
+    if not completion.model:
+        del fields["model"]
     try:
         return to_json(fields)
     except PydanticSerializationError:

@@ -76,18 +76,14 @@ def diff(before: Record, after: Record, *, alike: float = 0.75) -> RecordDiff:
         alike: from which similarity (0 to 1, of `difflib`) on two texts count as the same, reworded.
     """
     pairs, removed, added = _matched(before.verdicts, after.verdicts, alike)
-    changes = [Change(one, other) for one, other in pairs]
     return RecordDiff(
         before=before,
         after=after,
-        flipped=tuple(each for each in changes if _decision(each.before) != _decision(each.after)),
+        flipped=tuple(Change(*pair) for pair in pairs if pair[0].supported != pair[1].supported),
         reworded=tuple(
-            each
-            for each in changes
-            if _decision(each.before) == _decision(each.after)
-            and each.before
-            and each.after
-            and each.before.text != each.after.text
+            Change(one, other)
+            for one, other in pairs
+            if one.supported == other.supported and one.text != other.text
         ),
         removed=tuple(Change(verdict, None) for verdict in removed),
         added=tuple(Change(None, verdict) for verdict in added),
@@ -131,10 +127,6 @@ def _matched(before: Sequence[Verdict], after: Sequence[Verdict], alike: float) 
         [one for i, one in enumerate(left) if i not in used_left],
         [other for j, other in enumerate(right) if j not in used_right],
     )
-
-
-def _decision(verdict: Verdict | None) -> bool | None:
-    return None if verdict is None else verdict.supported
 
 
 def _outcome(record: Record) -> str:

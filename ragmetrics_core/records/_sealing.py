@@ -1,11 +1,8 @@
 """The seal of a stored line: a digest of everything before it, at its end."""
 
-from ragmetrics_core.parsers._lazy_pattern import lazy
 from ragmetrics_core.prompts import digest_of, digest_of_bytes
 
 __all__ = ["seal_of", "sealed_line"]
-
-_SEAL = lazy(r',"digest":"[^"]*"\}\s*$')
 
 
 def sealed_line(body: bytes) -> bytes:
@@ -20,5 +17,5 @@ def seal_of(line: str | bytes) -> str:
     writes numbers in another way, still finds it intact.
     """
     text = line.decode("utf-8", "surrogatepass") if isinstance(line, bytes) else line
-    found = _SEAL.search(text)
-    return digest_of(text[: found.start()] + "}") if found else ""
+    body, _, seal = text.rstrip().rpartition(',"digest":"')
+    return digest_of(f"{body}}}") if body and seal.endswith('"}') and seal.count('"') == 1 else ""

@@ -11,7 +11,6 @@ from ragmetrics_core.runs._plan import Plan, aplan, plan
 if TYPE_CHECKING:
     from ragmetrics_core.runs._diagnosis import Finding, diagnose
     from ragmetrics_core.runs._folder import Folder
-    from ragmetrics_core.runs._index import Key
     from ragmetrics_core.runs._listing import ListedRun, list_runs
     from ragmetrics_core.runs._loading import BadRow, aread_samples, read_samples
     from ragmetrics_core.runs._manifest import Manifest, MetricEntry
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from ragmetrics_core.runs._prices import read_prices
     from ragmetrics_core.runs._run import Run
     from ragmetrics_core.runs._settings import EvaluationArgs
+    from ragmetrics_core.runs._stored import Key
     from ragmetrics_core.runs._summary import Mean, Outcome
     from ragmetrics_core.runs._waves import Imported, Wave, export_wave, import_replies
 
@@ -62,7 +62,7 @@ _MODULES = {
     "Finding": "_diagnosis",
     "Folder": "_folder",
     "Imported": "_waves",
-    "Key": "_index",
+    "Key": "_stored",
     "ListedRun": "_listing",
     "Manifest": "_manifest",
     "Mean": "_summary",

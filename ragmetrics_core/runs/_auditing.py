@@ -6,16 +6,15 @@ from typing import Any
 from ragmetrics_core.drivers import Difference
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.metrics import Metric
-from ragmetrics_core.runs._audit_processes import AuditProcesses, processes_for
+from ragmetrics_core.runs._audit_processes import doubtful, processes_for
 from ragmetrics_core.runs._folder import Folder
-from ragmetrics_core.runs._index import Key, Place
-from ragmetrics_core.runs._manifest import MetricEntry, seal_in
+from ragmetrics_core.runs._index import Place
+from ragmetrics_core.runs._manifest import OF_THE_METRIC, MetricEntry, seal_in
 from ragmetrics_core.runs._reading import Reader
 from ragmetrics_core.runs._record_audit import RecordAudit
+from ragmetrics_core.runs._stored import Key
 
 __all__ = ["audited"]
-
-_OF_THE_METRIC = ("low", "high", "exceeds", "higher_is_better")
 
 
 def audited(
@@ -36,13 +35,15 @@ def audited(
         processes: how many processes look at the records; None for one a core where there are many records.
     """
     for stored, own in zip(folder.manifest.metrics, entries, strict=True):
-        fields = ((name, getattr(stored, name), getattr(own, name)) for name in _OF_THE_METRIC)
+        fields = ((name, getattr(stored, name), getattr(own, name)) for name in OF_THE_METRIC)
         if found := [Difference(*each) for each in fields if each[1] != each[2]]:
             yield Key("manifest.json", own.signature), found
     yield from _whole(folder)
     is_told = False
     check = RecordAudit.of(folder.manifest, entries)
-    for key, differences in _records(folder, check, metrics, processes_for(len(folder.keys), processes)):
+    for key, differences in _records(
+        folder, check, metrics, processes_for(len(folder.index.keys), processes)
+    ):
         if differences:
             is_told = True
             yield key, differences
@@ -56,16 +57,13 @@ def _records(
     folder: Folder, check: RecordAudit, metrics: Mapping[str, Metric[Any]], processes: int
 ) -> Iterator[tuple[Key, list[Difference]]]:
     """What differs in each record, in the order of the records."""
+    places = folder.index.places()
+    if processes > 1 and folder.path is not None:
+        # other processes say which records are as they should be; all others are looked at here
+        places = doubtful(processes, folder, check, metrics)
     with folder.reading() as reader:
-        if processes < 2 or folder.path is None:
-            yield from (
-                (key, _differences(reader, place, key, check, metrics)) for key, place in folder.places()
-            )
-            return
-        with AuditProcesses(processes, folder.path, folder.prompt_texts, check, metrics) as others:
-            # they say which records are as they should be; all others are looked at here
-            for key, place in others.doubtful(folder.places()):
-                yield key, _differences(reader, place, key, check, metrics)
+        for key, place in places:
+            yield key, _differences(reader, place, key, check, metrics)
 
 
 def _differences(

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from typing import Any
 
-__all__ = ["DECIDING", "decisions_in", "decisions_in_fields", "decisions_stored", "read_decisions"]
+__all__ = ["DECIDING", "decisions_in", "decisions_stored", "read_decisions"]
 
 DECIDING: Mapping[str, str] = {
     "faithfulness": "answer ",
@@ -38,12 +38,6 @@ def decisions_in(
         for kind, text, supported in verdicts
         if supported is not None and kind.startswith(about) and kind.endswith(which)
     }
-
-
-def decisions_in_fields(fields: Mapping[str, Any]) -> dict[str, bool]:
-    """The decisions of a record as it is written; see `decisions_in`."""
-    verdicts = ((each["about"], each["text"], each["supported"]) for each in fields["verdicts"])
-    return decisions_in(fields["metric"], verdicts, fields["counts"])
 
 
 def decisions_stored(decisions: Mapping[str, bool]) -> str:

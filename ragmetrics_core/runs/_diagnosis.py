@@ -4,10 +4,9 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
 from ragmetrics_core.records import Record
-from ragmetrics_core.records._written_record import WrittenRecord
 from ragmetrics_core.runs._decisions import decisions_in
 
-__all__ = ["Finding", "Findings", "decisions_of", "diagnose", "findings_of"]
+__all__ = ["Finding", "Findings", "diagnose", "findings_of"]
 
 Code = Literal[
     "abstained",
@@ -74,27 +73,20 @@ def findings_of(measured: Iterable[tuple[str, Mapping[str, bool]]]) -> Findings:
     factual = decided.get("factual_correctness", {})
     recalled = decided.get("context_recall", {})
 
-    def texts(
-        found: Mapping[str, bool], decision: bool, also: Mapping[str, bool] | None = None
-    ) -> tuple[str, ...]:
-        other = found if also is None else also
-        expected = decision if also is None else not decision
-        return tuple(
-            text for text, value in found.items() if value is decision and other.get(text) is expected
-        )
-
-    found: list[tuple[Code, tuple[str, ...]]] = [
-        ("missed_retrieval", texts(recalled, False)),
-        ("unsupported_statement", texts(grounded, False)),
-        ("answered_from_outside", texts(grounded, False, factual)),
-        ("wrong_though_supported", texts(grounded, True, factual)),
+    unsupported = [text for text, supported in grounded.items() if not supported]
+    found: list[tuple[Code, list[str]]] = [
+        ("missed_retrieval", [text for text, supported in recalled.items() if not supported]),
+        ("unsupported_statement", unsupported),
+        ("answered_from_outside", [text for text in unsupported if factual.get(text) is True]),
+        (
+            "wrong_though_supported",
+            [text for text, supported in grounded.items() if supported and factual.get(text) is False],
+        ),
     ]
-    return tuple(Finding(code, statements) for code, statements in found if statements)
+    return tuple(Finding(code, tuple(texts)) for code, texts in found if texts)
 
 
-def decisions_of(record: Record | WrittenRecord) -> dict[str, bool]:
+def decisions_of(record: Record) -> dict[str, bool]:
     """The decisions of a record that count in a diagnosis, by text."""
-    if isinstance(record, WrittenRecord):
-        return decisions_in(record.metric, record.decided, record.fields["counts"])
     verdicts = ((verdict.about, verdict.text, verdict.supported) for verdict in record.verdicts)
     return decisions_in(record.metric, verdicts, record.counts)

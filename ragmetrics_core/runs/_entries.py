@@ -8,7 +8,7 @@ from typing import Any
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import Metric, get, signature_of
-from ragmetrics_core.runs._manifest import MetricEntry
+from ragmetrics_core.runs._manifest import OF_THE_METRIC, MetricEntry
 
 __all__ = ["as_the_metric_says", "entry_of", "nearest", "repetitions_of"]
 
@@ -31,12 +31,7 @@ def as_the_metric_says(entry: MetricEntry, metric: Metric[Any] | None) -> Metric
             return entry.model_copy(update={"higher_is_better": usual.higher_is_better})
     if metric is None or metric.name != entry.name:
         return entry
-    own = {
-        "low": metric.range.low,
-        "high": metric.range.high,
-        "exceeds": metric.exceeds,
-        "higher_is_better": metric.higher_is_better,
-    }
+    own = MetricEntry.of(metric).model_dump(include=set(OF_THE_METRIC))
     return entry.model_copy(update=own)
 
 

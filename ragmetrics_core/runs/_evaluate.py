@@ -1,8 +1,8 @@
 """Evaluating samples: `evaluate` for everybody, `aevaluate` for asynchronous callers."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Collection, Generator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Unpack, get_args
@@ -18,7 +18,6 @@ from ragmetrics_core.protocol import Embedder, Scorer
 from ragmetrics_core.records import FAILED, Record
 from ragmetrics_core.redaction import Redact
 from ragmetrics_core.runs._folder import Folder
-from ragmetrics_core.runs._index import Key
 from ragmetrics_core.runs._left_open import goes_on, left_open
 from ragmetrics_core.runs._loading import AsyncSource, BadRow, none_usable
 from ragmetrics_core.runs._own_loop import synchronous
@@ -26,6 +25,7 @@ from ragmetrics_core.runs._preparation import AnyJudge, Metrics, Prompts, prepar
 from ragmetrics_core.runs._prices import price_of
 from ragmetrics_core.runs._run import Run
 from ragmetrics_core.runs._settings import EVALUATION_DEFAULTS, EvaluationArgs, settled
+from ragmetrics_core.runs._stored import Key
 from ragmetrics_core.runs._useless import useless_calls
 from ragmetrics_core.samples import Sample
 
@@ -36,6 +36,8 @@ OnError = Literal["record", "raise"]
 
 # A run is no failure that stops at a limit of its own, or that hands its requests out in waves.
 _BROKEN = FAILED - {"cancelled"}
+# Rows that may be passed over before anything else has its turn.
+_PASSED = 100
 
 
 class Progress(NamedTuple):
@@ -154,7 +156,7 @@ async def aevaluate(
     price = price_of(prepared.models.judges, budget.prices)
     unnamed = prepared.models.unnamed
     folder = Folder.begin(out, prepared.manifest, overwrite=overwrite, unnamed=unnamed)
-    with writing(folder), journal_of(folder, cache) as journal:
+    with closing(folder), journal_of(folder, cache) as journal:
         calls = wired(prepared.models, traffic, journal, budget, price=price, redact=redact)
         evaluation = Evaluation(
             prepared.metrics,
@@ -175,18 +177,9 @@ evaluate = synchronous(aevaluate)
 
 def refuse_useless(folder: Folder) -> None:
     """Raise `SampleError` when rows were given, and none is a sample."""
-    if not folder.sample_ids and (first := next(folder.rejected, None)) is not None:
+    if not folder.index.sample_ids and (first := next(folder.rejected, None)) is not None:
         count = sum(1 for _ in folder.rejected)
         raise none_usable(count, first)
-
-
-@contextmanager
-def writing(folder: Folder) -> Generator[None]:
-    """Close the folder at the end, in whatever way that comes."""
-    try:
-        yield
-    finally:
-        folder.close()
 
 
 @contextmanager
@@ -228,7 +221,7 @@ class Evaluation:
         self._samples = self._kept = self._rejected = self._failed = 0
         self._taking = asyncio.Lock()
         # ids are unique in what is read, so a run that begins need not look for earlier scores
-        self._begins = not folder.sample_ids
+        self._begins = not folder.index.sample_ids
 
     async def run(self, rows: AsyncIterator[Sample | BadRow], *, concurrency: int) -> None:
         """Measure all samples, as many at a time as calls may be in flight: no call waits for a sample."""
@@ -238,8 +231,9 @@ class Evaluation:
         self._folder.unfinish()
         try:
             async with asyncio.TaskGroup() as group:
+                samples = self._open(rows)
                 for _ in range(concurrency):
-                    group.create_task(self._work(rows))
+                    group.create_task(self._work(samples))
             finished = True
         except BaseExceptionGroup as errors:
             refused, _ = errors.split(AccessRefused)
@@ -257,34 +251,51 @@ class Evaluation:
         again = "" if self._folder.path is None else "; then the same command goes on where this one ended"
         return f"the run stopped, for every call is refused: {error}. Mend that first{again}"
 
-    async def _work(self, rows: AsyncIterator[Sample | BadRow]) -> None:
+    async def _work(self, samples: AsyncIterator[tuple[Sample, Sequence[Metric[Any]]]]) -> None:
         while True:
             async with self._taking:
                 await self._calls.room()
-                row = await anext(rows, None)
-            if row is None:
+                found = await anext(samples, None)
+            if found is None:
                 return
+            await self._measure(*found)
+            self._tell()
+
+    async def _open(
+        self, rows: AsyncIterator[Sample | BadRow]
+    ) -> AsyncIterator[tuple[Sample, Sequence[Metric[Any]]]]:
+        """The samples that lack scores, each with the metrics of these."""
+        number = 0
+        async for row in rows:
+            number += 1
+            if number % _PASSED == 0:
+                await asyncio.sleep(0)
             if isinstance(row, BadRow):
                 self._reject(row)
-            else:
-                await self._measure(row)
-            if self._progress:
-                counts = self._samples, self._rejected, self._failed
-                self._progress(Progress(*counts, self._calls.tally, self._kept))
+            elif wanted := self._wanted(row):
+                yield row, wanted
+                continue
+            self._tell()
 
-    async def _measure(self, sample: Sample) -> None:
+    def _wanted(self, sample: Sample) -> Sequence[Metric[Any]]:
+        """The metrics that a sample lacks; none where it has all, or is another one than the run's."""
         try:
-            if not self._begins:
-                self._folder.check_sample(sample)
+            statuses = {} if self._begins else self._folder.statuses(sample)
         except SampleError as error:
             self._reject(BadRow(where=f"sample {sample.id}", message=str(error)))
-            return
+            return ()
+        wanted = self._still_wanted(sample.id, statuses)
+        self._samples += not wanted
+        self._kept += not wanted
+        return wanted
+
+    def _tell(self) -> None:
+        if self._progress:
+            counts = self._samples, self._rejected, self._failed
+            self._progress(Progress(*counts, self._calls.tally, self._kept))
+
+    async def _measure(self, sample: Sample, wanted: Sequence[Metric[Any]]) -> None:
         earlier = {} if self._begins else left_open(self._folder, sample.id)
-        wanted = self._still_wanted(sample.id, earlier)
-        if not wanted:
-            self._samples += 1
-            self._kept += 1
-            return
         asked: dict[str, Prompt[Any]] = {}
         corrections = {signature: record.corrections for signature, record in earlier.items()}
         measured = await measure_sample(sample, wanted, self._calls, prompts=asked, corrections=corrections)
@@ -312,21 +323,23 @@ class Evaluation:
         if useless := [address for record in failed for address in useless_calls(record, self._metrics)]:
             self._journal.forget(useless)
 
-    def _still_wanted(self, sample_id: str, left_open: Collection[str] = ()) -> Sequence[Metric[Any]]:
+    def _still_wanted(self, sample_id: str, statuses: Mapping[str, str]) -> Sequence[Metric[Any]]:
         """The metrics that the sample has no finished score of, or one that a person has left open."""
-        if self._begins:
-            return self._metrics
-        statuses = self._folder.statuses(sample_id)
-        if not statuses:
-            return self._metrics
         for signature, status in statuses.items():
             if status == "parse_error":
                 # it may have been killed before the journal forgot what it failed on
                 self._forget_useless([self._folder.record(Key(sample_id, signature))])
+        return self._lacking(sample_id, statuses, FAILED)
+
+    def _lacking(
+        self, sample_id: str, statuses: Mapping[str, str], failed: Collection[str]
+    ) -> Sequence[Metric[Any]]:
+        """The metrics that ended in such a status, or not at all, or that a person has left open."""
+        opened = left_open(self._folder, sample_id) if "incomplete" in statuses.values() else ()
         return [
             metric
             for metric in self._metrics
-            if metric.signature in left_open or statuses.get(metric.signature, "cancelled") in FAILED
+            if metric.signature in opened or statuses.get(metric.signature, "cancelled") in failed
         ]
 
     def _reject(self, row: BadRow) -> None:

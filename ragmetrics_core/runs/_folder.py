@@ -4,51 +4,89 @@ The format is described in docs/record.md.
 """
 
 import json
-import os
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragmetrics_core.errors import ConfigError, RecordError, SampleError
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.records import Record
 from ragmetrics_core.records._written_record import WrittenRecord
-from ragmetrics_core.runs._decisions import decisions_stored
-from ragmetrics_core.runs._diagnosis import decisions_of
-from ragmetrics_core.runs._files import RunFiles, snapshot
-from ragmetrics_core.runs._holdings import Holdings
-from ragmetrics_core.runs._index import Key
-from ragmetrics_core.runs._kept_index import keep_written
+from ragmetrics_core.runs._index import Index, Place, remove_kept
+from ragmetrics_core.runs._lines import Lines
 from ragmetrics_core.runs._loading import BadRow
-from ragmetrics_core.runs._lock import FolderLock
+from ragmetrics_core.runs._lock import FolderLock, is_held
 from ragmetrics_core.runs._manifest import FileContents, Manifest, manifest_in, seal_in
-from ragmetrics_core.runs._stored import is_run, labels_digest, remove_run
-from ragmetrics_core.runs._summary import Outcome
-from ragmetrics_core.runs._writing import made_anew, not_a_link
+from ragmetrics_core.runs._reading import Reader
+from ragmetrics_core.runs._stored import (
+    Key,
+    StoredSample,
+    bad_row_in,
+    labels_digest,
+    prompt_in,
+    stored_record,
+)
+from ragmetrics_core.runs._writing import not_a_link, put_in_place
 from ragmetrics_core.samples import Sample
+from ragmetrics_core.shapes import is_dict
 
 __all__ = ["Folder"]
 
 # A manifest that is being written.
 SCRATCH = "manifest.json.new"
+# What a run writes, and all that overwriting one removes: a copy ("manifest.json.bak") is somebody's.
+# The manifest is the last to go, so that what an overwriting that failed has left can be overwritten.
+_WRITTEN = (
+    *(f"{name}.jsonl" for name in ("records", "samples", "prompts", "rejected", "waiting")),
+    "waiting.jsonl.new",
+    *(f"journal.sqlite{rest}" for rest in ("", "-journal", "-shm", "-wal")),
+    SCRATCH,
+    "manifest.json",
+)
+# How often a run is looked at again whose writer has just begun or ended: each time that is a run of its own.
+_LOOKS = 100
 # What a live application captured and did not score yet.
 CAPTURES = "captures"
 
 
-class Folder(Holdings):
+class RunFiles(NamedTuple):
+    """The files of a run, each as long as it is now.
+
+    They are looked at in the reverse of the order in which a writer adds to them, so that what a record names
+    has been written wherever the record is seen.
+    """
+
+    records: Lines
+    rejected: Lines
+    prompts: Lines
+    samples: Lines
+
+    @classmethod
+    def of(cls, path: Path | None) -> "RunFiles":
+        """The files of a folder, or of a run in memory."""
+        return cls._make(Lines(path and path / f"{name}.jsonl") for name in cls._fields)
+
+
+class Folder:
     """The files of one run, on disk or, without a path, in memory, to be read and written.
 
     Args:
         path: the run's folder.
         manifest: what the run is made of.
         files: its files, where they have been looked at.
-        may_keep: use the index that was kept beside the files, and keep one that was not.
-        decided: note what verdicts decided; without it, whoever asks for that reads the records.
+        is_written: another process is writing to it.
+        anew: all that is known of the files is read from them, and no kept copy of the index is used; what
+            verdicts decided is left out.
 
     Attributes:
+        index: what the files hold, and where.
+        prompt_texts: the texts of all prompts that were asked, by digest.
         is_written: whether another process was writing to it when it was opened: what it holds then is what
             was whole at that moment.
+
+    Raises:
+        RecordError: a line cannot be read.
     """
 
     def __init__(
@@ -57,13 +95,18 @@ class Folder(Holdings):
         manifest: Manifest,
         files: RunFiles | None = None,
         *,
-        may_keep: bool = False,
-        decided: bool = True,
+        is_written: bool = False,
+        anew: bool = False,
     ) -> None:
-        super().__init__(path, files, may_keep=may_keep, decided=decided)
+        self.path = path
         self.manifest = manifest
-        self.is_written = False
+        self.is_written = is_written
         self._lock: FolderLock | None = None
+        self._files = files or RunFiles.of(path)
+        self.prompt_texts: dict[str, PromptText] = dict(
+            text for text, _ in self._files.prompts.read(prompt_in)
+        )
+        self.index = Index(self._files.samples, self._files.records, anew=anew, keep=not is_written)
 
     @classmethod
     def begin(
@@ -93,14 +136,14 @@ class Folder(Holdings):
         try:
             if path.exists() and not (path.is_dir() and (_holds_run(path) or _is_empty(path))):
                 raise ConfigError(f"{path} exists and holds no run: choose another folder")
-            if overwrite and _holds_run(path) and not is_run(path):
+            if overwrite and _holds_run(path) and not _is_run(path):
                 raise ConfigError(f"{path} holds a manifest.json that is no run's: choose another folder")
             path.mkdir(parents=True, exist_ok=True)
             lock = FolderLock(path)
             lock.acquire()
             try:
                 if overwrite:
-                    remove_run(path)
+                    _remove_run(path)
                 if _holds_run(path):
                     folder = cls._go_on(path, manifest, unnamed)
                 else:
@@ -124,18 +167,22 @@ class Folder(Holdings):
             RecordError: there is no run, one of a later format, or one that cannot be read.
         """
         path = Path(path)
-        manifest, files, is_written = snapshot(path)
-        folder = cls(path, manifest, files, may_keep=not is_written)
-        folder.is_written = is_written
-        return folder
+        manifest = manifest_in(path)
+        files, held = RunFiles.of(path), is_held(path)
+        # whoever writes replaces the manifest before the first line and after the last one: one that stays
+        # the same while the files are looked at belongs to what they hold
+        for _ in range(_LOOKS):
+            before, manifest = manifest, manifest_in(path)
+            if manifest == before:
+                break
+            files, held = RunFiles.of(path), is_held(path)
+        return cls(path, manifest, files, is_written=held and not manifest.finished)
 
     def read_anew(self) -> "Folder":
         """The same, with all that is known of its files read from them and nothing from a kept index."""
-        if not self._index.is_kept:
+        if self.index.is_read:
             return self
-        folder = Folder(self.path, self.manifest, self._files, decided=False)
-        folder.is_written = self.is_written
-        return folder
+        return Folder(self.path, self.manifest, self._files, is_written=self.is_written, anew=True)
 
     @classmethod
     def _go_on(cls, path: Path, manifest: Manifest, unnamed: Sequence[str]) -> "Folder":
@@ -145,7 +192,7 @@ class Folder(Holdings):
                 f"{path} holds another run: {'; '.join(differences)}. Choose another folder, or overwrite it"
             )
         folder = cls(path, earlier)
-        if unnamed and folder.keys:
+        if unnamed and folder.index.keys:
             raise ConfigError(
                 f"{path} has scores of {unnamed[0]}, and what the function of that name did then cannot be "
                 "told. Choose another folder, overwrite it, or name what it does: "
@@ -164,33 +211,25 @@ class Folder(Holdings):
             return
         contents = self._contents() if manifest.finished else None
         self.manifest = manifest = manifest.model_copy(update={"contents": contents})
-        text = manifest.stored()
-        scratch = self.path / SCRATCH
+        file = self.path / "manifest.json"
         try:
-            with made_anew(scratch, encoding="utf-8") as file:
-                file.write(text)
-            os.replace(scratch, self.path / "manifest.json")
+            put_in_place(file, manifest.stored())
         except OSError as error:
-            with suppress(OSError):
-                scratch.unlink(missing_ok=True)
-            raise RecordError(
-                f"{self.path / 'manifest.json'} cannot be written: {error.strerror or error}"
-            ) from error
+            raise RecordError(f"{file} cannot be written: {error.strerror or error}") from error
 
     def unfinish(self) -> None:
         """Say that the run goes on, if it was finished, and what in it was changed since by another hand."""
         if self.manifest.finished:
             # what a crash cut off is measured again
             altered = tuple(name for name in self.altered() if name not in self.cut_files)
-            update = {"finished": False, "altered": altered}
-            self.save_manifest(self.manifest.model_copy(update=update))
+            self._save(finished=False, altered=altered)
 
     def _contents(self) -> dict[str, FileContents]:
         rejected = sorted({f"{row.where}\t{row.message}" for row in self.rejected})
         return {
-            "samples.jsonl": FileContents.of(self._index.samples_told()),
-            "prompts.jsonl": FileContents.of(sorted(self._texts)),
-            "records.jsonl": FileContents.of(self._index.records_told()),
+            "samples.jsonl": FileContents.of(self.index.samples_told()),
+            "prompts.jsonl": FileContents.of(sorted(self.prompt_texts)),
+            "records.jsonl": FileContents.of(self.index.records_told()),
             "rejected.jsonl": FileContents.of(rejected),
         }
 
@@ -210,11 +249,17 @@ class Folder(Holdings):
             found += ["manifest.json"] if stored != derived else []
         return tuple(dict.fromkeys(found))
 
-    def check_sample(self, sample: Sample) -> None:
-        """Raise `SampleError` when the run has scores of another sample of this id."""
-        known = self._index.sample(sample.id)
-        if known is not None and known.digest != sample.digest and self.statuses(sample.id):
+    def statuses(self, sample: Sample) -> dict[str, str]:
+        """How the scores of a sample ended that the run has, by signature.
+
+        Raises:
+            SampleError: they are of another sample of this id.
+        """
+        statuses = self.index.statuses(sample.id)
+        known = self.index.sample(sample.id) if statuses else None
+        if known and known.digest != sample.digest:
             raise SampleError("the run has scores of a sample of this id with other content; use a new id")
+        return statuses
 
     def add_sample(self, sample: Sample, *, is_new: bool = False) -> None:
         """Add a sample, unless the run has it; `is_new` says that it has not.
@@ -223,24 +268,25 @@ class Folder(Holdings):
             SampleError: the run has scores of another sample of this id.
         """
         if not is_new:
-            self.check_sample(sample)
-        known = None if is_new else self._index.sample(sample.id)
+            self.statuses(sample)
+        known = None if is_new else self.index.sample(sample.id)
         if known is None or known.digest != sample.digest:
             line = f'{{"digest":"{sample.digest}","sample":{sample.model_dump_json(exclude_none=True)}}}'
-            (offset,) = self._samples.append(line)
-            self._index.add_sample(sample.id, sample.digest, offset, labels_digest(sample.labels))
+            (offset,) = self._files.samples.append(line)
+            stored = StoredSample(sample.id, sample.digest, labels_digest(sample.labels))
+            self.index.add_sample(stored, offset)
 
     def add_prompts(self, prompts: Mapping[str, Prompt[Any]]) -> None:
         """Add the prompts, by digest, that the run does not have."""
-        new = (digest for digest in prompts if digest not in self._texts)
+        new = (digest for digest in prompts if digest not in self.prompt_texts)
         self.add_prompt_texts({digest: PromptText.of(prompts[digest]) for digest in new})
 
     def add_prompt_texts(self, texts: Mapping[str, PromptText]) -> None:
         """Add the texts of prompts, by digest, that the run does not have."""
         for digest, text in texts.items():
-            if digest not in self._texts:
-                self._prompts.append(json.dumps({"digest": digest, **text._asdict()}))
-                self._texts[digest] = text
+            if digest not in self.prompt_texts:
+                self._files.prompts.append(json.dumps({"digest": digest, **text._asdict()}))
+                self.prompt_texts[digest] = text
 
     @property
     def journal_path(self) -> Path | None:
@@ -258,11 +304,8 @@ class Folder(Holdings):
     def add_records(self, records: Sequence[Record | WrittenRecord]) -> None:
         """Add records, all or none; each takes the place of an earlier one of the same key."""
         lines = [record.line() for record in records]
-        offsets = self._records.append(*lines)
-        for record, line, offset in zip(records, lines, offsets, strict=True):
-            key = Key(record.sample_id, record.signature)
-            decided = decisions_stored(decisions_of(record))
-            self._index.add_record(key, offset, Outcome.of(record), line[-34:-2].decode(), decided)
+        offsets = self._files.records.append(*lines)
+        self.index.add_records(list(zip(map(stored_record, records, lines), offsets, strict=True)))
 
     def amend(self, record: Record) -> None:
         """Put a changed record into a run that nobody is writing to.
@@ -271,40 +314,69 @@ class Folder(Holdings):
             ConfigError: somebody is.
         """
         with FolderLock(self.path) if self.path else nullcontext():
-            if self.manifest.finished:
-                with self._unfinished():
-                    self.add_records([record])
-            else:
+            is_finished = self.manifest.finished
+            if is_finished:
+                # whoever reads it meanwhile sees from its manifest that it goes on
+                self._save(finished=False, altered=self.altered())
+            try:
                 self.add_records([record])
+            finally:
+                if is_finished:
+                    self._save(finished=True)
             self.close()
-            self._keep_index()
+            self.index.keep()
 
-    @contextmanager
-    def _unfinished(self) -> Generator[None]:
-        """Change a finished run: whoever reads it meanwhile sees from its manifest that it goes on."""
-        update = {"finished": False, "altered": self.altered()}
-        self.save_manifest(self.manifest.model_copy(update=update))
-        try:
-            yield
-        finally:
-            self.save_manifest(self.manifest.model_copy(update={"finished": True}))
+    def _save(self, **changes: object) -> None:
+        self.save_manifest(self.manifest.model_copy(update=changes))
 
     def reject(self, row: BadRow) -> None:
         """Note a row that is no sample."""
-        self._rejected.append(json.dumps({"where": row.where, "message": row.message}))
+        self._files.rejected.append(json.dumps({"where": row.where, "message": row.message}))
 
     def close(self) -> None:
         """End writing; the run can still be read, and others may write to it."""
-        for lines in (self._samples, self._prompts, self._rejected, self._records):
+        for lines in self._files:
             lines.close()
         if self._lock is not None:
-            self._keep_index()
+            self.index.keep()
             self._lock.release()
             self._lock = None
 
-    def _keep_index(self) -> None:
-        if self.path is not None and self.manifest.finished:
-            keep_written(self.path, self._index.to_keep)
+    @property
+    def cut_files(self) -> list[str]:
+        """The files that end in a line that is not whole."""
+        return [lines.path.name for lines in self._files if lines.path is not None and lines.is_cut]
+
+    @property
+    def rejected(self) -> Iterator[BadRow]:
+        """The rows that were left out, each once."""
+        return iter(dict.fromkeys(row for row, _ in self._files.rejected.read(bad_row_in)))
+
+    def sample(self, sample_id: str) -> Sample:
+        """A sample by its id."""
+        found = self.index.sample(sample_id)
+        if found is None:
+            raise KeyError(sample_id)
+        with self.reading() as reader:
+            return reader.sample(found.offset)
+
+    def record(self, key: Key) -> Record:
+        """A record with its sample and prompts."""
+        offset = self.index.record(key)
+        if offset is None:
+            raise KeyError(key)
+        known = self.index.sample(key.sample_id)
+        with self.reading() as reader:
+            return reader.record(Place(offset, known.offset if known else None))
+
+    def reading(self) -> AbstractContextManager[Reader]:
+        """What reads many records in a row."""
+        return Reader.of(self._files.records, self._files.samples, self.prompt_texts)
+
+    def samples(self) -> Iterator[Sample]:
+        """All samples, in the order in which they were finished."""
+        with self.reading() as reader:
+            yield from map(reader.sample, self.index.sample_places())
 
 
 def _holds_run(path: Path) -> bool:
@@ -316,3 +388,21 @@ def _is_empty(path: Path) -> bool:
     lock, _ = FolderLock.FILES
     left = (SCRATCH, CAPTURES)
     return all(entry.name.startswith(lock) or entry.name in left for entry in path.iterdir())
+
+
+def _is_run(path: Path) -> bool:
+    """Whether a folder with a `manifest.json` holds a run: other projects have files of that name."""
+    if any((path / name).exists() for name in ("samples.jsonl", "records.jsonl")):
+        return True
+    try:
+        fields = json.loads((path / "manifest.json").read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return is_dict(fields) and {"schema", "metrics", "versions"} <= set(fields)
+
+
+def _remove_run(path: Path) -> None:
+    """Remove the run that a folder holds, and nothing else that stands there; the lock that is held stays."""
+    remove_kept(path)
+    for name in _WRITTEN:
+        (path / name).unlink(missing_ok=True)

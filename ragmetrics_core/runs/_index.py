@@ -1,44 +1,65 @@
-"""Where everything stands in a run's files.
+"""Where everything stands in a run's files, and what the records came to, derived from them.
 
 The index is a temporary database, which SQLite spills to a file that it removes by itself: however long the
-run is, a few megabytes of the index are in memory. It is derived from the run's files when they are opened;
-that of a long run is kept beside them.
+run is, a few megabytes of the index are in memory. Of a long run a copy is kept beside the files: now and
+then while the run is written, so that one that was killed goes on in seconds, and when it is closed or read.
+Whoever opens the run takes the copy and reads only what the files have beyond it.
+
+The files are the truth, and an audit never reads the index in their place. The name of a copy is made of what
+the system says of the very files that were read (device and number). So one that came with a folder is not
+even opened. Inside it stands how long the files were, when they were changed, and how they ended: a copy of
+files that another hand has changed since does not fit, and is made anew.
 """
 
+import os
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator
-from itertools import groupby
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
+from functools import partial
+from hashlib import blake2b
 from json.encoder import encode_basestring_ascii
 from operator import itemgetter
-from typing import Any, NamedTuple, cast
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 from ragmetrics_core.journal._connection import Connection
+from ragmetrics_core.runs._lines import Lines
+from ragmetrics_core.runs._stored import Key, StoredRecord, StoredSample, record_in, sample_in
 from ragmetrics_core.runs._summary import Outcome
+from ragmetrics_core.runs._writing import no_link
+from ragmetrics_core.shapes import is_tuple
 
-__all__ = ["Index", "Key", "Known", "Place"]
+__all__ = ["Index", "Known", "Place", "remove_kept"]
 
-GATHERED = 500
+T = TypeVar("T", bound=tuple[Any, ...] | str)
+
+FORMAT = 3
+# Bytes of records: fewer are read in the time that it takes to look for a copy.
+LONG = 2**20
+# By how much the records of a run that is written grow before it is copied again: what is copied in all is
+# twenty times the last copy, and what a killed run has to read again is a twentieth of it.
+GROWTH = 0.05
+# Seconds within which two changes may have the same time.
+TICK = 0.05
+# Bytes before the end of what was read that must still stand there.
+TAIL = 4096
+
 _TABLES = """
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
 PRAGMA cache_size = -4000;
-CREATE TABLE samples (number INTEGER PRIMARY KEY, id TEXT UNIQUE, digest TEXT, place INTEGER, labels TEXT);
-CREATE TABLE signatures (number INTEGER PRIMARY KEY, signature TEXT);
+CREATE TABLE samples (number INTEGER PRIMARY KEY, id TEXT UNIQUE, digest TEXT, labels TEXT, place INTEGER);
 CREATE TABLE records (
-    number INTEGER PRIMARY KEY, id TEXT, signature INTEGER, place INTEGER,
-    status TEXT, value REAL, low REAL, high REAL, declined INTEGER, reason TEXT, seal TEXT, decided TEXT,
-    corrected INTEGER,
+    number INTEGER PRIMARY KEY, id TEXT, signature TEXT, status TEXT, value REAL, low REAL, high REAL,
+    declined INTEGER, reason TEXT, corrected INTEGER, seal TEXT, decided TEXT, place INTEGER,
     UNIQUE (id, signature)
 );
-BEGIN;
+CREATE TABLE marks (size INTEGER, length INTEGER, written INTEGER, changed INTEGER, tail TEXT);
 """
-
-
-class Key(NamedTuple):
-    """What names a score in a run."""
-
-    sample_id: str
-    signature: str
+_SAMPLE = ("id", "digest", "labels", "place")
+_OUTCOME = ("id", "signature", "status", "value", "low", "high", "declined", "reason", "corrected")
+_RECORD = (*_OUTCOME, "seal", "decided", "place")
 
 
 class Place(NamedTuple):
@@ -55,108 +76,94 @@ class Known(NamedTuple):
     offset: int
 
 
+class _Mark(NamedTuple):
+    """How much of a file was read, its length and the times of its changes then, and the end of that."""
+
+    size: int
+    length: int
+    written: int
+    changed: int
+    tail: str
+
+    @classmethod
+    def of(cls, lines: Lines, size: int) -> "_Mark":
+        assert lines.path is not None
+        found = lines.path.stat()
+        with lines.opened() as file:
+            file.seek(max(0, size - TAIL))
+            tail = blake2b(file.read(min(size, TAIL)), digest_size=16).hexdigest()
+        return cls(size, found.st_size, found.st_mtime_ns, found.st_ctime_ns, tail)
+
+    def fits(self, lines: Lines) -> bool:
+        """Whether the file is the same still, or has only grown."""
+        now = _Mark.of(lines, self.size)
+        has_grown = now.length > self.length and now.tail == self.tail
+        return self.size <= lines.size and (now == self or has_grown)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the next change of the file will have another time."""
+        return time.time_ns() - max(self.written, self.changed) > TICK * 1e9
+
+
 class Index:
     """Samples and records by what names them, in the order in which each was first written.
 
     Args:
-        kept: one that was kept; nothing is written to it, and what is added is added to a copy.
+        samples: the file of samples.
+        records: the file of records.
+        anew: read all of them, and use and keep no copy.
+        keep: keep a copy of what was read.
+
+    Attributes:
+        is_kept: whether it is the copy that was kept; nothing is written to it, and what is added is added to
+            one of its own.
+        is_read: whether all that is in it was read from the files.
     """
 
-    def __init__(self, kept: sqlite3.Connection | None = None) -> None:
-        self.is_kept = kept is not None
-        self._signatures: list[str] = []
-        self._waiting: list[tuple[Any, ...]] = []
-        self._samples: list[tuple[Any, ...]] = []
-        self._numbers: dict[str, int] = {}
-        if kept is None:
-            self._rows = _temporary()
+    def __init__(self, samples: Lines, records: Lines, *, anew: bool = False, keep: bool = False) -> None:
+        self._files = samples, records
+        self._due = LONG
+        before = self._marks()
+        kept = None if anew else self._kept()
+        self.is_kept, self.is_read = kept is not None, kept is None
+        self._rows, (of_samples, of_records) = kept or (_temporary(), (0, 0))
+        if not kept:
             self._rows.executescript(_TABLES)
-            return
-        self._rows = kept
-        for number, signature in kept.execute("SELECT number, signature FROM signatures ORDER BY number"):
-            self._numbers[signature] = int(number)
-            self._signatures.append(signature)
+        if (of_samples, of_records) != (samples.size, records.size):
+            self._add_samples(samples.read(sample_in, of_samples))
+            self._add_records(records.read(partial(record_in, decided=not anew), of_records))
+            if keep and not anew and all(mark.is_settled for mark in before):
+                self._keep(before)
+        self._due = int(max(LONG, records.size * (1 + GROWTH)))
 
-    @classmethod
-    def kept(cls, rows: sqlite3.Connection | None) -> "Index | None":
-        """The index that was kept; None where there is none, or something else."""
-        if rows is None:
-            return None
-        try:
-            return cls(rows)
-        except sqlite3.Error:
-            return None
-
-    def to_keep(self) -> sqlite3.Connection:
-        """All of it, to be kept."""
-        self._write()
-        self._rows.executemany("INSERT OR REPLACE INTO signatures VALUES (?, ?)", enumerate(self._signatures))
-        self._rows.execute("COMMIT")
-        self._rows.execute("BEGIN")
-        return self._rows
-
-    def add_sample(self, sample_id: str, digest: str, offset: int, labels: str) -> None:
+    def add_sample(self, sample: StoredSample, offset: int) -> None:
         """Note a sample; a later one of the same id takes its place."""
+        self._add_samples([(sample, offset)])
+
+    def add_records(self, records: Iterable[tuple[StoredRecord, int]]) -> None:
+        """Note records with their places; a later one of the same key takes the place of an earlier one."""
+        self._add_records(records)
+        if (size := self._files[1].size) > self._due:
+            self._due = int(size * (1 + GROWTH))
+            self._keep(self._marks())
+
+    def keep(self) -> None:
+        """Keep a copy of the index of a run that this process has just written, where it is long."""
+        if not self.is_kept and self._files[1].path is not None and self._files[1].size >= LONG:
+            # what is written in the same moment has the same time, and could not be told apart
+            time.sleep(TICK)
+            self._keep(self._marks())
+
+    def _add_samples(self, samples: Iterable[tuple[StoredSample, int]]) -> None:
         self._be_own()
-        self._samples.append((sample_id, digest, offset, labels))
+        self._rows.executemany(_adding("samples", _SAMPLE, "id"), ((*sample, at) for sample, at in samples))
 
-    def add_record(self, key: Key, offset: int, outcome: Outcome, seal: str, decided: str | None) -> None:
-        """Note a record; a later one of the same key takes its place.
-
-        Args:
-            key: what names the record.
-            offset: where its line starts.
-            outcome: what it came to.
-            seal: the seal of the line.
-            decided: what its verdicts decided, in short; None where that is not known.
-        """
+    def _add_records(self, records: Iterable[tuple[StoredRecord, int]]) -> None:
         self._be_own()
-        number = self._numbers.get(key.signature)
-        if number is None:
-            number = self._numbers[key.signature] = len(self._signatures)
-            self._signatures.append(key.signature)
-        low, high = outcome.bounds or (None, None)
-        self._waiting.append(
-            (
-                key.sample_id,
-                number,
-                offset,
-                outcome.status,
-                outcome.value,
-                low,
-                high,
-                outcome.declined,
-                # half a character in the words of a server has no UTF-8 form
-                outcome.reason and outcome.reason.encode("utf-8", "replace").decode(),
-                seal,
-                decided,
-                outcome.corrected,
-            )
-        )
-        if len(self._waiting) >= GATHERED:
-            self._write()
-
-    def _write(self) -> None:
-        """Write what was gathered: many rows in one go take a fifth of the time."""
-        samples, self._samples = self._samples, []
-        rows, self._waiting = self._waiting, []
-        if samples:
-            self._rows.executemany(
-                "INSERT INTO samples (id, digest, place, labels) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO "
-                "UPDATE SET digest = excluded.digest, place = excluded.place, labels = excluded.labels",
-                samples,
-            )
-        if not rows:
-            return
         self._rows.executemany(
-            "INSERT INTO records "
-            "(id, signature, place, status, value, low, high, declined, reason, seal, decided, corrected) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id, signature) DO UPDATE SET "
-            "place = excluded.place, status = excluded.status, "
-            "value = excluded.value, low = excluded.low, high = excluded.high, "
-            "declined = excluded.declined, reason = excluded.reason, seal = excluded.seal, "
-            "decided = excluded.decided, corrected = excluded.corrected",
-            rows,
+            _adding("records", _RECORD, "id, signature"),
+            (_row(record, place) for record, place in records),
         )
 
     def _be_own(self) -> None:
@@ -164,114 +171,172 @@ class Index:
         if self.is_kept:
             kept, self._rows = self._rows, _temporary()
             kept.backup(self._rows)
-            self._rows.execute("BEGIN")
             self.is_kept = False
+
+    def _marks(self) -> list[_Mark]:
+        """The files as they are; none where there is nothing to keep."""
+        try:
+            return [_Mark.of(lines, lines.size) for lines in self._files if lines.path is not None]
+        except OSError:
+            return []
+
+    def _copy(self) -> Path | None:
+        """The path of a copy; None where there is nothing to keep one of."""
+        paths = [lines.path for lines in self._files if lines.path is not None and lines.path.is_file()]
+        if len(paths) < len(self._files) or self._files[1].size < LONG:
+            return None
+        told = [(found.st_dev, found.st_ino) for found in map(os.stat, paths)]
+        return paths[0].with_name(_name(blake2b(repr((FORMAT, told)).encode(), digest_size=16).hexdigest()))
+
+    def _kept(self) -> tuple[Connection, list[int]] | None:
+        """The copy that was kept, and how much of each file is in it; None when there is none that fits."""
+        with suppress(OSError, sqlite3.Error, TypeError, ValueError):
+            if (path := self._copy()) is not None and (size := path.stat(follow_symlinks=False).st_size):
+                rows = _connected(f"{path.absolute().as_uri()}?mode=ro&immutable=1")
+                pages, bytes_of_page = (
+                    int(rows.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("page_count", "page_size")
+                )
+                if pages * bytes_of_page == size:
+                    marks = [_Mark(*row) for row in rows.execute("SELECT * FROM marks")]
+                    if all(mark.fits(lines) for mark, lines in zip(marks, self._files, strict=True)):
+                        return rows, [mark.size for mark in marks]
+        return None
+
+    def _keep(self, marks: Sequence[_Mark]) -> None:
+        """Keep a copy in place of any other; where that cannot be, nothing happens."""
+        with suppress(OSError, sqlite3.Error):
+            if (path := self._copy()) is None:
+                return
+            self._rows.execute("DELETE FROM marks")
+            self._rows.executemany("INSERT INTO marks VALUES (?, ?, ?, ?, ?)", marks)
+            scratch = path.with_suffix(".new")
+            scratch.unlink(missing_ok=True)
+            os.close(no_link(str(scratch), os.O_CREAT | os.O_EXCL | os.O_RDWR))
+            try:
+                with closing(sqlite3.connect(scratch, isolation_level=None)) as copy:
+                    copy.execute("PRAGMA journal_mode = OFF")
+                    self._rows.backup(copy)
+                remove_kept(path.parent, but=(path.name,))
+                os.replace(scratch, path)
+            finally:
+                scratch.unlink(missing_ok=True)
 
     def sample(self, sample_id: str) -> Known | None:
         """What is known of a sample; None when there is none of this id."""
-        self._write()
         found = self._rows.execute("SELECT digest, place FROM samples WHERE id = ?", (sample_id,)).fetchone()
         return Known(*found) if found else None
 
     def record(self, key: Key) -> int | None:
         """The offset of a record's line; None when there is none."""
-        self._write()
-        found = self._rows.execute(
-            "SELECT place FROM records WHERE id = ? AND signature = ?",
-            (key.sample_id, self._numbers.get(key.signature, -1)),
-        ).fetchone()
+        found = self._rows.execute("SELECT place FROM records WHERE id = ? AND signature = ?", key).fetchone()
         return int(found[0]) if found else None
 
     def places(self) -> Iterator[tuple[Key, Place]]:
         """Where the records and their samples stand, in the order in which each was first written."""
-        self._write()
         rows = self._rows.execute(
             "SELECT records.id, signature, records.place, samples.place FROM records "
             "LEFT JOIN samples ON samples.id = records.id ORDER BY records.number"
         )
-        for sample_id, signature, record, sample in rows:
-            yield Key(sample_id, self._signatures[signature]), Place(record, sample)
+        return ((Key(sample_id, signature), Place(*places)) for sample_id, signature, *places in rows)
 
     def statuses(self, sample_id: str) -> dict[str, str]:
-        """The statuses of a sample's records, by signature."""
-        self._write()
-        rows = self._rows.execute("SELECT signature, status FROM records WHERE id = ?", (sample_id,))
-        return {self._signatures[signature]: status for signature, status in rows}
+        """How the scores of a sample ended that the run has, by signature."""
+        return dict(self._rows.execute("SELECT signature, status FROM records WHERE id = ?", (sample_id,)))
 
     def outcomes(self) -> Iterator[tuple[Key, Outcome]]:
-        """What the records came to."""
-        self._write()
-        rows = self._rows.execute(
-            "SELECT id, signature, status, value, low, high, declined, reason, corrected FROM records "
-            "ORDER BY number"
-        )
+        """What each record came to, without reading it again."""
+        rows = self._rows.execute(f"SELECT {', '.join(_OUTCOME)} FROM records ORDER BY number")
         for sample_id, signature, status, value, low, high, declined, reason, corrected in rows:
             bounds = None if low is None else (low, high)
-            yield (
-                Key(sample_id, self._signatures[signature]),
-                Outcome(status, value, bounds, bool(declined), reason, bool(corrected)),
-            )
+            outcome = Outcome(status, value, bounds, bool(declined), reason, bool(corrected))
+            yield Key(sample_id, signature), outcome
 
     def decided(self) -> Iterator[tuple[Key, str | None]]:
-        """What the verdicts of each record decided, in short."""
-        self._write()
+        """What the verdicts of each record decided, in short, without reading it again; None: not known."""
         rows = self._rows.execute("SELECT id, signature, decided FROM records ORDER BY number")
-        for sample_id, signature, decided in rows:
-            yield Key(sample_id, self._signatures[signature]), decided
+        return ((Key(sample_id, signature), decided) for sample_id, signature, decided in rows)
 
     def sample_places(self) -> Iterator[int]:
         """Where the samples stand, in the order in which each was first written."""
-        self._write()
         return (place for (place,) in self._rows.execute("SELECT place FROM samples ORDER BY number"))
 
-    def beginning(self, text: str) -> list[str]:
-        """The ids that begin with a text."""
-        self._write()
+    def ids_beginning(self, text: str) -> list[str]:
+        """The samples' ids that begin with a text."""
         query = "SELECT id FROM samples WHERE substr(id, 1, ?) = ? ORDER BY id"
         return [sample_id for (sample_id,) in self._rows.execute(query, (len(text), text))]
 
     def samples_told(self) -> Iterator[str]:
         """Each sample's id, digest and labels' digest in a line, in the order of the ids."""
-        self._write()
-        rows = self._rows.execute("SELECT id, digest, labels FROM samples ORDER BY id")
-        return (_told(*row) for row in rows)
+        return (
+            _told(*row) for row in self._rows.execute("SELECT id, digest, labels FROM samples ORDER BY id")
+        )
 
     def records_told(self) -> Iterator[str]:
         """Each record's sample, signature and seal in a line, in the order of these."""
-        self._write()
-        told = self._rows.execute("SELECT id, signature, seal FROM records ORDER BY id")
-        rows = cast("Iterable[tuple[str, int, str]]", told)
-        for sample_id, group in groupby(rows, key=itemgetter(0)):
-            named = sorted((self._signatures[signature], seal) for _, signature, seal in group)
-            yield from (_told(sample_id, *each) for each in named)
+        rows = self._rows.execute("SELECT id, signature, seal FROM records ORDER BY id, signature")
+        return (_told(*row) for row in rows)
 
     @property
     def sample_ids(self) -> Collection[str]:
-        """The ids of all samples."""
-        return _SampleIds(self)
+        """The ids of all samples, in the order in which they were finished."""
+        return _Names(self._rows, "samples", ("id",), itemgetter(0))
 
     @property
     def keys(self) -> Collection[Key]:
         """What names the records."""
-        return _Keys(self)
+        return _Names(self._rows, "records", ("id", "signature"), Key._make)
 
-    def ids(self) -> Iterator[str]:
-        """The ids of all samples, one after another."""
-        self._write()
-        return (sample_id for (sample_id,) in self._rows.execute("SELECT id FROM samples ORDER BY number"))
 
-    def names(self) -> Iterator[Key]:
-        """The keys of all records, one after another."""
-        self._write()
-        rows = self._rows.execute("SELECT id, signature FROM records ORDER BY number")
-        return (Key(sample_id, self._signatures[signature]) for sample_id, signature in rows)
+class _Names(Collection[T]):
+    """What names the rows of a table, in their order."""
 
-    def count(self, table: str) -> int:
-        """How many samples, or records, there are."""
-        self._write()
-        query = {"samples": "SELECT count(*) FROM samples", "records": "SELECT count(*) FROM records"}[table]
-        (found,) = self._rows.execute(query).fetchone()
-        return int(found)
+    def __init__(
+        self, rows: Connection, table: str, columns: Sequence[str], made: Callable[[Any], T]
+    ) -> None:
+        self._rows = rows
+        self._names = f"SELECT {', '.join(columns)} FROM {table}"
+        self._columns = columns
+        self._made = made
+
+    def __contains__(self, name: object) -> bool:
+        values = (name,) if isinstance(name, str) else name
+        if not is_tuple(values) or not all(isinstance(value, str) for value in values):
+            return False
+        wanted = " AND ".join(f"{column} = ?" for column in self._columns)
+        return self._rows.execute(f"{self._names} WHERE {wanted}", values).fetchone() is not None
+
+    def __iter__(self) -> Iterator[T]:
+        return map(self._made, self._rows.execute(f"{self._names} ORDER BY number"))
+
+    def __len__(self) -> int:
+        return int(self._rows.execute(f"SELECT count(*) FROM ({self._names})").fetchone()[0])
+
+
+def remove_kept(folder: Path, *, but: Sequence[str] = ()) -> None:
+    """Remove the kept copies of a folder."""
+    for path in folder.glob(_name("?" * 32)):
+        if path.name not in but:
+            path.unlink(missing_ok=True)
+
+
+def _name(identity: str) -> str:
+    return f".index-{identity}.sqlite"
+
+
+def _row(record: StoredRecord, place: int) -> tuple[Any, ...]:
+    status, value, bounds, declined, reason, corrected = record.outcome
+    # half a character in the words of a server has no UTF-8 form
+    reason = reason and reason.encode("utf-8", "replace").decode()
+    outcome = (status, value, *(bounds or (None, None)), declined, reason, corrected)
+    return (*record.key, *outcome, record.seal, record.decided, place)
+
+
+def _adding(table: str, columns: Sequence[str], key: str) -> str:
+    """The statement that adds a row, or puts it in the place of the one of the same key."""
+    anew = ", ".join(f"{name} = excluded.{name}" for name in columns)
+    marks = ", ".join("?" * len(columns))
+    new = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"
+    return f"{new} ON CONFLICT ({key}) DO UPDATE SET {anew}"
 
 
 def _told(*texts: str) -> str:
@@ -279,38 +344,10 @@ def _told(*texts: str) -> str:
     return f"[{', '.join(map(encode_basestring_ascii, texts))}]"
 
 
-def _temporary() -> sqlite3.Connection:
+def _connected(where: str) -> Connection:
     # whoever made a run may hand it to another thread, one at a time
-    return sqlite3.connect("", isolation_level=None, check_same_thread=False, factory=Connection)
+    return sqlite3.connect(where, uri=True, isolation_level=None, check_same_thread=False, factory=Connection)
 
 
-class _SampleIds(Collection[str]):
-    def __init__(self, index: Index) -> None:
-        self._index = index
-
-    def __contains__(self, sample_id: object) -> bool:
-        return isinstance(sample_id, str) and self._index.sample(sample_id) is not None
-
-    def __iter__(self) -> Iterator[str]:
-        return self._index.ids()
-
-    def __len__(self) -> int:
-        return self._index.count("samples")
-
-
-class _Keys(Collection[Key]):
-    def __init__(self, index: Index) -> None:
-        self._index = index
-
-    def __contains__(self, key: object) -> bool:
-        match key:
-            case (str(sample_id), str(signature)):
-                return self._index.record(Key(sample_id, signature)) is not None
-            case _:
-                return False
-
-    def __iter__(self) -> Iterator[Key]:
-        return self._index.names()
-
-    def __len__(self) -> int:
-        return self._index.count("records")
+def _temporary() -> Connection:
+    return _connected("")

@@ -2,17 +2,17 @@
 
 from ragmetrics_core.records import FAILED, GenerateStep, Record
 from ragmetrics_core.records._written_record import WrittenRecord
-from ragmetrics_core.runs._holdings import Holdings
-from ragmetrics_core.runs._index import Key
+from ragmetrics_core.runs._folder import Folder
+from ragmetrics_core.runs._stored import Key
 
 __all__ = ["goes_on", "left_open"]
 
 
-def left_open(holdings: Holdings, sample_id: str) -> dict[str, Record]:
+def left_open(folder: Folder, sample_id: str) -> dict[str, Record]:
     """The records of a sample that lack references because of a correction, by signature."""
-    statuses = holdings.statuses(sample_id)
+    statuses = folder.index.statuses(sample_id)
     incomplete = [signature for signature, status in statuses.items() if status == "incomplete"]
-    records = (holdings.record(Key(sample_id, signature)) for signature in incomplete)
+    records = (folder.record(Key(sample_id, signature)) for signature in incomplete)
     return {
         each.signature: each
         for each in records

@@ -1,17 +1,25 @@
 """Append-only JSON lines with random access, on disk or in memory."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from io import BytesIO, FileIO
 from itertools import accumulate
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, TypeVar
 
-from ragmetrics_core.errors import RecordError
+from ragmetrics_core.errors import RecordError, SampleError
 from ragmetrics_core.runs._writing import no_link
 
-__all__ = ["Lines", "PlacedLine"]
+__all__ = ["DAMAGED", "Lines", "PlacedLine"]
+
+T = TypeVar("T")
+
+# What reading a line raises that is not as it must be: a folder may come from anywhere, and be damaged.
+DAMAGED = (
+    *(ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError),
+    SampleError,
+)
 
 
 class PlacedLine(NamedTuple):
@@ -61,12 +69,6 @@ class Lines:
         *offsets, self._end = accumulate([len(line) + 1 for line in lines], initial=self._end)
         return offsets
 
-    def read(self, offset: int) -> bytes:
-        """The line that starts at a place."""
-        with self.opened() as file:
-            file.seek(offset)
-            return file.readline()
-
     def close(self) -> None:
         """End writing; lines can be read and written again afterwards."""
         if self._writer is not None and self.path is not None:
@@ -75,7 +77,22 @@ class Lines:
 
     def __iter__(self) -> Iterator[PlacedLine]:
         """All whole lines, in order."""
-        offset = 0
+        return self._beginning(0)
+
+    def read(self, meaning: Callable[[bytes], T], start: int = 0) -> Iterator[tuple[T, int]]:
+        """What the whole lines from a place on mean, in order, each with its own place.
+
+        Raises:
+            RecordError: a line cannot be read.
+        """
+        for offset, text in self._beginning(start):
+            try:
+                found = meaning(text)
+            except DAMAGED as error:
+                raise self.broken(offset, error) from error
+            yield found, offset
+
+    def _beginning(self, offset: int) -> Iterator[PlacedLine]:
         with self.opened() as file:
             while offset < self._end:
                 file.seek(offset)
@@ -121,9 +138,9 @@ class Lines:
         self._end, _ = self._whole()  # another process may have written since this one looked
         writer.truncate(self._end)
         self.is_cut = False
-        if self._end and self.read(self._end - 1) != b"\n":
-            writer.write(b"\n")
-            self._end += 1
+        if self._end:
+            writer.seek(self._end - 1)
+            self._end += writer.write(b"\n") if writer.read(1) != b"\n" else 0
         return writer
 
     def _whole(self) -> tuple[int, bool]:

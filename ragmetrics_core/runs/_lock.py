@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.runs._writing import made_anew
+from ragmetrics_core.runs._writing import put_in_place
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -155,14 +155,7 @@ def _note_holder(file: Path) -> None:
         "host": socket.gethostname(),
         "since": datetime.now().astimezone().isoformat(sep=" ", timespec="seconds"),
     }
-    scratch = file.with_name(f"{file.name}.{os.getpid()}")
-    try:
-        with made_anew(scratch, encoding="utf-8") as written:
-            written.write(json.dumps(holder) + "\n")
-        os.replace(scratch, file)
-    except OSError:
-        scratch.unlink(missing_ok=True)
-        raise
+    put_in_place(file, json.dumps(holder) + "\n")
 
 
 def _holder(file: Path) -> str:

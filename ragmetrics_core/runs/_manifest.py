@@ -6,20 +6,32 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from math import inf
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from ragmetrics_core.errors import RecordError
+from ragmetrics_core.metrics import Metric
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.shapes import Json
 
-__all__ = ["FileContents", "Manifest", "ManifestSeal", "MetricEntry", "manifest_in", "seal_in"]
+__all__ = [
+    "OF_THE_METRIC",
+    "FileContents",
+    "Manifest",
+    "ManifestSeal",
+    "MetricEntry",
+    "manifest_in",
+    "seal_in",
+]
 
 _SCHEMA = 1
 _LARGEST_MANIFEST = 2**26
 # More than a run can count, and few enough digits to be added and shown.
 _LARGEST_COUNT = 10**30
+
+# What an entry says of its metric beyond its name.
+OF_THE_METRIC = ("low", "high", "exceeds", "higher_is_better")
 
 Count = Annotated[int, Field(ge=0, le=_LARGEST_COUNT)]
 
@@ -36,6 +48,19 @@ class MetricEntry(BaseModel):
     high: float = 1.0
     exceeds: bool = False
     higher_is_better: bool = True
+
+    @classmethod
+    def of(cls, metric: Metric[Any]) -> "MetricEntry":
+        """The entry of a metric."""
+        return cls(
+            signature=metric.signature,
+            name=metric.name,
+            repetition=metric.repetition,
+            low=metric.range.low,
+            high=metric.range.high,
+            exceeds=metric.exceeds,
+            higher_is_better=metric.higher_is_better,
+        )
 
     @property
     def worst(self) -> float:

@@ -1,6 +1,7 @@
 """Two runs in one: parts of a data set that were measured apart, or different metrics of the same samples."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from shutil import rmtree
 from typing import get_args
@@ -74,10 +75,10 @@ def merge(first: str | Path, second: str | Path, *, out: str | Path, prefer: Pre
 
 def _check_samples(run: Folder, other: Folder) -> None:
     """Raise `ConfigError` when an id stands for different contents that both have scores of."""
-    for sample_id in other.sample_ids:
-        if other.statuses(sample_id) and sample_id in run.sample_ids:
+    for sample_id in other.index.sample_ids:
+        if other.index.statuses(sample_id) and sample_id in run.index.sample_ids:
             try:
-                run.check_sample(other.sample(sample_id))
+                run.statuses(other.sample(sample_id))
             except SampleError:
                 raise ConfigError(
                     f"the sample {sample_id!r} has other content in {run.path} than in {other.path}: "
@@ -87,13 +88,16 @@ def _check_samples(run: Folder, other: Folder) -> None:
 
 def _conflicts(one: Folder, other: Folder) -> Iterator[str]:
     """Where two runs contradict each other."""
-    for sample_id in other.sample_ids:
-        if sample_id in one.sample_ids and one.sample(sample_id).digest == other.sample(sample_id).digest:
+    for sample_id in other.index.sample_ids:
+        if (
+            sample_id in one.index.sample_ids
+            and one.sample(sample_id).digest == other.sample(sample_id).digest
+        ):
             told = settled_sample(one.sample(sample_id), other.sample(sample_id)).conflict
             if told:
                 yield f"{sample_id}: {told}"
-    for key in other.keys:
-        if key in one.keys and (told := settled(one.record(key), other.record(key)).conflict):
+    for key in other.index.keys:
+        if key in one.index.keys and (told := settled(one.record(key), other.record(key)).conflict):
             yield f"{key.sample_id}, {key.signature}: {told}"
 
 
@@ -119,28 +123,23 @@ def _copy(one: Folder, other: Folder, merged: Folder, prefer: Prefer | None) -> 
             merged.reject(row)
         merged.add_prompt_texts(run.prompt_texts)
     for run in (one, other):
-        for sample_id in run.sample_ids:
-            if sample_id in merged.sample_ids:
+        for sample_id in run.index.sample_ids:
+            if sample_id in merged.index.sample_ids:
                 continue
             merged.add_sample(_sample(one, other, sample_id, prefer))
-    for key in one.keys:
-        record = one.record(key)
-        if key in other.keys:
-            record = settled(record, other.record(key), prefer).kept
-        merged.add_records([record])
-    for key in other.keys:
-        if key not in one.keys:
-            merged.add_records([other.record(key)])
+    for key in chain(one.index.keys, (key for key in other.index.keys if key not in one.index.keys)):
+        found = [run.record(key) for run in (one, other) if key in run.index.keys]
+        merged.add_records([settled(found[0], found[1], prefer).kept if len(found) == 2 else found[0]])
 
 
 def _sample(one: Folder, other: Folder, sample_id: str, prefer: Prefer | None) -> Sample:
     """The sample of an id, with the labels of both runs."""
-    found = [run for run in (one, other) if sample_id in run.sample_ids]
+    found = [run for run in (one, other) if sample_id in run.index.sample_ids]
     samples = [run.sample(sample_id) for run in found]
     if len(samples) == 2 and samples[0].digest == samples[1].digest:
         return settled_sample(samples[0], samples[1], prefer).kept
     # a sample without scores may have changed since, and gives way to one that has some
-    scored = [sample for run, sample in zip(found, samples, strict=True) if run.statuses(sample_id)]
+    scored = [sample for run, sample in zip(found, samples, strict=True) if run.index.statuses(sample_id)]
     return (scored or samples)[0]
 
 

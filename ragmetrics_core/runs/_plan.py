@@ -21,7 +21,6 @@ from ragmetrics_core.runs._own_loop import synchronous
 from ragmetrics_core.runs._preparation import AnyJudge, Metrics, Prompts, prepare
 from ragmetrics_core.runs._prices import price_of
 from ragmetrics_core.runs._settings import EVALUATION_DEFAULTS, EvaluationArgs, settled
-from ragmetrics_core.samples import Sample
 
 if TYPE_CHECKING:
     from ragmetrics_core.models._lexical import LexicalJudge
@@ -154,11 +153,15 @@ async def aplan(
             return None if body is None else decode_reply(body)
 
         async for row in prepared.rows:
-            if isinstance(row, BadRow) or (earlier and _is_changed(row, earlier)):
+            if isinstance(row, BadRow):
                 rejected += 1
-                useless = useless or (row if isinstance(row, BadRow) else None)
+                useless = useless or row
                 continue
-            statuses = earlier.statuses(row.id) if earlier else {}
+            try:
+                statuses = earlier.statuses(row) if earlier else {}
+            except SampleError:  # the run has scores of another sample of this id
+                rejected += 1
+                continue
             wanted = [
                 metric for metric in prepared.metrics if statuses.get(metric.signature, "cancelled") in FAILED
             ]
@@ -199,15 +202,6 @@ def _folder_in(out: str | Path | None, manifest: Manifest) -> Folder | None:
     if differences := folder.manifest.differences(manifest):
         raise ConfigError(f"{out} holds another run: {'; '.join(differences)}. Choose another folder")
     return folder
-
-
-def _is_changed(sample: Sample, run: Folder) -> bool:
-    """Whether the run has scores of another sample of this id."""
-    try:
-        run.check_sample(sample)
-    except SampleError:
-        return True
-    return False
 
 
 def _journal_in(out: str | Path | None, cache: str | Path | None) -> Journal:

@@ -199,20 +199,8 @@ def _manifest(
     samples: AsyncSource,
     redact: Redact | None,
 ) -> Manifest:
-    entries = (
-        MetricEntry(
-            signature=metric.signature,
-            name=metric.name,
-            repetition=metric.repetition,
-            low=metric.range.low,
-            high=metric.range.high,
-            exceeds=metric.exceeds,
-            higher_is_better=metric.higher_is_better,
-        )
-        for metric in metrics
-    )
     return Manifest(
-        metrics=tuple(entries),
+        metrics=tuple(map(MetricEntry.of, metrics)),
         judge=models.judge_identity,
         embedder=models.embedder.identity if models.embedder else None,
         scorer=models.scorer.identity if models.scorer else None,

@@ -1,52 +1,51 @@
 """Reading records whose places are known, many in a row."""
 
 import json
-from collections.abc import Mapping
-from contextlib import ExitStack
-from types import TracebackType
-from typing import BinaryIO, Self
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from typing import BinaryIO
 
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.records import Record
 from ragmetrics_core.records._stored_form import unread
 from ragmetrics_core.runs._index import Place
-from ragmetrics_core.runs._lines import Lines
-from ragmetrics_core.runs._stored import DAMAGED
+from ragmetrics_core.runs._lines import DAMAGED, Lines
 from ragmetrics_core.samples import Sample
 
 __all__ = ["Reader"]
 
 
 class Reader:
-    """Reads records with their samples and prompts, for `with`: until the block ends the files stay open.
+    """Reads records with their samples and prompts.
 
     Args:
-        records: the file of records.
-        samples: the file of samples.
+        records: the file of records, and what it is read with.
+        samples: the file of samples, likewise.
         prompts: the prompts' texts, by digest.
 
     Attributes:
         line: the line of the record that was read last.
     """
 
-    def __init__(self, records: Lines, samples: Lines, prompts: Mapping[str, PromptText]) -> None:
-        self._records = records
-        self._samples = samples
+    def __init__(
+        self,
+        records: tuple[Lines, BinaryIO],
+        samples: tuple[Lines, BinaryIO],
+        prompts: Mapping[str, PromptText],
+    ) -> None:
+        self._records, self._record_file = records
+        self._samples, self._sample_file = samples
         self._prompts = prompts
         self.line = b""
         self._last: tuple[int, Sample] | None = None
 
-    def __enter__(self) -> Self:
-        self._open = ExitStack()
-        self._record_file: BinaryIO = self._open.enter_context(self._records.opened())
-        self._sample_file: BinaryIO = self._open.enter_context(self._samples.opened())
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._open.close()
+    @classmethod
+    @contextmanager
+    def of(cls, records: Lines, samples: Lines, prompts: Mapping[str, PromptText]) -> Generator["Reader"]:
+        """What reads a run's files, for `with`: until the block ends they stay open."""
+        with records.opened() as record_file, samples.opened() as sample_file:
+            yield cls((records, record_file), (samples, sample_file), prompts)
 
     def record(self, place: Place) -> Record:
         """The record at a place, with its sample and prompts.
@@ -54,8 +53,7 @@ class Reader:
         Raises:
             RecordError: a line cannot be read, or there is no sample.
         """
-        self._record_file.seek(place.record)
-        self.line = self._record_file.readline()
+        self._go_to(place)
         try:
             record = Record.from_json(self.line)
         except RecordError as error:
@@ -72,8 +70,7 @@ class Reader:
         """
         if place.sample is None:
             return None
-        self._record_file.seek(place.record)
-        self.line = self._record_file.readline()
+        self._go_to(place)
         try:
             fields = unread(json.loads(self.line))
             record = None if fields is None else Record.model_validate(fields)
@@ -83,8 +80,12 @@ class Reader:
 
     def has_votes(self, place: Place) -> bool:
         """Whether verdicts of the record at a place may have votes: a line without the word has none."""
+        self._go_to(place)
+        return b'"votes"' in self.line
+
+    def _go_to(self, place: Place) -> None:
         self._record_file.seek(place.record)
-        return b'"votes"' in self._record_file.readline()
+        self.line = self._record_file.readline()
 
     def sample(self, place: int) -> Sample:
         """The sample at a place; for the records of one sample, which follow each other, it is read once.

@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from ragmetrics_core.drivers import Difference, correct, self_contained
+from ragmetrics_core.drivers import Difference, by_vote, correct, self_contained
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.prompts import PromptText
@@ -15,14 +15,12 @@ from ragmetrics_core.runs._decisions import read_decisions
 from ragmetrics_core.runs._diagnosis import Findings, diagnose, findings_of
 from ragmetrics_core.runs._entries import as_the_metric_says, entry_of, nearest, repetitions_of
 from ragmetrics_core.runs._folder import Folder
-from ragmetrics_core.runs._index import Key
 from ragmetrics_core.runs._loading import BadRow
 from ragmetrics_core.runs._manifest import Manifest, MetricEntry
-from ragmetrics_core.runs._sample_rows import sample_rows
-from ragmetrics_core.runs._spread import spread_of
+from ragmetrics_core.runs._stored import Key
 from ragmetrics_core.runs._summary import Mean, Outcome, averaged, summarise
 from ragmetrics_core.samples import Sample
-from ragmetrics_core.scoring import Spread
+from ragmetrics_core.scoring import Spread, nested_spread
 from ragmetrics_core.wording import number_of
 
 if TYPE_CHECKING:
@@ -116,7 +114,7 @@ class Run:
     @property
     def keys(self) -> Collection[Key]:
         """What names the scores: sample id and metric signature."""
-        return self._folder.keys
+        return self._folder.index.keys
 
     @property
     def rejected(self) -> list[BadRow]:
@@ -126,7 +124,7 @@ class Run:
     @property
     def sample_ids(self) -> Collection[str]:
         """The ids of all samples, in the order in which they were finished."""
-        return self._folder.sample_ids
+        return self._folder.index.sample_ids
 
     def __len__(self) -> int:
         """The number of samples."""
@@ -151,7 +149,7 @@ class Run:
 
     def ids_beginning(self, text: str) -> list[str]:
         """The samples' ids that begin with a text."""
-        return self._folder.ids_beginning(text)
+        return self._folder.index.ids_beginning(text)
 
     def sample(self, sample_id: str) -> Sample:
         """A sample by its id.
@@ -174,7 +172,7 @@ class Run:
             ConfigError: there is no such sample or metric.
         """
         key = Key(sample_id, entry_of(metric, self.metrics).signature)
-        if key not in self._folder.keys:
+        if key not in self._folder.index.keys:
             self.sample(sample_id)
             raise ConfigError(f"sample {sample_id!r} was not measured with {key.signature}")
         return self._folder.record(key)
@@ -183,7 +181,7 @@ class Run:
         """All records, or those of one metric, sample by sample."""
         wanted = None if metric is None else entry_of(metric, self.metrics).signature
         with self._folder.reading() as reader:
-            for key, place in self._folder.places():
+            for key, place in self._folder.index.places():
                 if wanted in (None, key.signature):
                     yield reader.record(place)
 
@@ -191,7 +189,7 @@ class Run:
         """The records of one metric with verdicts that have votes; no other is read whole."""
         wanted = entry_of(metric, self.metrics).signature
         with self._folder.reading() as reader:
-            for key, place in self._folder.places():
+            for key, place in self._folder.index.places():
                 if key.signature == wanted and reader.has_votes(place):
                     yield reader.record(place)
 
@@ -199,7 +197,7 @@ class Run:
         """All scores of a sample, by signature."""
         self.sample(sample_id)
         keys = (Key(sample_id, entry.signature) for entry in self.metrics)
-        return {key.signature: self._folder.record(key) for key in keys if key in self._folder.keys}
+        return {key.signature: self._folder.record(key) for key in keys if key in self._folder.index.keys}
 
     def mean(self, metric: str | Metric[Any], *, abstention: Literal["count", "separate"] = "count") -> Mean:
         """The mean of a metric, with n, the counts by status, and worst and best case.
@@ -217,7 +215,7 @@ class Run:
     def means(self, *, abstention: Literal["count", "separate"] = "count") -> list[Mean]:
         """The means of all metrics; see `mean`. The run is read once."""
         outcomes: dict[str, list[Outcome]] = {entry.signature: [] for entry in self.metrics}
-        for key, outcome in self._folder.outcomes():
+        for key, outcome in self._folder.index.outcomes():
             outcomes.setdefault(key.signature, []).append(outcome)
         return [
             summarise(
@@ -233,7 +231,7 @@ class Run:
 
     def outcomes(self) -> Iterator[tuple[Key, Outcome]]:
         """What each record came to; no record is read again for it."""
-        return self._folder.outcomes()
+        return self._folder.index.outcomes()
 
     def averaged(self, metric: str | Metric[Any]) -> Mean:
         """The mean of a metric over all its repetitions (`full_repeats`): of each sample their mean counts.
@@ -281,17 +279,14 @@ class Run:
             metric: a name that is unique in the run, or the signature of its first repetition.
         """
         repeated = self.repetitions(metric)
-        return spread_of(
-            {
-                sample_id: [
-                    self._folder.record(key)
-                    for entry in repeated
-                    if (key := Key(sample_id, entry.signature)) in self._folder.keys
-                ]
-                for sample_id in self.sample_ids
-            },
-            metrics=self._metrics,
-        )
+        samples: list[list[list[float]]] = []
+        for sample_id in self.sample_ids:
+            keys = [Key(sample_id, entry.signature) for entry in repeated]
+            records = [self._folder.record(key) for key in keys if key in self.keys]
+            votes = [by_vote(record, metric=self._metrics.get(record.signature)) for record in records]
+            known = [[value for value in each if value is not None] for each in votes]
+            samples.append([each for each in known if each])
+        return nested_spread(samples)
 
     def diagnosis(self, sample_id: str) -> Findings:
         """What went wrong with a sample, as far as its records tell; see `diagnose`."""
@@ -300,7 +295,7 @@ class Run:
     def diagnoses(self) -> dict[str, tuple[str, ...]]:
         """What went wrong with each sample, as codes, without reading the records again; see `diagnose`."""
         decided: dict[str, dict[str, str | None]] = {}
-        for key, decisions in self._folder.decided():
+        for key, decisions in self._folder.index.decided():
             decided.setdefault(key.sample_id, {})[key.signature] = decisions
         declined = {key.sample_id for key, outcome in self.outcomes() if outcome.declined}
         return {
@@ -368,7 +363,28 @@ class Run:
 
     def to_rows(self) -> list[dict[str, Any]]:
         """One row for each sample: its texts, each metric's value and status, diagnosis and labels."""
-        return list(sample_rows(self.samples(), self.metrics, self.outcomes(), self.diagnoses()))
+        return list(self._rows())
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        names = [entry.name for entry in self.metrics]
+        columns = {
+            entry.signature: entry.name if names.count(entry.name) == 1 else entry.signature
+            for entry in self.metrics
+        }
+        of_samples: dict[str, dict[str, Outcome]] = {}
+        for key, outcome in self.outcomes():
+            of_samples.setdefault(key.sample_id, {})[key.signature] = outcome
+        diagnoses = self.diagnoses()
+        for sample in self.samples():
+            own = of_samples.get(sample.id, {})
+            row: dict[str, Any] = {"sample": sample.id, "question": sample.question, "answer": sample.answer}
+            for signature, column in columns.items():
+                if signature in own:
+                    row |= {column: own[signature].value, f"{column}_status": own[signature].status}
+            row["abstained"] = any(outcome.declined for outcome in own.values())
+            row["diagnosis"] = ", ".join(diagnoses.get(sample.id, ()))
+            labels = sample.labels.items()
+            yield row | {name if name not in row else f"label_{name}": value for name, value in labels}
 
     def to_pandas(self) -> "DataFrame":
         """The rows of `to_rows` as a pandas data frame."""

@@ -2,54 +2,37 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from math import isfinite
-from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from ragmetrics_core.errors import SampleError
 from ragmetrics_core.prompts import PromptText, digest_of
+from ragmetrics_core.records import Record
 from ragmetrics_core.records._stored_form import outlined, unpacked
-from ragmetrics_core.runs._decisions import DECIDING, decisions_in_fields, decisions_stored
-from ragmetrics_core.runs._index import Key
-from ragmetrics_core.runs._kept_index import remove_kept
+from ragmetrics_core.records._written_record import WrittenRecord
+from ragmetrics_core.runs._decisions import decisions_in, decisions_stored
+from ragmetrics_core.runs._lines import DAMAGED
+from ragmetrics_core.runs._loading import BadRow
 from ragmetrics_core.runs._summary import Outcome
-from ragmetrics_core.shapes import is_dict
 
 __all__ = [
-    "DAMAGED",
+    "Key",
     "StoredRecord",
     "StoredSample",
-    "is_run",
+    "bad_row_in",
     "labels_digest",
     "prompt_in",
     "record_in",
-    "remove_run",
     "sample_in",
+    "stored_record",
 ]
 
-# What these functions raise for a line that is not as it must be.
-DAMAGED = (
-    ValueError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    OverflowError,
-    RecursionError,
-    SampleError,
-)
-# What a run writes, and all that overwriting one removes: a copy ("manifest.json.bak") is somebody's.
-# The manifest is the last to go, so that what an overwriting that failed has left can be overwritten.
-_WRITTEN = (
-    "records.jsonl",
-    "samples.jsonl",
-    "prompts.jsonl",
-    "rejected.jsonl",
-    "waiting.jsonl",
-    "waiting.jsonl.new",
-    *(f"journal.sqlite{rest}" for rest in ("", "-journal", "-shm", "-wal")),
-    "manifest.json.new",
-    "manifest.json",
-)
+
+class Key(NamedTuple):
+    """What names a score in a run."""
+
+    sample_id: str
+    signature: str
 
 
 class StoredSample(NamedTuple):
@@ -74,6 +57,12 @@ def sample_in(line: bytes) -> StoredSample:
     fields = json.loads(line)
     labels: Mapping[str, Any] = fields["sample"].get("labels") or {}
     return StoredSample(_text(fields["sample"]["id"]), _text(fields["digest"]), labels_digest(labels))
+
+
+def bad_row_in(line: bytes) -> BadRow:
+    """The row that a line of `rejected.jsonl` tells of."""
+    row = json.loads(line)
+    return BadRow(where=str(row["where"]), message=str(row["message"]))
 
 
 def labels_digest(labels: Mapping[str, Any]) -> str:
@@ -112,19 +101,22 @@ def record_in(line: bytes, *, decided: bool = True) -> StoredRecord:
         _text(outcome.reason)
     seal = fields.get("digest")
     key = Key(_text(fields["sample_id"]), _text(fields["signature"]))
-    return StoredRecord(
-        key, outcome, _text(seal) if isinstance(seal, str) else "", _decided(fields) if decided else None
-    )
+    decisions: str | None = None
+    if decided:
+        with suppress(*DAMAGED):  # verdicts that are not as they must be: their reader says so
+            verdicts = ((each["about"], each["text"], each["supported"]) for each in fields["verdicts"])
+            decisions = decisions_stored(decisions_in(fields["metric"], verdicts, fields["counts"]))
+    return StoredRecord(key, outcome, _text(seal) if isinstance(seal, str) else "", decisions)
 
 
-def _decided(fields: Mapping[str, Any]) -> str | None:
-    """What the verdicts of a record decided; None where they are not as they must be, as its reader says."""
-    try:
-        if fields["metric"] not in DECIDING:
-            return ""
-        return decisions_stored(decisions_in_fields(fields))
-    except DAMAGED:
-        return None
+def stored_record(record: Record | WrittenRecord, line: bytes) -> StoredRecord:
+    """What `record_in` says of the line of a record; nothing that a driver has just written is read again."""
+    if isinstance(record, Record):
+        return record_in(line)
+    decided = decisions_in(record.metric, record.decided, record.fields["counts"])
+    outcome = Outcome.of_stored(record.fields)
+    key = Key(record.sample_id, record.signature)
+    return StoredRecord(key, outcome, line[-34:-2].decode(), decisions_stored(decided))
 
 
 def prompt_in(line: bytes) -> tuple[str, PromptText]:
@@ -144,21 +136,3 @@ def _text(value: Any) -> str:
         raise TypeError(f"a text is {type(value).__name__}")
     value.encode()
     return value
-
-
-def is_run(path: Path) -> bool:
-    """Whether a folder with a `manifest.json` holds a run: other projects have files of that name."""
-    if any((path / name).exists() for name in ("samples.jsonl", "records.jsonl")):
-        return True
-    try:
-        fields = json.loads((path / "manifest.json").read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return False
-    return is_dict(fields) and {"schema", "metrics", "versions"} <= set(fields)
-
-
-def remove_run(path: Path) -> None:
-    """Remove the run that a folder holds, and nothing else that stands there; the lock that is held stays."""
-    remove_kept(path)
-    for name in _WRITTEN:
-        (path / name).unlink(missing_ok=True)

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any, NamedTuple
 
-from ragmetrics_core.records import Record, Status
-from ragmetrics_core.records._written_record import WrittenRecord
+from ragmetrics_core.records import Status
 
 __all__ = ["Mean", "Outcome", "averaged", "summarise"]
 
@@ -45,15 +44,6 @@ class Outcome(NamedTuple):
             corrected=bool(fields.get("corrections")),
         )
 
-    @classmethod
-    def of(cls, record: Record | WrittenRecord) -> "Outcome":
-        """The outcome of a record."""
-        if isinstance(record, WrittenRecord):
-            return cls.of_stored(record.fields)
-        declined = record.abstained is not None and record.abstained.declined
-        corrected = bool(record.corrections)
-        return cls(record.status, record.value, record.bounds, declined, record.reason, corrected)
-
     @property
     def is_excused(self) -> bool:
         """Whether there is rightly no score: the answer declines, or the sample has no expected text for it.
@@ -90,22 +80,17 @@ def averaged(repetitions: Sequence[Outcome], *, worst: float, best: float) -> Ou
         best: the good one.
     """
     first, *others = repetitions
-    if not others:
-        return first
     counted = [each for each in repetitions if not each.is_excused]
-    if not counted:
+    if not others or not counted:
         return first
     corrected = any(each.corrected for each in repetitions)
-    lacking = next((each for each in counted if each.value is None), None)
-    if lacking is None:
-        values = [each.value for each in counted if each.value is not None]
-        return counted[0]._replace(
-            status="ok",
-            value=sum(values) / len(values),
-            bounds=None,
-            reason=None,
-            corrected=corrected,
-        )
+    values = [each.value for each in counted if each.value is not None]
+    if len(values) == len(counted):
+        mean = sum(values) / len(values)
+        return counted[0]._replace(status="ok", value=mean, bounds=None, reason=None, corrected=corrected)
+    lacking = next(each for each in counted if each.value is None)
+    if not values and not any(each.bounds for each in counted):
+        return lacking._replace(corrected=corrected)
     ends = [
         (each.value, each.value)
         if each.value is not None
@@ -113,8 +98,6 @@ def averaged(repetitions: Sequence[Outcome], *, worst: float, best: float) -> Ou
         for each in counted
     ]
     low, high = (sum(side) / len(side) for side in zip(*ends, strict=True))
-    if all(each.value is None and each.bounds is None for each in counted):
-        return lacking._replace(corrected=corrected)
     return lacking._replace(bounds=(low, high), corrected=corrected)
 
 

@@ -4,9 +4,9 @@ What has rows of its own is asked for them (pandas, polars). Everything else tha
 (`__arrow_c_stream__`: pyarrow, DuckDB, Ibis, narwhals, and others) is read by pyarrow, batch by batch.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, Protocol, cast, runtime_checkable
+from typing import Any, Final, Protocol
 
 from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.runs._rows import ALWAYS_UNPACKED, MOST_UNPACKED, ReadRow, refuse_repeated
@@ -31,51 +31,28 @@ class DataFrameLike(Protocol):
         ...
 
 
-@runtime_checkable
-class _Pandas(Protocol):
-    """A pandas data frame."""
-
-    @property
-    def columns(self) -> Any: ...
-
-    def itertuples(self, index: bool = ..., name: None = None) -> Iterable[Sequence[Any]]: ...
-
-
-@runtime_checkable
-class _Polars(Protocol):
-    """A polars data frame."""
-
-    def iter_rows(self, *, named: bool = ...) -> Iterable[Mapping[str, Any]]: ...
-
-
-@runtime_checkable
-class _Arrow(Protocol):
-    """Whatever offers its columns as Arrow has them."""
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
-
-
-def rows_of_table(source: object) -> Iterable[object] | None:
+def rows_of_table(source: Any) -> Iterable[object] | None:
     """The rows of a data frame or a table; None when it is neither.
 
     Raises:
         SampleError: it has a column twice, or is a dictionary of several datasets.
         ConfigError: only pyarrow can read it, which is not installed.
     """
-    kind = type(source)
+    kind: type[object] = type(source)
     if kind.__name__ == "LazyFrame" and kind.__module__.partition(".")[0] == "polars":
-        return rows_of_table(cast("Any", source).collect())
+        return rows_of_table(source.collect())
     if is_mapping(source):
         _refuse_splits(source)
         return None
-    if isinstance(source, _Pandas):
+    if hasattr(source, "columns") and hasattr(source, "itertuples"):
         columns = list(source.columns)
         refuse_repeated(columns, "the data frame")
         cells = source.itertuples(index=False, name=None)
         return (dict(zip(columns, row, strict=True)) for row in cells)
-    if isinstance(source, _Polars):
-        return source.iter_rows(named=True)
-    if isinstance(source, _Arrow):
+    if hasattr(source, "iter_rows"):
+        rows: Iterable[object] = source.iter_rows(named=True)
+        return rows
+    if hasattr(source, "__arrow_c_stream__"):
         return _rows_of_arrow(source)
     return None
 
@@ -120,7 +97,7 @@ def count_parquet(path: Path) -> int:
         raise SampleError(f"cannot read {str(path)!r}: {' '.join(str(error).split())}") from error
 
 
-def _rows_of_arrow(source: _Arrow) -> Iterator[object]:
+def _rows_of_arrow(source: object) -> Iterator[object]:
     reader = _pyarrow().RecordBatchReader.from_stream(source)
     try:
         names = list(reader.schema.names)

@@ -3,23 +3,18 @@
 import csv
 import json
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from ragmetrics_core.measurement import Evidence, Verdict
 from ragmetrics_core.records import Record
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 __all__ = ["VerdictRow", "csv_cell", "verdict_rows", "write_csv", "write_jsonl"]
 
 # What makes a spreadsheet take a cell for a formula, or skips to what does.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-
-
-class SupportsWrite(Protocol):
-    """Something to write texts to: a file."""
-
-    def write(self, text: str, /) -> object:
-        """Write."""
-        ...
 
 
 class VerdictRow(NamedTuple):
@@ -83,7 +78,7 @@ def verdict_rows(records: Iterable[Record]) -> Iterator[VerdictRow]:
             )
 
 
-def write_jsonl(rows: Iterable[VerdictRow], file: SupportsWrite) -> int:
+def write_jsonl(rows: Iterable[VerdictRow], file: "SupportsWrite[str]") -> int:
     """Write one JSON object a line; gives the number of rows."""
     count = 0
     for row in rows:
@@ -92,7 +87,7 @@ def write_jsonl(rows: Iterable[VerdictRow], file: SupportsWrite) -> int:
     return count
 
 
-def write_csv(rows: Iterable[VerdictRow], file: SupportsWrite) -> int:
+def write_csv(rows: Iterable[VerdictRow], file: "SupportsWrite[str]") -> int:
     """Write a header and one line for each row; gives the number of rows.
 
     An absent value is an empty cell. A text that a spreadsheet would run as a formula gets an apostrophe

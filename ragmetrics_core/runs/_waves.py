@@ -10,12 +10,11 @@ when the run is started anew.
 """
 
 import json
-import os
-from collections.abc import Callable, Collection, Coroutine, Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import IO, Any, NamedTuple, Protocol, runtime_checkable
 
 from ragmetrics_core.drivers import wired
 from ragmetrics_core.errors import BudgetSpent, ConfigError, RecordError
@@ -30,7 +29,7 @@ from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Scorer
 from ragmetrics_core.records import Record
 from ragmetrics_core.redaction import redacted
-from ragmetrics_core.runs._evaluate import Evaluation, Progress, journal_of, refuse_useless, writing
+from ragmetrics_core.runs._evaluate import Evaluation, Progress, journal_of, refuse_useless
 from ragmetrics_core.runs._folder import Folder
 from ragmetrics_core.runs._loading import AsyncSource
 from ragmetrics_core.runs._lock import FolderLock
@@ -39,7 +38,7 @@ from ragmetrics_core.runs._preparation import AnyJudge, Metrics, Preparation, pr
 from ragmetrics_core.runs._run import Run
 from ragmetrics_core.runs._useless import useless_calls
 from ragmetrics_core.runs._wave_replies import lines_of, reply_in
-from ragmetrics_core.runs._writing import made_anew, new_file, not_a_link
+from ragmetrics_core.runs._writing import not_a_link, put_in_place, replacing
 
 __all__ = ["Imported", "Wave", "export_wave", "import_replies"]
 
@@ -224,15 +223,10 @@ class _Uncounted(Meter):
 class _Sink:
     """The file of a wave: each request once."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, file: IO[str]) -> None:
         self._path = path
+        self._file = file
         self.waiting: dict[str, str] = {}
-        try:
-            # half a character, which has no UTF-8 form, is written as JSON's own escape
-            self._file = new_file(path, encoding="utf-8", errors="backslashreplace")
-            self._scratch = Path(self._file.name)
-        except OSError as error:
-            raise _unwritable(path, error) from error
 
     def write(self, judge: Any, request: Generate[Any]) -> None:
         address = call_address(judge.identity, request.digest, str(request.draw))
@@ -244,32 +238,14 @@ class _Sink:
         try:
             self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
         except OSError as error:
-            raise RecordError(str(_unwritable(self._path, error))) from error
-
-    def finish(self) -> None:
-        """Put the file in its place, whole."""
-        try:
-            self._file.close()
-            os.replace(self._scratch, self._path)
-        except OSError as error:
-            raise _unwritable(self._path, error) from error
-
-    def drop(self) -> None:
-        with suppress(OSError):  # the disk may be full: what is left to write is not wanted
-            self._file.close()
-        self._scratch.unlink(missing_ok=True)
+            raise RecordError(_unwritable(self._path, error)) from error
 
 
 class _Wave(Evaluation):
     """A run between its first wave and its last: what failed there is not asked again before it is over."""
 
-    def _still_wanted(self, sample_id: str, left_open: Collection[str] = ()) -> Sequence[Metric[Any]]:
-        statuses = self._folder.statuses(sample_id)
-        return [
-            each
-            for each in self._metrics
-            if each.signature in left_open or statuses.get(each.signature, "cancelled") == "cancelled"
-        ]
+    def _still_wanted(self, sample_id: str, statuses: Mapping[str, str]) -> Sequence[Metric[Any]]:
+        return self._lacking(sample_id, statuses, {"cancelled"})
 
     def _forget_useless(self, failed: Sequence[Record]) -> None:
         """Nothing yet: another score may still wait, and would ask anew for a reply that both share."""
@@ -292,8 +268,10 @@ async def _export(
                 "function's by then: pass the name of a model, or CallableJudge(function=..., identity=...)"
             )
     folder = Folder.begin(out, prepared.manifest)
-    with writing(folder), _written(requests) as sink, journal_of(folder, cache) as journal:
-        traffic = Traffic()
+    # half a character, which has no UTF-8 form, is written as JSON's own escape
+    file = replacing(requests, encoding="utf-8", errors="backslashreplace")
+    with closing(folder), file as opened, journal_of(folder, cache) as journal:
+        sink, traffic = _Sink(requests, opened), Traffic()
         judges = tuple(_Awaiting(judge, sink=sink) for judge in prepared.models.judges)
         models = replace(prepared.models, judges=judges)
         calls = wired(models, traffic, journal, meter=_Uncounted(), redact=redact)
@@ -303,30 +281,19 @@ async def _export(
         refuse_useless(folder)
         if sink.waiting:
             folder.save_manifest(folder.manifest.model_copy(update={"finished": False}))
+            _put_in_place(Path(out) / WAITING, sink.waiting)
         else:
             _forget_useless(folder, journal, prepared.metrics)
-        _write_waiting(Path(out), sink.waiting)
+            (Path(out) / WAITING).unlink(missing_ok=True)
     run = Run(folder, metrics={metric.signature: metric for metric in prepared.metrics})
     return Wave(len(sink.waiting), run)
 
 
 def _forget_useless(folder: Folder, journal: Journal, metrics: Sequence[Metric[Any]]) -> None:
     """Take the replies that scores failed on out of the journal: the run is over."""
-    for key, outcome in folder.outcomes():
+    for key, outcome in folder.index.outcomes():
         if outcome.status == "parse_error":
             journal.forget(useless_calls(folder.record(key), metrics))
-
-
-@contextmanager
-def _written(path: Path) -> Generator[_Sink]:
-    """A wave's file, put in its place when all went well; else what was there stays."""
-    sink = _Sink(path)
-    try:
-        yield sink
-        sink.finish()
-    except BaseException:
-        sink.drop()
-        raise
 
 
 def _plain_body(judge: Any, request: Generate[Any]) -> Mapping[str, object]:
@@ -339,8 +306,8 @@ def _discreet(words: str, redact: Callable[[str], str] | None) -> str:
     return words if redact is None else redacted(redact, words)
 
 
-def _unwritable(path: Path, error: OSError) -> ConfigError:
-    return ConfigError(f"{path} cannot be written: {error.strerror or error}")
+def _unwritable(path: Path, error: OSError) -> str:
+    return f"{path} cannot be written: {error.strerror or error}"
 
 
 def _read_waiting(folder: Path) -> dict[str, str]:
@@ -354,21 +321,10 @@ def _read_waiting(folder: Path) -> dict[str, str]:
         raise ConfigError(f"{file} is damaged: ragmetrics batch export writes it again") from None
 
 
-def _write_waiting(folder: Path, waiting: Mapping[str, str]) -> None:
-    """Note what is open, whole or not at all; without anything open there is no such file."""
-    file = folder / WAITING
-    if not waiting:
-        file.unlink(missing_ok=True)
-        return
-    _put_in_place(file, waiting)
-
-
 def _put_in_place(file: Path, waiting: Mapping[str, str]) -> None:
-    scratch = file.with_name(file.name + ".new")
+    """Note what is open, whole or not at all."""
     lines = (json.dumps({"address": key, "judge": name}) + "\n" for key, name in waiting.items())
     try:
-        with made_anew(scratch, encoding="utf-8") as written:
-            written.writelines(lines)
-        os.replace(scratch, file)
+        put_in_place(file, "".join(lines))
     except OSError as error:
-        raise RecordError(str(_unwritable(file, error))) from error
+        raise RecordError(_unwritable(file, error)) from error

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from ragmetrics_core.errors import ConfigError
 
-__all__ = ["made_anew", "new_file", "no_link", "not_a_link", "replacing", "write_whole"]
+__all__ = ["no_link", "not_a_link", "put_in_place", "replacing", "write_whole"]
 
 # What not every system has.
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
@@ -28,7 +28,7 @@ _OTHER_NAME = "has another name elsewhere (a hard link), and both would change: 
 def no_link(path: str, flags: int) -> int:
     """Open a file for writing, but none that has another name elsewhere, by a link of either kind.
 
-    An `opener` for `open`; not for a file that is to be emptied, see `made_anew`.
+    An `opener` for `open`; not for a file that is to be emptied, see `put_in_place`.
 
     Raises:
         OSError: it is such a link, or cannot be opened.
@@ -46,30 +46,24 @@ def no_link(path: str, flags: int) -> int:
     return file
 
 
-def made_anew(path: Path, **options: Any) -> Any:
-    """Open a text file that is made now: what stood in its place is removed, wherever it led.
+def put_in_place(path: Path, text: str) -> None:
+    """Replace a small file of a run, whole or not at all, by way of one beside it that ends in ".new".
+
+    What stood in the place of that one is removed, wherever it led.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be written; the earlier one is kept.
     """
-    path.unlink(missing_ok=True)
-    return open(path, "x", opener=no_link, **options)
-
-
-def new_file(path: Path, mode: Literal["w", "wb"] = "w", **options: Any) -> Any:
-    """Open a file of a name that nobody knew before, beside the one that it is to become.
-
-    Its `name` says where it is; `os.replace` puts it in its place.
-
-    Raises:
-        ConfigError: in the place stands something that is no regular file.
-        OSError: the folder cannot be written.
-    """
-    if path.exists() and not path.is_file():
-        what = "a folder" if path.is_dir() else "no regular file"
-        raise ConfigError(f"{path} is {what}: give the name of a file")
-    scratch = path.with_name(f".{path.name[:200]}.{secrets.token_hex(8)}.new")
-    return open(scratch, mode.replace("w", "x"), opener=no_link, **options)
+    scratch = path.with_name(f"{path.name}.new")
+    try:
+        scratch.unlink(missing_ok=True)
+        with open(scratch, "x", opener=no_link, encoding="utf-8") as file:
+            file.write(text)
+        os.replace(scratch, path)
+    except OSError:
+        with suppress(OSError):
+            scratch.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager
@@ -79,16 +73,21 @@ def replacing(path: Path, mode: Literal["w", "wb"] = "w", **options: Any) -> Gen
     Raises:
         ConfigError: it cannot be written; the earlier one is kept.
     """
+    if path.exists() and not path.is_file():
+        what = "a folder" if path.is_dir() else "no regular file"
+        raise ConfigError(f"{path} is {what}: give the name of a file")
+    # a name that nobody knew before
+    scratch = path.with_name(f".{path.name[:200]}.{secrets.token_hex(8)}.new")
     try:
-        with new_file(path, mode, **options) as file:
+        with open(scratch, mode.replace("w", "x"), opener=no_link, **options) as file:
             try:
                 yield file
                 file.flush()
             except BaseException:
                 with suppress(OSError):
-                    os.unlink(file.name)
+                    scratch.unlink()
                 raise
-        os.replace(file.name, path)
+        os.replace(scratch, path)
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror or error}") from error
 

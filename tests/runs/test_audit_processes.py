@@ -15,11 +15,10 @@ from ragmetrics_core import evaluate
 from ragmetrics_core.drivers import Difference
 from ragmetrics_core.metrics import get
 from ragmetrics_core.runs import Key, Run
-from ragmetrics_core.runs._audit_processes import AuditProcesses, processes_for
-from ragmetrics_core.runs._record_audit import RecordAudit
+from ragmetrics_core.runs._audit_processes import processes_for
 from tests.lines import plain
 
-COUNT = 130  # samples: more than a process is told at a time
+COUNT = 130
 AUDIT = "from ragmetrics_core import Run; print(list(Run.load({run!r}).audit(processes=2)))"
 
 
@@ -121,31 +120,34 @@ def test_where_no_process_can_be_started_this_one_does_it_all(run: Path):
     assert (done.stdout, done.stderr) == (f"{[key.sample_id for key, _ in found(run, 1)]}\n", "")
 
 
-def started(whole: Path) -> AuditProcesses:
-    run = Run.load(whole)
-    return AuditProcesses(2, whole, run.prompts, RecordAudit.of(run.manifest, run.metrics), {})
+def test_an_iterator_that_is_left_ends_all_processes(run: Path, monkeypatch: pytest.MonkeyPatch):
+    changed(run, {3: {"value": 0.123}})
+    started: list[subprocess.Popen[str]] = []
+
+    class Noted(subprocess.Popen[str]):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            started.append(self)
+
+    monkeypatch.setattr(subprocess, "Popen", Noted)
+    audit = Run.load(run).audit(processes=2)
+    next(audit)
+    audit.close()
+    assert started
+    assert all(process.returncode is not None for process in started)
 
 
-def test_an_interruption_ends_all_processes(whole: Path):
-    processes = started(whole)
+def test_processes_that_die_leave_their_records_to_this_one(run: Path, monkeypatch: pytest.MonkeyPatch):
+    changed(run, {3: {"value": 0.123}})
+    alone = found(run, 1)
 
-    def interrupted() -> None:
-        with processes:
-            assert list(processes.doubtful(Run.load(whole)._folder.places())) == []
-            assert all(process.code is None for process in processes.processes)
-            raise KeyboardInterrupt
+    class Killed(subprocess.Popen[str]):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            self.kill()
 
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert all(process.code is not None for process in processes.processes)
-
-
-def test_processes_that_die_leave_their_records_to_this_one(whole: Path):
-    processes, places = started(whole), list(Run.load(whole)._folder.places())
-    with processes:
-        for process in processes.processes:
-            process.kill()
-        assert list(processes.doubtful(places)) == places
+    monkeypatch.setattr(subprocess, "Popen", Killed)
+    assert found(run, 2) == alone != []
 
 
 def test_few_records_are_not_worth_a_process():

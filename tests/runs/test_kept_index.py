@@ -6,11 +6,13 @@ import shutil
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks.workload import LocalJudge, samples
 from ragmetrics_core import evaluate
+from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.report._html.columns import columns
 from ragmetrics_core.report._html.rows import outcomes_of, table_rows
 from ragmetrics_core.runs import Run, diagnose
@@ -48,7 +50,7 @@ def told(run: Path) -> object:
 
 def indexed(run: Path) -> Path:
     """The index of a run; none is kept of files that were changed this very moment."""
-    while not Run.load(run)._folder._index.is_kept:
+    while not Run.load(run)._folder.index.is_kept:
         pass
     (index,) = kept(run)
     return index
@@ -67,10 +69,10 @@ def test_a_long_run_that_was_written_has_an_index_and_a_short_one_has_none(whole
 
 
 def test_what_is_read_of_a_run_is_the_same_with_the_index_and_without(whole: Path, run: Path):
-    assert Run.load(whole)._folder._index.is_kept
+    assert Run.load(whole)._folder.index.is_kept
     without_kept(run)
     opened = Run.load(run)
-    assert not opened._folder._index.is_kept
+    assert not opened._folder.index.is_kept
     assert told(whole) == told(run)
 
 
@@ -90,7 +92,7 @@ def test_an_index_that_came_with_a_folder_is_not_opened_and_makes_room_for_one_t
     assert [mean.total for mean in Run.load(run).means()] == [COUNT, COUNT]
     own = indexed(run)
     assert own.name != came.name
-    assert Run.load(run)._folder._index.is_kept
+    assert Run.load(run)._folder.index.is_kept
 
 
 @pytest.mark.parametrize("same_size", [True, False])
@@ -114,6 +116,35 @@ def test_records_that_were_changed_are_read_and_not_what_was_noted_of_them(run: 
     assert statuses[key] == ("no" if same_size else "timeout")
 
 
+def test_what_came_after_the_index_was_kept_is_read_and_nothing_else(whole: Path, run: Path):
+    file = run / "records.jsonl"
+    lines = file.read_bytes().splitlines(keepends=True)
+    with file.open("r+b") as opened:
+        opened.truncate(sum(map(len, lines[:-20])))
+    indexed(run)
+    with file.open("ab") as opened:
+        opened.writelines(lines[-20:])
+    assert not Run.load(run)._folder.index.is_read
+    assert told(run) == told(whole)
+
+
+def test_a_run_that_is_killed_has_an_index_of_nearly_all_that_it_wrote(tmp_path: Path):
+    class Stops(LocalJudge):
+        async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
+            if (tmp_path / "copy").exists() or len(kept(tmp_path / "run")) == 0:
+                return await super().agenerate(request)
+            # as after `kill -9`: the files as they are in the middle of the run
+            (tmp_path / "copy").mkdir()
+            for path in (tmp_path / "run").iterdir():
+                os.link(path, tmp_path / "copy" / path.name)
+            return await super().agenerate(request)
+
+    evaluate(samples(COUNT, contexts=1), metrics=METRICS, judge=Stops(), out=tmp_path / "run")
+    assert not Run.load(tmp_path / "copy")._folder.index.is_read
+    copy, run = Run.load(tmp_path / "copy"), Run.load(tmp_path / "run")
+    assert (copy.means(), list(copy.outcomes())) == (run.means(), list(run.outcomes()))
+
+
 def test_an_audit_reads_the_files_and_no_index(run: Path):
     index = indexed(run)
     # the worst: an index of the right name that says otherwise than the records
@@ -134,7 +165,7 @@ def test_an_index_that_is_not_whole_is_as_none(run: Path, damage: bytes | None):
     index.write_bytes(index.read_bytes()[:5000] if damage is None else damage)
     opened = Run.load(run)
     assert opened.means() == expected
-    assert not opened._folder._index.is_kept
+    assert not opened._folder.index.is_kept
 
 
 def test_a_correction_and_a_run_that_goes_on_are_in_the_index_afterwards(run: Path):
