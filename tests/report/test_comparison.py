@@ -26,7 +26,7 @@ def test_differences_and_verdicts_are_those_of_study_compare(telecom, changed):
     # the page says which samples only one run has, and compares those that both have
     found = compare_runs(read_scores(telecom).only(changed.sample_ids), read_scores(changed)).metrics
     assert [(each["mean"], each["interval"], each["holm"], each["verdict"]) for each in shown] == [
-        (each.difference.value, each.difference[1:], each.holm, each.verdict) for each in found
+        (each.difference.value, list(each.difference[1:]), each.holm, each.verdict) for each in found
     ]
 
 

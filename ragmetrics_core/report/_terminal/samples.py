@@ -9,6 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ragmetrics_core.records import Record
+from ragmetrics_core.report._proof_page import SamplePage
+from ragmetrics_core.report._terminal.proof import asked
 from ragmetrics_core.report._terminal.text import (
     LABEL,
     OPEN,
@@ -25,7 +27,7 @@ from ragmetrics_core.runs import Finding, MetricEntry, Run, diagnose
 from ragmetrics_core.samples import Sample, counted
 from ragmetrics_core.wording import number_of
 
-__all__ = ["SampleRow", "asked", "sample_page", "sample_rows", "samples_table"]
+__all__ = ["SampleRow", "sample_page", "sample_rows", "samples_table"]
 
 WIDE = 100
 # A UUID with its hyphens.
@@ -98,7 +100,7 @@ def sample_page(
     sample: Sample, scores: Mapping[str, Record], findings: Sequence[Finding], entries: Sequence[MetricEntry]
 ) -> Iterator[RenderableType]:
     """A sample with all its scores and what they say together."""
-    yield facts(asked(sample))
+    yield facts(_facts(sample))
     yield Text()
     listed = table("metric")
     listed.add_column("score", justify="right", no_wrap=True)
@@ -119,34 +121,15 @@ def sample_page(
         yield Text("No diagnosis: no score has a value.", LABEL)
 
 
-def asked(sample: Sample) -> Iterator[tuple[str, RenderableType]]:
-    """Question, answer and references with their names, the number of contexts and how they were found."""
-    several = sample.expected if len(sample.expected) > 1 else ()
-    for name in ("question", "answer", *(() if several else ("reference",))):
-        text = getattr(sample, name)
-        yield name, plain(text) if text else Text("(absent)" if text is None else "(empty)", LABEL)
-    for number, text in enumerate(several, start=1):
-        yield f"reference {number}", plain(text)
-    chunks = sample.contexts
-    told = "(absent)" if chunks is None else number_of(len(chunks), "chunk")
-    shown = f", {counted(sample.shown)}" if chunks and sample.stages else ""
-    yield "contexts", Text(told + shown + found_by(sample), WEAK if sample.contradicted else LABEL)
-    for stage in sample.stages or ():
-        query = (
-            f" for {one_line(stage.query).plain!r}" if stage.query and stage.query != sample.question else ""
-        )
-        component = f" by {one_line(stage.component).plain}" if stage.component else ""
-        chunks_there = number_of(len(stage.chunks), "chunk")
-        yield f"  {stage.name}", Text(f"{chunks_there}{component}{query}", LABEL)
-
-
-def found_by(sample: Sample) -> str:
-    """The rule by which an adapter found the contexts, in brackets; "" where none did.
-
-    A score says little about retrieval where the contexts are, say, the model's system message.
-    """
-    rule = sample.labels.get("found_contexts")
-    return f" (found by: {one_line(rule).plain})" if rule else ""
+def _facts(sample: Sample) -> Iterator[tuple[str, RenderableType]]:
+    """The texts with their names, the number of contexts and how they were found, and the stages."""
+    page = SamplePage.of(sample)
+    yield from asked(page)
+    told = "(absent)" if page.contexts is None else number_of(len(page.contexts), "chunk")
+    shown = f", {counted(sample.shown)}" if page.contexts and page.stages else ""
+    yield "contexts", Text(told + shown + page.found_by, WEAK if sample.contradicted else LABEL)
+    for stage in page.stages:
+        yield f"  {stage.name}", Text(stage.what, LABEL)
 
 
 def _row(run: Run, sample_id: str, place: float | None) -> SampleRow:

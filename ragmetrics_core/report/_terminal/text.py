@@ -15,6 +15,8 @@ __all__ = [
     "GOOD",
     "LABEL",
     "OPEN",
+    "STYLES",
+    "SYMBOLS",
     "WEAK",
     "bullets",
     "facts",
@@ -28,6 +30,9 @@ __all__ = [
 
 # The sixteen colours that every terminal theme chooses for itself, so that dark and light ones are readable.
 GOOD, WEAK, OPEN, LABEL = "green", "red", "yellow", "dim"
+# Of a decision: its sign, which needs no colour, and its colour.
+SYMBOLS = {True: "✓", False: "✗", None: "?"}
+STYLES = {True: GOOD, False: WEAK, None: OPEN}
 
 
 def plain(text: object, style: str = "") -> Text:
