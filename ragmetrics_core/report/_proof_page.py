@@ -16,9 +16,9 @@ from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.records import CompareStep, CountStep, GenerateStep, PartResult, Record, Status, Step
 from ragmetrics_core.records._comparison import Change, RecordDiff
 from ragmetrics_core.report._locating import Sought
-from ragmetrics_core.report._text import cut, one_line, words
+from ragmetrics_core.report._text import cut, flat, one_line, words
 from ragmetrics_core.samples import Sample, Stage
-from ragmetrics_core.wording import number_of, visible
+from ragmetrics_core.wording import number_of
 
 __all__ = ["Mark", "ProofPage", "SamplePage", "StepPage", "VerdictPage", "changes_by_kind"]
 
@@ -169,7 +169,7 @@ class SamplePage(_Page):
             references=list(sample.expected),
             contexts=None if sample.contexts is None else contexts,
             # a score says little about retrieval where the contexts are, say, the model's system message
-            found_by=f" (found by: {' '.join(visible(str(rule)).split())})" if rule else "",
+            found_by=f" (found by: {flat(rule)})" if rule else "",
             stages=[_stage(each, sample) for each in sample.stages or ()],
             history=[(turn.role, turn.content) for turn in sample.history or ()],
             labels=[(name, str(value)) for name, value in sample.labels.items()],
@@ -269,8 +269,8 @@ def changes_by_kind(diff: RecordDiff) -> dict[str, tuple[Change, ...]]:
 
 
 def _stage(stage: Stage, sample: Sample) -> StagePage:
-    component = f" by {_flat(stage.component)}" if stage.component else ""
-    query = f" for {_flat(stage.query)!r}" if stage.query and stage.query != sample.question else ""
+    component = f" by {flat(stage.component)}" if stage.component else ""
+    query = f" for {flat(stage.query)!r}" if stage.query and stage.query != sample.question else ""
     return StagePage(
         name=stage.name,
         what=number_of(len(stage.chunks), "chunk") + component + query,
@@ -327,7 +327,7 @@ def _decision(record: Record, verdict: Verdict) -> str:
     correction = next(corrections, None)
     if correction is None and verdict.overruled is None:
         return ""
-    who = _flat(correction.by) if correction and correction.by else "a person"
+    who = flat(correction.by) if correction and correction.by else "a person"
     if verdict.overruled is None:
         return f"{who} overruled the judge's missing verdict"
     did = "confirmed" if verdict.overruled == verdict.supported else "overruled"
@@ -371,7 +371,7 @@ def _origin(record: Record, measured: Iterable[str]) -> Iterator[tuple[str, str]
         if identity := getattr(record, name):
             yield name, identity
             if name == "judge":
-                yield from (("", _flat(line)) for line in measured)
+                yield from (("", flat(line)) for line in measured)
     if rules := dict.fromkeys(f"{step.prompt} by {step.rule}" for step in record.generate_steps):
         yield "read", ", ".join(rules)
     versions = ", ".join(f"{name} {version}" for name, version in record.versions.items())
@@ -457,8 +457,3 @@ def _is_about_what_counts(record: Record, verdict: Verdict) -> bool:
     """Whether a verdict is not about one of several references that another one was better than."""
     number = _about_reference(verdict)
     return number is None or number == record.counts.get("reference", number)
-
-
-def _flat(text: object) -> str:
-    """Text of the data within a line of ours."""
-    return " ".join(visible(str(text)).split())

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from ragmetrics_core.wording import visible
 
-__all__ = ["Cut", "Picture", "cut", "fit_to_show", "one_line", "words"]
+__all__ = ["Cut", "Picture", "cut", "fit_to_show", "flat", "one_line", "words"]
 
 LONG_WORDS = 2_000
 
@@ -19,6 +19,11 @@ class Cut(NamedTuple):
 
 class Picture(str):
     """A plot as SVG: no text of the data."""
+
+
+def flat(text: object) -> str:
+    """Text of the data within a line of ours: all line breaks and runs of spaces are one space."""
+    return " ".join(visible(str(text)).split())
 
 
 def one_line(text: object, limit: int = 200) -> str:

@@ -10,8 +10,9 @@ from ragmetrics_core.report._causes import Causes
 from ragmetrics_core.report._html.columns import ReportColumn
 from ragmetrics_core.report._html.plots import difference_plot, distribution_plot, funnel_plot
 from ragmetrics_core.report._html.rows import Outcomes, ReportRow, moved
+from ragmetrics_core.report._json_pages import EvaluationPage, MeanRow, evaluation_json
 from ragmetrics_core.report._text import fit_to_show
-from ragmetrics_core.runs import Key, Mean, Outcome, Run
+from ragmetrics_core.runs import Key, Outcome, Run
 from ragmetrics_core.runs._shown import ShownContexts
 from ragmetrics_core.study import Estimate, PairedMetric, compare_runs, read_scores, study_funnel
 from ragmetrics_core.study._clustering import Clustering, clustering_of
@@ -35,13 +36,14 @@ def overview(
     Raises:
         ConfigError: no sample has the label `cluster`, or its values make too few clusters.
     """
-    means = [{mean.metric: mean for mean in run.means()} for run in runs]
+    pages = [evaluation_json(run) for run in runs]
+    means = [{mean.metric: mean for mean in page.metrics} for page in pages]
     clusterings = [clustering_of((read_scores(run),), cluster) for run in runs]
     found: dict[str, Any] = {
         "paths": [str(run.path or "RUN") for run in runs],
         "runs": [
-            {**_run(run, known), "clusters": clustering.notes}
-            for run, known, clustering in zip(runs, outcomes, clusterings, strict=True)
+            {**_run(run, page, known), "clusters": clustering.notes}
+            for run, page, known, clustering in zip(runs, pages, outcomes, clusterings, strict=True)
         ],
         "metrics": [
             _metric(means, column, clusterings, rows, position) for position, column in enumerate(columns)
@@ -59,7 +61,7 @@ def overview(
 
 
 def _metric(
-    means: Sequence[Mapping[str, Mean]],
+    means: Sequence[Mapping[str, MeanRow]],
     column: ReportColumn,
     clusterings: Sequence[Clustering],
     rows: Sequence[ReportRow],
@@ -78,7 +80,7 @@ def _metric(
         ends = entry.low, inf if entry.exceeds else entry.high
         _, low, high = score_mean(spread[-1], clusterings[number].clusters(values), ends=ends)
         interval = None if low is None else (low, high)
-        sides.append({**vars(means[number][entry.signature]), "interval": interval})
+        sides.append({**means[number][entry.signature].model_dump(), "interval": interval})
     return {
         "title": column.title,
         "low": column.entry.low,
@@ -134,33 +136,26 @@ def _difference(each: PairedMetric, moves: Sequence[float | None], *, reach: flo
     }
 
 
-def _run(run: Run, outcomes: Mapping[Key, Outcome]) -> dict[str, Any]:
+def _run(run: Run, page: EvaluationPage, outcomes: Mapping[Key, Outcome]) -> dict[str, Any]:
     causes = Causes.of(outcomes.items())
-    manifest, rejected = run.manifest, run.rejected
-    people = people_lines(measured_on_people(run)) if run.judge else ()
-    models = [(name, getattr(manifest, name)) for name in ("judge", "embedder", "scorer")]
+    manifest, prompts = run.manifest, list(run.prompts.items())[:SHOWN]
     return {
+        **page.model_dump(exclude={"metrics", "left_out", "gate"}),
         "name": run.path.name if run.path else "run in memory",
         "started": f"{manifest.started:%Y-%m-%d %H:%M} UTC",
-        "finished": manifest.finished,
-        "samples": len(run),
-        "source": manifest.source or "",
-        "models": [each for each in models if each[1]] + [("on people's labels", line) for line in people],
+        "source": manifest.source,
+        "people": list(people_lines(measured_on_people(run))) if run.judge else [],
         "repeats": manifest.repeats,
         "versions": list(manifest.versions.items()),
-        "tally": run.tally,
-        "prompts": [
-            (f"{text.name}.v{text.version}", digest) for digest, text in list(run.prompts.items())[:SHOWN]
-        ],
-        "notes": run.notes[:SHOWN],
+        "prompts": [(f"{text.name}.v{text.version}", digest) for digest, text in prompts],
         "failed": [(status, reason, times) for (status, reason), times in causes.failed[:SHOWN]],
         "failed_more": max(0, len(causes.failed) - SHOWN),
         "failed_total": sum(times for _, times in causes.failed),
         "skipped": [(name, field, times) for (name, field), times in causes.skipped.items()],
         "funnel": _funnel(run),
         "scores": causes.total,
-        "rejected": [(row.where, row.message) for row in rejected[:SHOWN]],
-        "rejected_total": len(rejected),
+        "rejected": [(row.where, row.message) for row in page.left_out[:SHOWN]],
+        "rejected_total": len(page.left_out),
     }
 
 

@@ -15,30 +15,6 @@ from typing import Any
 
 __all__ = ["as_json", "asset", "chunk", "digest_of", "page", "script_of"]
 
-SKELETON = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<meta name="color-scheme" content="light dark">
-<title>ragmetrics report</title>
-<style>{style}</style>
-</head>
-<body>
-<a class="skip" href="#page">Skip to the content</a>
-<header id="top"></header>
-<main id="page" tabindex="-1"><p>Opening the report&hellip;</p>
-<noscript><p>This report needs JavaScript, which runs inside this file only. The same is on the terminal: \
-ragmetrics show RUN.</p></noscript></main>
-<footer id="foot"></footer>
-{first}
-<script>{script}</script>
-{rest}
-</body>
-</html>
-"""
 # In this order. The scripts share their names: each may use what any other defines.
 STYLES = ("colours", "page", "overview", "samples", "proof", "annotate", "media")
 SCRIPTS = (
@@ -78,7 +54,7 @@ def page(first: Mapping[str, str], rest: Mapping[str, str]) -> str:
     """
     style = _style()
     script = script_of(*(("_html", "script", f"{name}.js") for name in SCRIPTS))
-    return SKELETON.format(
+    return asset("_html", "report.html").format(
         policy=POLICY.format(script=digest_of(script), style=digest_of(style)),
         style=style,
         script=script,

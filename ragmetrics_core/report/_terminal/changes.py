@@ -62,16 +62,19 @@ def difference_lines(sample: str, metric: str, differences: Iterable[Difference]
     """The differences of one record: sample, metric, field, what is stored and what its replies give."""
     yield Text.assemble(("differs ", WEAK), plain(sample, "bold"), "  ", plain(metric))
     for each in differences:
-        yield Text.assemble("    ", plain(each.field), (" stored ", LABEL), one_line(_short(each.stored)))
-        yield Text.assemble(
-            "    ", " " * len(each.field), (" derived ", LABEL), one_line(_short(each.derived))
+        pairs = (
+            (plain(each.field), " stored ", each.stored),
+            (" " * len(each.field), " derived ", each.derived),
         )
+        for field, name, value in pairs:
+            text = repr(value)
+            shown = one_line(text if len(text) <= 200 else f"{text[:197]}...")
+            yield Text.assemble("    ", field, (name, LABEL), shown)
 
 
 def _outcome(record: Record, low: float, high: float) -> Text:
     value = outcome(record.status, record.value, record.bounds, low=low, high=high)
-    how = record.formula if record.status == "ok" else record.headline
-    return Text.assemble(value, "  ", one_line(how, LABEL))
+    return Text.assemble(value, "  ", one_line(record.headline, LABEL))
 
 
 def _changes(changes: Iterable[Change], style: str) -> RenderableType:
@@ -83,8 +86,3 @@ def _changes(changes: Iterable[Change], style: str) -> RenderableType:
         label, colon, text = told.partition(": ")
         listed.add_row(Text(sign), Text.assemble(plain(label, style), colon, one_line(text)))
     return Padding(listed, (0, 0, 0, 2))
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 200 else f"{text[:197]}..."

@@ -28,6 +28,7 @@ from ragmetrics_core.report._terminal.text import (
     heading,
     one_line,
     outcome,
+    part,
     plain,
 )
 from ragmetrics_core.wording import visible
@@ -80,9 +81,7 @@ def proof(
         yield heading(f"Contexts, in rank order{page.sample.found_by}")
         yield _columns((False, True), _contexts(page))
     if page.remarks:
-        yield Text()
-        yield heading("Asked again, or not counted")
-        yield bullets(map(one_line, page.remarks))
+        yield part("Asked again, or not counted", map(one_line, page.remarks))
     if page.declined:
         yield Text()
         yield Text.assemble(("The answer declines to answer: ", OPEN), one_line(page.declined))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import nsmallest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -35,26 +35,19 @@ LIVE_ID = 36
 
 
 class SampleRow(NamedTuple):
-    """One sample in the table.
+    """One sample in the table: its question, one outcome for each metric, and what the diagnosis found."""
 
-    Attributes:
-        place: the mean of its values, each between its metric's ends (0 to 1); missing verdicts count as
-            negative ones; None when there is no value at all.
-        sample_id: which sample.
-        question: what was asked.
-        cells: one outcome for each metric.
-        codes: what the diagnosis found.
-    """
-
-    place: float | None
     sample_id: str
     question: str
     cells: tuple[Text, ...]
-    codes: tuple[str, ...]
+    codes: str
 
 
 def sample_rows(run: Run, *, limit: int = 0) -> list[SampleRow]:
     """The samples of a run, the worst first, those without any value last.
+
+    The order is that of the mean of a sample's values, each between its metric's ends (0 to 1), missing
+    verdicts taken as negative.
 
     Args:
         run: the run; of samples that are not listed nothing is read.
@@ -64,35 +57,34 @@ def sample_rows(run: Run, *, limit: int = 0) -> list[SampleRow]:
     places: dict[str, list[float]] = {sample_id: [] for sample_id in run.sample_ids}
     for key, found in run.outcomes():
         entry = entries.get(key.signature)
-        if entry is None or key.sample_id not in places:
-            continue
-        if (goodness := entry.goodness(found.value, found.bounds)) is not None:
-            places[key.sample_id].append(goodness)
+        place = entry.goodness(found.value, found.bounds) if entry else None
+        if place is not None and key.sample_id in places:
+            places[key.sample_id].append(place)
     ranked = ((not of, sum(of) / len(of) if of else 0.0, sample_id) for sample_id, of in places.items())
     worst = nsmallest(limit, ranked) if limit else sorted(ranked)
-    return [_row(run, sample_id, None if has_none else place) for has_none, place, sample_id in worst]
+    return [_row(run, sample_id) for _, _, sample_id in worst]
 
 
 def samples_table(rows: Sequence[SampleRow], entries: Sequence[MetricEntry], *, width: int) -> Table:
     """One row for each sample: its values and diagnosis; the question too where there is room."""
     has_room = width >= WIDE + 12 * max(0, len(entries) - 3)
-    samples = table("sample")
-    if has_room:
-        samples.add_column("question", no_wrap=True, overflow="ellipsis", ratio=1)
-        samples.expand = True
     titles = [_title(entry, entries) for entry in entries]
-    samples.columns[0].min_width = _id_width(rows, titles, width)
     lines = max(map(len, titles), default=1)
+    samples = table()
+    samples.expand = has_room
+
+    def add(words: Sequence[str], **how: Any) -> None:
+        samples.add_column(Text("\n" * (lines - len(words)) + "\n".join(words)), **how)
+
+    add(["sample"], overflow="fold", min_width=_id_width(rows, titles, width))
+    if has_room:
+        add(["question"], no_wrap=True, overflow="ellipsis", ratio=1)
     for title in titles:
-        samples.add_column(Text("\n" * (lines - len(title)) + "\n".join(title)), justify="right")
-    samples.add_column("diagnosis", overflow="fold")
-    for column in samples.columns:
-        if isinstance(column.header, str):
-            column.header = "\n" * (lines - 1) + column.header
+        add(title, justify="right")
+    add(["diagnosis"], overflow="fold")
     for row in rows:
         question = [one_line(row.question)] if has_room else []
-        codes = ", ".join(code.replace("_", " ") for code in row.codes)
-        samples.add_row(plain(row.sample_id), *question, *row.cells, Text(codes, OPEN))
+        samples.add_row(plain(row.sample_id), *question, *row.cells, Text(row.codes, OPEN))
     return samples
 
 
@@ -108,8 +100,7 @@ def sample_page(
     for entry in entries:
         if score := scores.get(entry.signature):
             how = one_line(score.formula or score.reason or "")
-            cell = outcome(score.status, score.value, score.bounds, low=entry.worst, high=entry.best)
-            listed.add_row(plain(entry.signature), cell, how)
+            listed.add_row(plain(entry.signature), _cell(entry, score), how)
     yield listed
     yield Text()
     if findings:
@@ -132,22 +123,21 @@ def _facts(sample: Sample) -> Iterator[tuple[str, RenderableType]]:
         yield f"  {stage.name}", Text(stage.what, LABEL)
 
 
-def _row(run: Run, sample_id: str, place: float | None) -> SampleRow:
+def _row(run: Run, sample_id: str) -> SampleRow:
     scores = run.scores(sample_id)
-    cells: list[Text] = []
-    for entry in run.metrics:
-        score = scores.get(entry.signature)
-        if score is None:
-            cells.append(Text())
-            continue
-        cells.append(outcome(score.status, score.value, score.bounds, low=entry.worst, high=entry.best))
+    found = (each.code.replace("_", " ") for each in diagnose(scores.values()))
     return SampleRow(
-        place=place,
         sample_id=sample_id,
         question=run.sample(sample_id).question or "",
-        cells=tuple(cells),
-        codes=tuple(each.code for each in diagnose(scores.values())),
+        cells=tuple(_cell(entry, scores.get(entry.signature)) for entry in run.metrics),
+        codes=", ".join(found),
     )
+
+
+def _cell(entry: MetricEntry, score: Record | None) -> Text:
+    if score is None:
+        return Text()
+    return outcome(score.status, score.value, score.bounds, low=entry.worst, high=entry.best)
 
 
 def _id_width(rows: Sequence[SampleRow], titles: Sequence[Sequence[str]], width: int) -> int:
@@ -166,7 +156,4 @@ def _title(entry: MetricEntry, entries: Sequence[MetricEntry]) -> list[str]:
 
 def _finding(finding: Finding) -> Text:
     text = Text.assemble((finding.code.replace("_", " "), OPEN), "  ", str(finding._replace(texts=())))
-    for statement in finding.texts:
-        text.append("\n")
-        text.append_text(one_line(f"“{statement}”", LABEL))
-    return text
+    return Text("\n").join([text, *(one_line(f"“{statement}”", LABEL) for statement in finding.texts)])

@@ -215,12 +215,13 @@ function origin(run) {
     factsOf(
       [
         ["cost", isKnown ? cost || "no call was made" : "unknown: the run did not finish"],
-        ...run.models,
+        ...["judge", "embedder", "scorer"].map((name) => [name, run[name]]),
+        ...run.people.map((line) => ["on people's labels", line]),
         ["data", run.source],
         ["began", run.started],
-        ["repeats", run.repeats > 1 ? run.repeats : ""],
+        ["repeats", run.repeats > 1 && run.repeats],
         ["versions", run.versions.map((pair) => pair.join(" ")).join(", ")],
-      ].filter(([, value]) => value !== ""),
+      ].filter(([, value]) => value),
     ),
     run.prompts.length
       ? folded(plural(run.prompts.length, "prompt"), h.ul("mono small", run.prompts.map((pair) => h.li("", pair.join("  ")))))
