@@ -107,11 +107,11 @@ def _comment(found: RunComparison, gate: GateVerdict, traces: Sequence[TraceDiff
         yield f"| {' | '.join(cells)} |"
     yield ""
     for trace in traces:
-        moved = [(each, each.difference) for each in trace.moved if each.difference]
+        moved = [(sample, sample.difference) for sample in trace.moved if sample.difference]
         if moved:
             yield f"**What moved {code(trace.metric)}**\n"
-        for each, difference in moved:
-            yield f"- {code(each.sample_id)}: {each.before:.3f} to {each.after:.3f}"
+        for sample, difference in moved:
+            yield f"- {code(sample.sample_id)}: {sample.before:.3f} to {sample.after:.3f}"
             changes = (*difference.flipped, *difference.removed, *difference.added)
             for change in changes[:5]:
                 yield from _change(change)

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Annotated, Any, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, SerializationInfo, WrapSerializer
+from pydantic import Field, PlainSerializer, SerializationInfo, WrapSerializer
 
 from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.records import CompareStep, CountStep, GenerateStep, PartResult, Record, Status, Step
 from ragmetrics_core.records._comparison import Change, RecordDiff
+from ragmetrics_core.report._json_pages import JsonPage
 from ragmetrics_core.report._locating import Sought
 from ragmetrics_core.report._text import cut, flat, one_line, words
 from ragmetrics_core.samples import Sample, Stage
@@ -45,6 +46,7 @@ def _at_most(limit: int) -> WrapSerializer:
 
 def _numbered(text: str, info: SerializationInfo) -> int:
     """The number of a text in the context, where each stands once: the steps of a sample share most."""
+    assert info.context is not None, "who dumps the page keeps the texts"
     texts: dict[str, int] = info.context
     return texts.setdefault(text, len(texts))
 
@@ -53,10 +55,6 @@ Line = Annotated[str, PlainSerializer(lambda text: one_line(text, 300))]
 Words = Annotated[str, PlainSerializer(words)]
 SampleText = Annotated[str, PlainSerializer(lambda text: cut(text, LONG_TEXT))]
 StepText = Annotated[str, PlainSerializer(lambda text: cut(text, LONG_STEP))]
-
-
-class _Page(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Mark(NamedTuple):
@@ -73,7 +71,7 @@ class Mark(NamedTuple):
     kind: str
 
 
-class QuotePage(_Page):
+class QuotePage(JsonPage):
     """What a judge quoted, and where it stands."""
 
     text: Words
@@ -81,7 +79,7 @@ class QuotePage(_Page):
     is_found: bool
 
 
-class VerdictPage(_Page):
+class VerdictPage(JsonPage):
     """A verdict; `decision` is what a person's did to the judge's."""
 
     number: int
@@ -95,7 +93,7 @@ class VerdictPage(_Page):
     decision: Line
 
 
-class VerdictGroup(_Page):
+class VerdictGroup(JsonPage):
     """The verdicts about texts of a kind; `standing` says whether those of one reference count."""
 
     about: str
@@ -104,7 +102,7 @@ class VerdictGroup(_Page):
     verdicts: Annotated[list[VerdictPage], _at_most(MOST_VERDICTS)]
 
 
-class StepPage(_Page):
+class StepPage(JsonPage):
     """What one model was asked, and what it gave: a reply and how it was read, or numbers."""
 
     path: Line
@@ -119,7 +117,7 @@ class StepPage(_Page):
     numbers: StepText = ""
 
 
-class ContextPage(_Page):
+class ContextPage(JsonPage):
     """A chunk; `standing` says whether and where it stands in what the model was sent."""
 
     text: SampleText
@@ -128,7 +126,7 @@ class ContextPage(_Page):
     is_shown: bool
 
 
-class StagePage(_Page):
+class StagePage(JsonPage):
     """A stage of the retrieval in words, and its chunks by name."""
 
     name: str
@@ -136,7 +134,7 @@ class StagePage(_Page):
     chunks: Annotated[list[Line], _at_most(MOST_CHUNKS)]
 
 
-class SamplePage(_Page):
+class SamplePage(JsonPage):
     """The texts of a sample, and what is known about it."""
 
     question: SampleText | None
@@ -149,7 +147,7 @@ class SamplePage(_Page):
     labels: list[tuple[Line, Line]]
 
     @classmethod
-    def of(cls, sample: Sample) -> Self:
+    def of_sample(cls, sample: Sample) -> Self:
         """The page of a sample."""
         stage = sample.shown_stage
         ids = [*(sample.context_ids or ()), *[""] * len(sample.contexts or ())]
@@ -163,9 +161,8 @@ class SamplePage(_Page):
             for place, (chunk, id) in enumerate(zip(sample.contexts or (), ids, strict=False))
         ]
         rule = sample.labels.get("found_contexts")
-        return cls(
-            question=sample.question,
-            answer=sample.answer,
+        return cls.of(
+            sample,
             references=list(sample.expected),
             contexts=None if sample.contexts is None else contexts,
             # a score says little about retrieval where the contexts are, say, the model's system message
@@ -176,7 +173,7 @@ class SamplePage(_Page):
         )
 
 
-class ProofPage(_Page):
+class ProofPage(JsonPage):
     """The proof of one score.
 
     Attributes:
@@ -213,7 +210,7 @@ class ProofPage(_Page):
     sample: SamplePage = Field(exclude=True)
 
     @classmethod
-    def of(cls, record: Record, *, measured: Iterable[str] = (), problem: str = "") -> Self:
+    def of_record(cls, record: Record, *, measured: Iterable[str] = (), problem: str = "") -> Self:
         """The page of a record with its sample; with the messages of its steps, where it has them inside.
 
         Args:
@@ -225,14 +222,9 @@ class ProofPage(_Page):
         assert sample is not None, "the record is hydrated"
         standings = _standings(record, sample)
         abstained = record.abstained
-        return cls(
-            sample_id=record.sample_id,
-            signature=record.signature,
+        return cls.of(
+            record,
             exact=record.signature,
-            status=record.status,
-            value=record.value,
-            bounds=record.bounds,
-            headline=record.headline,
             numbers=" · ".join(f"{name} {number:.6g}" for name, number in record.counts.items()),
             parts=list(chain.from_iterable(_parts(part, 0) for part in record.parts)),
             groups=[
@@ -242,13 +234,12 @@ class ProofPage(_Page):
             ratings=[(rating, reason or "no reason given") for rating, reason in record.ratings],
             standings=standings,
             marks=_marks(record, sample),
-            remarks=record.remarks,
             declined=(abstained.reason or "it gives no reason") if abstained and abstained.declined else None,
             steps=[_step(step, record) for step in record.steps],
             problem=problem,
             settings=json.dumps(record.settings) if record.settings else "",
             origin=list(_origin(record, measured)),
-            sample=SamplePage.of(sample),
+            sample=SamplePage.of_sample(sample),
         )
 
     @property
@@ -299,17 +290,13 @@ def _verdict(record: Record, verdict: Verdict) -> VerdictPage:
     quotes: list[QuotePage] = []
     for evidence in verdict.evidence:
         if evidence.quote:
-            where = _place(evidence.source, evidence.span.chunk) if evidence.span else "found nowhere"
-            inexact = evidence.span is not None and not evidence.span.exact
-            where += ", not letter for letter" * inexact
-            quotes.append(QuotePage(text=evidence.quote, where=where, is_found=evidence.span is not None))
-    return VerdictPage(
-        number=verdict.number,
-        text=verdict.text,
-        supported=verdict.supported,
+            where, span = "found nowhere", evidence.span
+            if span is not None:
+                where = _place(evidence.source, span.chunk) + ", not letter for letter" * (not span.exact)
+            quotes.append(QuotePage(text=evidence.quote, where=where, is_found=span is not None))
+    return VerdictPage.of(
+        verdict,
         label=verdict.label or "missing",
-        cosine=verdict.cosine,
-        tally=verdict.tally,
         reason=verdict.reason or "",
         quotes=quotes,
         decision=_decision(record, verdict),
@@ -353,15 +340,13 @@ def _step(step: Step, record: Record) -> StepPage:
     if step.finish_reason and step.finish_reason != "stop":
         details.append(f"ended by {step.finish_reason}")
     messages = (record.rendered_prompts or {}).get(step.rendered_digest, ())
-    return StepPage(
-        path=step.path,
+    return StepPage.of(
+        step,
         title=step.prompt,
-        rule=step.rule,
         details=details,
         judge=step.judge or "",
         messages=[(message.role, message.content) for message in messages],
-        reply=step.reply,
-        remarks=list(step.remarks),
+        numbers="",
         value="" if step.value is None else json.dumps(step.value, ensure_ascii=False, indent=1),
     )
 

@@ -43,7 +43,7 @@ def markdown_text(tables: Sequence[StudyTable]) -> str:
 
 def _markdown(table: StudyTable) -> str:
     kinds = [column.kind for column in table.columns]
-    rows = (map(shown, row, kinds) for row in table.rows)
+    rows = ([shown(cell, kind) for cell, kind in zip(row, kinds, strict=True)] for row in table.rows)
     heads = (
         [column.name for column in table.columns],
         ["---:" if kind in _NUMERIC else "---" for kind in kinds],

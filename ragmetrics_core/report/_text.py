@@ -1,8 +1,8 @@
 """Text from data, fit for a page: what could mislead a reader is shown, what is too long is cut."""
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ragmetrics_core.shapes import is_mapping, is_series
 from ragmetrics_core.wording import visible
 
 __all__ = ["Cut", "Picture", "cut", "fit_to_show", "flat", "one_line", "words"]
@@ -36,19 +36,13 @@ def one_line(text: object, limit: int = 200) -> str:
     return visible(words if len(words) <= limit else f"{words[:limit]}…")
 
 
-def fit_to_show(value: Any, limit: int = 300) -> Any:
+def fit_to_show(value: object, limit: int = 300) -> Any:
     """Plain data in which every text, names too, is a short line."""
-    match value:
-        case Picture():
-            return value
-        case str():
-            return one_line(value, limit)
-        case Mapping():
-            return {fit_to_show(name, limit): fit_to_show(each, limit) for name, each in value.items()}
-        case list() | tuple():
-            return [fit_to_show(each, limit) for each in value]
-        case _:
-            return value
+    if isinstance(value, str):
+        return value if isinstance(value, Picture) else one_line(value, limit)
+    if is_mapping(value):
+        return {fit_to_show(name, limit): fit_to_show(each, limit) for name, each in value.items()}
+    return [fit_to_show(each, limit) for each in value] if is_series(value) else value
 
 
 def words(text: str) -> str:

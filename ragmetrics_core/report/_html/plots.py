@@ -39,12 +39,10 @@ def distribution_plot(values: Sequence[Sequence[float]], *, low: float, high: fl
             continue
         colour = SECOND if number else FIRST
         within = [min(max(value, left), high) for value in each]
-        if number == 0 and len(values) == 1:
+        if len(values) == 1:
             axes.hist(within, bins=edges, color=colour, alpha=0.85, rwidth=0.9)
         else:
-            axes.hist(
-                within, bins=edges, histtype="stepfilled" if number else "bar", color=colour, alpha=0.35
-            )
+            axes.hist(within, bins=edges, color=colour, alpha=0.35)
             axes.hist(within, bins=edges, histtype="step", color=colour, linewidth=1.4)
         mean = sum(each) / len(each)
         axes.axvline(mean, color=colour if number else TEXT, linewidth=1.2, linestyle="--" if number else "-")

@@ -52,7 +52,7 @@ def _names(runs: Sequence[Run]) -> list[str | None]:
 def _side(run: Run, sample_id: str, name: str | None, records: Mapping[int, Record]) -> dict[str, Any]:
     messages: dict[str, int] = {}
     return {
-        **SamplePage.of(run.sample(sample_id)).model_dump(),
+        **SamplePage.of_sample(run.sample(sample_id)).model_dump(),
         "item": None if name is None else item_name(name, sample_id, SEED),
         "findings": [
             [each.code, str(each._replace(texts=())), [words(text) for text in each.texts[:20]]]
@@ -65,9 +65,9 @@ def _side(run: Run, sample_id: str, name: str | None, records: Mapping[int, Reco
 
 def _proof(run: Run, record: Record) -> ProofPage:
     try:
-        return ProofPage.of(run.with_messages(record))
+        return ProofPage.of_record(run.with_messages(record))
     except RagMetricsError as error:
-        return ProofPage.of(record, problem=str(error))
+        return ProofPage.of_record(record, problem=str(error))
 
 
 def _changes(before: Record, after: Record) -> dict[str, Any]:

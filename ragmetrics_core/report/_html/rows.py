@@ -45,9 +45,8 @@ def outcomes_of(runs: Sequence[Run]) -> Outcomes:
 
 def moved(cell: Cell) -> float | None:
     """The second run's value less the first one's; None unless both have one."""
-    first, last = cell[0], cell[-1]
-    is_pair = len(cell) > 1 and first and last and first.value is not None and last.value is not None
-    return last.value - first.value if is_pair else None
+    first, *others = [None if outcome is None else outcome.value for outcome in cell]
+    return next((last - first for last in others if last is not None and first is not None), None)
 
 
 def table_rows(runs: Sequence[Run], columns: Sequence[ReportColumn], outcomes: Outcomes) -> list[ReportRow]:
@@ -55,10 +54,12 @@ def table_rows(runs: Sequence[Run], columns: Sequence[ReportColumn], outcomes: O
     ids = dict.fromkeys(sample_id for run in runs for sample_id in run.sample_ids)
     diagnoses = [run.diagnoses() for run in runs]
     rows = [_row(columns, outcomes, diagnoses, sample_id) for sample_id in ids]
-    wanted = (lambda row: row.moved) if len(runs) == 2 else (lambda row: row.place)
-    return sorted(
-        rows, key=lambda row: (wanted(row) is None, wanted(row) or 0.0, row.place or 0.0, row.sample_id)
-    )
+
+    def order(row: ReportRow) -> tuple[bool, float, float, str]:
+        main = row.moved if len(runs) == 2 else row.place
+        return main is None, main or 0.0, row.place or 0.0, row.sample_id
+
+    return sorted(rows, key=order)
 
 
 def table(runs: Sequence[Run], columns: Sequence[ReportColumn], rows: Sequence[ReportRow]) -> dict[str, Any]:

@@ -111,34 +111,33 @@ def _packed(
 ) -> _Packed:
     """Proofs in this order, until the room is used up."""
     packed = _Packed([], {})
-    waiting: dict[int, Any] = {}
-    size = used = 0
-
-    def close() -> bool:
-        """Pack what waits; whether there was room for it."""
-        nonlocal size, used
-        data = chunk(waiting)
-        fits = room is None or used + len(data) <= room
-        if fits:
-            packed.chunk_of.update(dict.fromkeys(waiting, len(packed.chunks)))
-            packed.chunks.append(data)
-            used += len(data)
-        waiting.clear()
-        size = 0
-        return fits
-
-    for number in order:
-        waiting[number] = proof_of(runs, beside, rows[number].sample_id)
-        size += len(as_json(waiting[number]))
-        if size < _CHUNK:
-            continue
-        is_alone = len(waiting) == 1
-        # one huge sample is left out by itself; the others may still have room
-        if not close() and not is_alone:
-            return packed
-    if waiting:
-        close()
+    used = 0
+    for proofs in _batches(runs, beside, rows, order):
+        data = chunk(proofs)
+        if room is not None and used + len(data) > room:
+            if len(proofs) == 1:
+                continue  # one huge sample is left out by itself; the others may still have room
+            break
+        packed.chunk_of.update(dict.fromkeys(proofs, len(packed.chunks)))
+        packed.chunks.append(data)
+        used += len(data)
     return packed
+
+
+def _batches(
+    runs: Sequence[Run], beside: Sequence[ReportColumn], rows: Sequence[ReportRow], order: Iterable[int]
+) -> Iterator[dict[int, Any]]:
+    """Proofs by their rows' numbers, as many at a time as make a chunk."""
+    proofs: dict[int, Any] = {}
+    size = 0
+    for number in order:
+        proofs[number] = proof_of(runs, beside, rows[number].sample_id)
+        size += len(as_json(proofs[number]))
+        if size >= _CHUNK:
+            yield proofs
+            proofs, size = {}, 0
+    if proofs:
+        yield proofs
 
 
 def _write(path: Path, summary: str, listed: dict[str, Any], packed: _Packed) -> None:

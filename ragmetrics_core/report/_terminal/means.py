@@ -110,12 +110,11 @@ def _more(count: int, what: str) -> Iterable[RenderableType]:
 
 
 def _others(mean: Mean) -> Text:
-    styles = {**dict.fromkeys(FAILED, WEAK), "incomplete": OPEN}
-    counts = {**mean.statuses, "ok": 0, "abstained": mean.separated}
+    counts = [*mean.statuses.items(), ("abstained", mean.separated)]
     return Text(", ").join(
-        Text(f"{count} {status.replace('_', ' ')}", styles.get(status, ""))
-        for status, count in counts.items()
-        if count
+        Text(f"{count} {name.replace('_', ' ')}", WEAK if name in FAILED else OPEN * (name == "incomplete"))
+        for name, count in counts
+        if count and name != "ok"
     )
 
 

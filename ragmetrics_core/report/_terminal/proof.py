@@ -57,7 +57,7 @@ def proof(
         replies: show the raw replies too, and the parser's rule that read each.
         measured: what is known of the judge from people's labels, in lines.
     """
-    page = ProofPage.of(record, measured=measured)
+    page = ProofPage.of_record(record, measured=measured)
     value = outcome(page.status, page.value, page.bounds, low=low, high=high)
     value.stylize("bold")
     yield Text.assemble(value, "  ", plain(page.signature, "bold"), (" of ", LABEL), plain(page.sample_id))

@@ -114,7 +114,7 @@ def sample_page(
 
 def _facts(sample: Sample) -> Iterator[tuple[str, RenderableType]]:
     """The texts with their names, the number of contexts and how they were found, and the stages."""
-    page = SamplePage.of(sample)
+    page = SamplePage.of_sample(sample)
     yield from asked(page)
     told = "(absent)" if page.contexts is None else number_of(len(page.contexts), "chunk")
     shown = f", {counted(sample.shown)}" if page.contexts and page.stages else ""
