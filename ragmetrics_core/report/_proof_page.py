@@ -108,11 +108,11 @@ class StepPage(JsonPage):
     path: Line
     title: Line
     rule: Line = ""
-    details: list[Line] = []
+    details: tuple[Line, ...] = ()
     judge: Line = ""
-    messages: list[tuple[str, Annotated[str, PlainSerializer(_numbered)]]] = []
+    messages: tuple[tuple[str, Annotated[str, PlainSerializer(_numbered)]], ...] = ()
     reply: StepText = ""
-    remarks: list[Words] = []
+    remarks: tuple[Words, ...] = ()
     value: StepText = ""
     numbers: StepText = ""
 
@@ -343,9 +343,9 @@ def _step(step: Step, record: Record) -> StepPage:
     return StepPage.of(
         step,
         title=step.prompt,
-        details=details,
+        details=tuple(details),
         judge=step.judge or "",
-        messages=[(message.role, message.content) for message in messages],
+        messages=tuple((message.role, message.content) for message in messages),
         numbers="",
         value="" if step.value is None else json.dumps(step.value, ensure_ascii=False, indent=1),
     )

@@ -54,7 +54,7 @@ function contexts(side, marks, groups) {
     "",
     side.contexts
       ? [
-          h.h3("", `Contexts, in rank order${side.found_by}`),
+          h.h3("", `Contexts, in rank order ${side.found_by}`),
           h.ol(
             "chunks",
             side.contexts.items.map(({ text, id, standing, is_shown }, position) => {
