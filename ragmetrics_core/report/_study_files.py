@@ -42,11 +42,13 @@ def markdown_text(tables: Sequence[StudyTable]) -> str:
 
 
 def _markdown(table: StudyTable) -> str:
-    kinds = [column.kind for column in table.columns]
-    rows = ([shown(cell, kind) for cell, kind in zip(row, kinds, strict=True)] for row in table.rows)
+    columns = table.columns
+    rows = (
+        [shown(cell, column.kind) for cell, column in zip(row, columns, strict=True)] for row in table.rows
+    )
     heads = (
-        [column.name for column in table.columns],
-        ["---:" if kind in _NUMERIC else "---" for kind in kinds],
+        [column.name for column in columns],
+        ["---:" if column.kind in _NUMERIC else "---" for column in columns],
     )
     lines = [f"| {' | '.join(map(_escaped, cells))} |" for cells in (*heads, *rows)]
     notes = [*(f"- {_escaped(note)}" for note in table.notes), *([""] if table.notes else [])]
