@@ -43,16 +43,12 @@ def markdown_text(tables: Sequence[StudyTable]) -> str:
 
 def _markdown(table: StudyTable) -> str:
     columns = table.columns
-    rows = (
-        [shown(cell, column.kind) for cell, column in zip(row, columns, strict=True)] for row in table.rows
-    )
-    heads = (
-        [column.name for column in columns],
-        ["---:" if column.kind in _NUMERIC else "---" for column in columns],
-    )
-    lines = [f"| {' | '.join(map(_escaped, cells))} |" for cells in (*heads, *rows)]
+    lines = [[column.name for column in columns]]
+    lines.append(["---:" if column.kind in _NUMERIC else "---" for column in columns])
+    lines += ([shown(cell, columns[at].kind) for at, cell in enumerate(row)] for row in table.rows)
     notes = [*(f"- {_escaped(note)}" for note in table.notes), *([""] if table.notes else [])]
-    return "\n".join([f"## {_escaped(table.title)}", "", *lines, "", *notes])
+    body = (f"| {' | '.join(map(_escaped, cells))} |" for cells in lines)
+    return "\n".join([f"## {_escaped(table.title)}", "", *body, "", *notes])
 
 
 def _escaped(text: str) -> str:
