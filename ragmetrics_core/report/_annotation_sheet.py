@@ -1,10 +1,8 @@
 """The annotation sheet: one HTML file that needs no network, for people who judge answers."""
 
-import base64
-import hashlib
 import json
-from importlib.resources import files
 
+from ragmetrics_core.report._html.page import asset, digest_of, script_of
 from ragmetrics_core.study import Sheet
 
 __all__ = ["sheet_html"]
@@ -17,32 +15,22 @@ def sheet_html(sheet: Sheet, *, title: str = "Answers to judge") -> str:
     the page as text only. The content security policy allows that one script by its digest, and no
     connection at all.
     """
-    folder = files("ragmetrics_core.report") / "annotation"
-    page, style, script = (
-        (folder / name).read_text(encoding="utf-8") for name in ("sheet.html", "sheet.css", "sheet.js")
+    script = script_of(
+        ("_html", "script", "building.js"), ("_html", "script", "annotations.js"), ("annotation", "sheet.js")
     )
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    data = {
-        "title": title,
-        "seed": sheet.seed,
-        "items": [
-            {
-                **item._asdict(),
-                "metrics": [
-                    {"metric": metric, "statements": [each._asdict() for each in statements]}
-                    for metric, statements in item.metrics
-                ],
-            }
-            for item in sheet.items
-        ],
-    }
-    text = json.dumps(data, ensure_ascii=True, allow_nan=False)
+    items = [
+        {
+            **item._asdict(),
+            "metrics": [
+                {"metric": metric, "statements": [statement._asdict() for statement in statements]}
+                for metric, statements in item.metrics
+            ],
+        }
+        for item in sheet.items
+    ]
+    data = json.dumps({"title": title, "seed": sheet.seed, "items": items}, allow_nan=False)
     for char in "<>&":
-        text = text.replace(char, f"\\u{ord(char):04x}")
-    parts = {"@@SCRIPT_DIGEST@@": digest, "@@STYLE@@": style, "@@DATA@@": text, "@@SCRIPT@@": script}
-    # one pass, so that nothing in the data is taken for a place to fill in
-    filled, rest = "", page
-    for mark, part in parts.items():
-        before, _, rest = rest.partition(mark)
-        filled += before + part
-    return filled + rest
+        data = data.replace(char, f"\\u{ord(char):04x}")
+    return asset("annotation", "sheet.html").format(
+        digest=digest_of(script), style=asset("annotation", "sheet.css"), data=data, script=script
+    )

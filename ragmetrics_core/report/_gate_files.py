@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
 from ragmetrics_core.records._comparison import Change
-from ragmetrics_core.report._terminal import visible
+from ragmetrics_core.report._text import flat
 from ragmetrics_core.study import Estimate, GateVerdict, PairedMetric, RunComparison, TraceDifference, short
+from ragmetrics_core.wording import visible
 
 __all__ = ["MARKER", "comment_text", "github_text", "junit_text"]
 
@@ -28,24 +29,26 @@ _TAKEN_FOR_MARKUP = re.compile(r"[\\`*_{}\[\]<>()#+!|~&@:-]")
 
 def junit_text(found: RunComparison, gate: GateVerdict) -> str:
     """A JUnit file: a test case for each metric, and one for the runs as a whole."""
-    names = ["", *(each.metric for each in found.metrics)]
-    names += [metric for metric, _ in (*gate.failed, *gate.untold) if metric not in names]
-    failed, untold = ({metric for metric, _ in part} for part in (gate.failed, gate.untold))
+    reasons = [
+        (metric, _xml(why), kind)
+        for kind, pairs in (("failed", gate.failed), ("cannot tell", gate.untold))
+        for metric, why in pairs
+    ]
+    figures = {each.metric: _xml(_in_words(each)) for each in found.metrics}
+    names = dict.fromkeys(["", *figures, *(metric for metric, _, _ in reasons)])
     suite = ElementTree.Element(
         "testsuite",
         name=_xml(f"{found.after} against {found.before}"),
         tests=str(len(names)),
-        failures=str(len(failed | untold)),
+        failures=str(len({metric for metric, _, _ in reasons})),
     )
     for name in names:
         case = ElementTree.SubElement(suite, "testcase", classname="ragmetrics", name=_xml(name or "runs"))
-        for metric, told in (*gate.failed, *gate.untold):
+        for metric, why, kind in reasons:
             if metric == name:
-                kind = "failed" if (metric, told) in gate.failed else "cannot tell"
-                ElementTree.SubElement(case, "failure", message=_xml(told), type=kind).text = _xml(told)
-        for each in found.metrics:
-            if each.metric == name:
-                ElementTree.SubElement(case, "system-out").text = _xml(_in_words(each))
+                ElementTree.SubElement(case, "failure", message=why, type=kind).text = why
+        if name in figures:
+            ElementTree.SubElement(case, "system-out").text = figures[name]
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
@@ -71,13 +74,10 @@ def comment_text(
         traces: what moved means, the samples that are told first.
         link: the address of a report.
     """
-    lines = [*_head(found, gate), *_metrics(found)]
-    for each in traces:
-        lines += _moved(each)
     foot = [f"[Report]({_address(link)})", ""] if link else []
     kept: list[str] = []
     size = sum(map(len, foot)) + 100
-    for line in lines:
+    for line in _comment(found, gate, traces):
         size += len(line) + 1
         if size > _LONGEST:
             kept += ["", "(there is more than a comment can hold)", ""]
@@ -86,22 +86,16 @@ def comment_text(
     return "\n".join([*kept, *foot])
 
 
-def _head(found: RunComparison, gate: GateVerdict) -> Iterator[str]:
+def _comment(found: RunComparison, gate: GateVerdict, traces: Sequence[TraceDifference]) -> Iterator[str]:
     yield MARKER
-    yield f"### {_SIGNS[gate.word]} ragmetrics: {gate.word}"
-    yield ""
-    yield f"{code(found.after)} against {code(found.before)}, {found.common} samples in both"
-    yield ""
-    told = [*gate.failures, *gate.unsure]
-    yield from (f"- {_escaped(each)}" for each in told)
-    yield from (f"- note: {_escaped(each)}" for each in found.notes if each not in told)
-    yield ""
-
-
-def _metrics(found: RunComparison) -> Iterator[str]:
-    names = [each.metric for each in found.metrics]
-    yield "| metric | before | after | difference | n | lost | gained | verdict |"
+    yield f"### {_SIGNS[gate.word]} ragmetrics: {gate.word}\n"
+    yield f"{code(found.after)} against {code(found.before)}, {found.common} samples in both\n"
+    reasons = [*gate.failures, *gate.unsure]
+    yield from (f"- {_escaped(each)}" for each in reasons)
+    yield from (f"- note: {_escaped(each)}" for each in found.notes if each not in reasons)
+    yield "\n| metric | before | after | difference | n | lost | gained | verdict |"
     yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |"
+    names = [each.metric for each in found.metrics]
     for each in found.metrics:
         cells = [
             code(short(each.metric, names)).replace("|", "\\|"),
@@ -112,20 +106,17 @@ def _metrics(found: RunComparison) -> Iterator[str]:
         ]
         yield f"| {' | '.join(cells)} |"
     yield ""
-
-
-def _moved(trace: TraceDifference) -> Iterator[str]:
-    told = [(each, each.difference) for each in trace.moved if each.difference]
-    if not told:
-        return
-    yield f"**What moved {code(trace.metric)}**"
-    yield ""
-    for each, moved in told:
-        yield f"- {code(each.sample_id)}: {each.before:.3f} to {each.after:.3f}"
-        changes = (*moved.flipped, *moved.removed, *moved.added)
-        for change in changes[:5]:
-            yield from _change(change)
-    yield ""
+    for trace in traces:
+        moved = [(sample, sample.difference) for sample in trace.moved if sample.difference]
+        if moved:
+            yield f"**What moved {code(trace.metric)}**\n"
+        for sample, difference in moved:
+            yield f"- {code(sample.sample_id)}: {sample.before:.3f} to {sample.after:.3f}"
+            changes = (*difference.flipped, *difference.removed, *difference.added)
+            for change in changes[:5]:
+                yield from _change(change)
+        if moved:
+            yield ""
 
 
 def _change(change: Change) -> Iterator[str]:
@@ -149,7 +140,7 @@ def code(text: str) -> str:
     >>> code("a `b` @you <img>")
     '``a `b` @you <img>``'
     """
-    line = " ".join(visible(text).split())
+    line = flat(text)
     if len(line) > _LONGEST_TEXT:
         line = f"{line[: _LONGEST_TEXT - 1]}…"
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
@@ -159,7 +150,7 @@ def code(text: str) -> str:
 
 def _escaped(text: str) -> str:
     """A sentence of ours, in which names of the data may stand."""
-    line = _LINKED.sub("\\g<0>\u200b", " ".join(visible(text).split()))
+    line = _LINKED.sub("\\g<0>\u200b", flat(text))
     return _TAKEN_FOR_MARKUP.sub(r"\\\g<0>", line[: 4 * _LONGEST_TEXT])
 
 
@@ -171,7 +162,7 @@ def _address(link: str) -> str:
 
 
 def _command(text: str) -> str:
-    return " ".join(visible(text).split()).replace("%", "%25").replace("::", ":\u200b:")
+    return flat(text).replace("%", "%25").replace("::", ":\u200b:")
 
 
 def _xml(text: str) -> str:

@@ -4,17 +4,22 @@ A field is never renamed, taken away or given another type; new ones may come. N
 there is not is null.
 """
 
-from collections.abc import Iterable
-from typing import Any, Literal
+import inspect
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import Field, fields
+from textwrap import dedent
+from typing import Any, Literal, Self, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict
 
-from ragmetrics_core.drivers import MetricEstimate
-from ragmetrics_core.metrics import Metric
+from ragmetrics_core.metrics import ALIASES, Metric
+from ragmetrics_core.prompts import Prompt
+from ragmetrics_core.protocol import Part
 from ragmetrics_core.records import Status
-from ragmetrics_core.report._described_metrics import described
 from ragmetrics_core.runs import ListedRun, Plan, Run
 from ragmetrics_core.runs._shown import ShownContexts
+from ragmetrics_core.shapes import is_tuple
 from ragmetrics_core.study import GateVerdict
 
 __all__ = [
@@ -22,10 +27,12 @@ __all__ = [
     "CataloguePage",
     "EvaluationPage",
     "JsonPage",
+    "MetricRow",
     "PlanPage",
     "RunsPage",
     "audit_json",
     "catalogue_json",
+    "described",
     "evaluation_json",
     "plan_json",
     "runs_json",
@@ -35,7 +42,16 @@ __all__ = [
 class JsonPage(BaseModel):
     """What a command prints, or a part of it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True, from_attributes=True
+    )
+
+    @classmethod
+    def of(cls, *sources: object, **own: Any) -> Self:
+        """The page of things that have most of its fields under the same names; null where none has one."""
+        for name in cls.model_fields.keys() - own.keys():
+            own[name] = next((getattr(each, name) for each in sources if hasattr(each, name)), None)
+        return cls(**own)
 
 
 class MeanRow(JsonPage):
@@ -154,7 +170,7 @@ class PlanPage(JsonPage):
 
 
 class SettingRow(JsonPage):
-    """A setting of a metric, with its default and what it may be, as one would write them."""
+    """A setting of a metric, with its default and what it may be; "" where no type says it."""
 
     name: str
     meaning: str
@@ -212,52 +228,49 @@ class AuditPage(JsonPage):
 
 def evaluation_json(run: Run, gate: GateVerdict | None = None) -> EvaluationPage:
     """What a finished evaluation says."""
-    return EvaluationPage(
+    return EvaluationPage.of(
+        run,
+        run.manifest,
         run=None if run.path is None else str(run.path),
-        finished=run.finished,
         samples=len(run),
         metrics=[
-            MeanRow(
-                **vars(mean),
-                name=entry.name,
-                low=entry.low,
-                high=entry.high,
-                lower_is_better=not entry.higher_is_better,
-            )
+            MeanRow.of(mean, entry, lower_is_better=not entry.higher_is_better)
             for mean, entry in zip(run.means(), run.metrics, strict=True)
         ],
-        left_out=[LeftOutRow(where=row.where, message=row.message) for row in run.rejected],
-        judge=run.manifest.judge,
-        embedder=run.manifest.embedder,
-        scorer=run.manifest.scorer,
-        notes=list(run.notes),
-        tally=run.tally,
-        gate=None if gate is None else _gate(gate),
+        left_out=run.rejected,
+        gate=gate
+        and GatePage(verdict=gate.word, failed=_reasons(gate.failed), cannot_tell=_reasons(gate.untold)),
     )
 
 
 def runs_json(runs: Iterable[ListedRun]) -> RunsPage:
     """The runs of a folder."""
-    return RunsPage(runs=[_run(each) for each in runs])
+    return RunsPage(
+        runs=[
+            RunRow.of(
+                run,
+                run.manifest,
+                path=str(run.path),
+                started=run.started and run.started.isoformat(),
+                metrics=[entry.signature for entry in run.manifest.metrics] if run.manifest else [],
+            )
+            for run in runs
+        ]
+    )
 
 
 def plan_json(plan: Plan) -> PlanPage:
     """What a run would ask."""
-    price = plan.price
-    return PlanPage(
-        samples=plan.samples,
-        kept=plan.kept,
-        left_out=plan.rejected,
-        metrics=[_planned(plan, estimate, metric) for metric, estimate in plan.metrics.items()],
-        total=_planned(plan, plan.total),
-        asked_again=plan.asked_again,
-        price=None if price is None else PricePage(prompt=price.prompt, completion=price.completion),
+    *rows, total = (
+        PlanRow.of(estimate, metric=metric, cost=plan.cost(estimate))
+        for metric, estimate in (*plan.metrics.items(), (None, plan.total))
     )
+    return PlanPage.of(plan, left_out=plan.rejected, metrics=rows, total=total)
 
 
 def catalogue_json(metrics: Iterable[type[Metric[Any]]]) -> CataloguePage:
     """What can be measured."""
-    return CataloguePage(metrics=[_metric(each) for each in metrics])
+    return CataloguePage(metrics=[described(each) for each in metrics])
 
 
 def audit_json(run: Run, *, processes: int | None = None) -> AuditPage:
@@ -281,61 +294,78 @@ def audit_json(run: Run, *, processes: int | None = None) -> AuditPage:
         finished=run.finished,
         still_written=run.is_written,
         differences=rows,
-        shown=dict(shown.states),
+        shown=shown.states,
         contradicted=shown.contradicted,
     )
 
 
-def _gate(gate: GateVerdict) -> GatePage:
-    return GatePage(
-        verdict=gate.word,
-        failed=[GateReason(metric=metric, why=why) for metric, why in gate.failed],
-        cannot_tell=[GateReason(metric=metric, why=why) for metric, why in gate.untold],
+def _reasons(pairs: Iterable[tuple[str, str]]) -> list[GateReason]:
+    return [GateReason(metric=metric, why=why) for metric, why in pairs]
+
+
+def described(metric: type[Metric[Any]]) -> MetricRow:
+    """What its class says of a metric."""
+    paragraphs: list[str] = []
+    meanings: dict[str, str] = {}
+    for block in inspect.cleandoc(metric.__doc__ or "").split("\n\n"):
+        title, _, listed = block.partition("\n")
+        if title != "Attributes:":
+            paragraphs.append(" ".join(block.split()))
+            continue
+        for entry in re.split(r"\n(?=\S)", dedent(listed)):
+            names, _, meaning = entry.partition(":")
+            meanings.update((name.strip(), " ".join(meaning.split())) for name in names.split(","))
+    return MetricRow.of(
+        metric,
+        aliases=[alias for alias, name in ALIASES.items() if name == metric.name],
+        description="\n\n".join(paragraphs),
+        models=sorted(metric.needs, key=("judge", "embedder", "scorer").index),
+        inputs=list(metric.inputs.required()),
+        lower_is_better=not metric.higher_is_better,
+        settings=list(_settings(metric, meanings)),
+        variants={
+            variant: {name: _shown(value) for name, value in values.items()}
+            for variant, values in metric.variants.items()
+        },
     )
 
 
-def _run(run: ListedRun) -> RunRow:
-    made_of = run.manifest
-    return RunRow(
-        path=str(run.path),
-        state=run.state,
-        samples=run.samples,
-        started=None if run.started is None else run.started.isoformat(),
-        metrics=[] if made_of is None else [entry.signature for entry in made_of.metrics],
-        judge=None if made_of is None else made_of.judge,
-        embedder=None if made_of is None else made_of.embedder,
-        scorer=None if made_of is None else made_of.scorer,
-        problem=run.problem,
-    )
+def _settings(metric: type[Metric[Any]], meanings: dict[str, str]) -> Iterator[SettingRow]:
+    own: tuple[Field[Any], ...] = fields(metric)
+    for each in own:
+        if each.init and each.name != "variant":
+            yield SettingRow(
+                name=each.name,
+                meaning=meanings.get(each.name, ""),
+                default=_shown(each.default),
+                choices=_choices(each.type),
+            )
 
 
-def _planned(plan: Plan, estimate: MetricEstimate, metric: str | None = None) -> PlanRow:
-    return PlanRow(
-        metric=metric,
-        calls=estimate.calls,
-        estimated=estimate.estimated,
-        shared=estimate.shared,
-        cached=estimate.cached,
-        prompt_tokens=estimate.prompt_tokens,
-        completion_tokens=estimate.completion_tokens,
-        embedded=estimate.embedded,
-        rated=estimate.rated,
-        in_turn=estimate.in_turn,
-        cost=plan.cost(estimate),
-    )
+def _shown(value: object) -> str:
+    """A setting's value as one would write or name it."""
+    match value:
+        case Prompt():
+            return f"prompt {value.id}"
+        case Part():
+            return value.metric + (f"/{value.variant}" if value.variant else "")
+        case _ if is_tuple(value):
+            return ", ".join(map(_shown, value))
+        case bool() | None:
+            return {True: "yes", False: "no", None: "none"}[value]
+        case float():
+            return f"{value:g}"
+        case _:
+            return str(value)
 
 
-def _metric(metric: type[Metric[Any]]) -> MetricRow:
-    known = described(metric)
-    return MetricRow(
-        name=known.name,
-        aliases=list(known.aliases),
-        description="\n\n".join(known.paragraphs),
-        models=list(known.models),
-        inputs=list(known.inputs),
-        low=known.low,
-        high=known.high,
-        lower_is_better=not known.higher_is_better,
-        settings=[SettingRow(**each._asdict()) for each in known.settings],
-        variants=known.variants,
-    )
+def _choices(kind: object) -> str:
+    """What a setting may be, from its type."""
+    if get_origin(kind) is Literal:
+        return " | ".join(map(str, get_args(kind)))
+    names = {bool: "yes | no", int: "a whole number", float: "a number"}
+    members = [each for each in get_args(kind) if each is not type(None)] or [kind]
+    told = [names[each] for each in members if each in names]
+    if told and type(None) in get_args(kind):
+        told.append("none")
+    return " | ".join(told)

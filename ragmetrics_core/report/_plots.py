@@ -3,9 +3,10 @@
 # matplotlib leaves the types of its keyword arguments open.
 # pyright: reportUnknownMemberType=false
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -50,24 +51,18 @@ def draw_intervals(
         zero: draw a line at zero.
     """
     height = sum(len(rows) for rows in panels.values()) * 0.28 + len(panels) * 0.55 + 0.9
-    with _figure(path, 7, height) as figure:
-        axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
-        for ax, (name, rows) in zip(axes, panels.items(), strict=True):
-            for place, (_, each) in enumerate(rows):
+    with _panels(path, panels, height, title=title, axis=axis) as axes:
+        for ax, rows in zip(axes, panels.values(), strict=True):
+            for place, (colour, (_, each)) in enumerate(zip(cycle(_COLOURS), rows, strict=False)):
                 if each.value is not None:
-                    colour = _COLOURS[place % len(_COLOURS)]
-                    low = each.value if each.low is None else each.low
-                    high = each.value if each.high is None else each.high
+                    low, high = (each.value if end is None else end for end in each[1:])
                     ax.plot([low, high], [place, place], color=colour, linewidth=2)
                     ax.plot([each.value], [place], "o", color=colour, markersize=5)
             ax.set_yticks(range(len(rows)), [_label(label) for label, _ in rows])
             ax.set_ylim(len(rows) - 0.5, -0.5)
-            ax.set_title(_label(name), loc="left", fontsize=10)
             ax.grid(axis="x", alpha=0.3)
             if zero:
                 ax.axvline(0, color="black", linewidth=0.8)
-        axes[-1].set_xlabel(axis)
-        figure.suptitle(_label(title))
 
 
 def draw_heat_map(
@@ -120,8 +115,7 @@ def draw_curves(
     """
     with _figure(path, 6, 5) as figure:
         ax = figure.subplots()
-        for number, (name, points) in enumerate(curves.items()):
-            colour = _COLOURS[number % len(_COLOURS)]
+        for colour, (name, points) in zip(cycle(_COLOURS), curves.items(), strict=False):
             ax.plot(*zip(*points, strict=True), marker="o", markersize=3, color=colour, label=_label(name))
             for x, low, high in (bands or {}).get(name, ()):
                 ax.plot([x, x], [low, high], color=colour, alpha=0.5)
@@ -138,17 +132,27 @@ def draw_histograms(
     panels: Mapping[str, Mapping[str, Sequence[float]]], path: Path, *, title: str, axis: str
 ) -> None:
     """Distributions over each other; a panel for each name."""
-    with _figure(path, 7, 0.8 + 2.2 * len(panels)) as figure:
-        axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
-        for ax, (name, series) in zip(axes, panels.items(), strict=True):
-            for number, (label, values) in enumerate(series.items()):
-                colour = _COLOURS[number % len(_COLOURS)]
+    with _panels(path, panels, 0.8 + 2.2 * len(panels), title=title, axis=axis) as axes:
+        for ax, series in zip(axes, panels.values(), strict=True):
+            for colour, (label, values) in zip(cycle(_COLOURS), series.items(), strict=False):
                 ax.hist(values, bins=40, density=True, alpha=0.55, color=colour, label=_label(label))
-            ax.set_title(_label(name), loc="left", fontsize=10)
             ax.set_yticks([])
             ax.legend()
+
+
+@contextmanager
+def _panels(
+    path: Path, names: Iterable[str], height: float, *, title: str, axis: str
+) -> Generator[Sequence[Any]]:
+    """Panels below each other, each with its name."""
+    names = [*names]
+    with _figure(path, 7, height) as figure:
+        axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
+        for ax, name in zip(axes, names, strict=True):
+            ax.set_title(_label(name), loc="left", fontsize=10)
         axes[-1].set_xlabel(axis)
         figure.suptitle(_label(title))
+        yield axes
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import csv
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from io import StringIO
 from typing import Any
 
@@ -28,7 +28,12 @@ def csv_text(table: StudyTable) -> str:
 
 def json_text(tables: Sequence[StudyTable]) -> str:
     """All tables with all digits: for each its name, title, rows as objects, and notes."""
-    return json.dumps(list(map(_as_object, tables)), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+    found: list[dict[str, Any]] = []
+    for table in tables:
+        header, rows = flat(table)
+        objects = [dict(zip(header, row, strict=True)) for row in rows]
+        found.append({"name": table.name, "title": table.title, "rows": objects, "notes": table.notes})
+    return json.dumps(found, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
 
 def markdown_text(tables: Sequence[StudyTable]) -> str:
@@ -36,31 +41,14 @@ def markdown_text(tables: Sequence[StudyTable]) -> str:
     return "\n".join(map(_markdown, tables))
 
 
-def _as_object(table: StudyTable) -> dict[str, Any]:
-    header, rows = flat(table)
-    return {
-        "name": table.name,
-        "title": table.title,
-        "rows": [dict(zip(header, row, strict=True)) for row in rows],
-        "notes": list(table.notes),
-    }
-
-
 def _markdown(table: StudyTable) -> str:
-    lines = [f"## {_escaped(table.title)}", ""]
-    lines.append(_line(column.name for column in table.columns))
-    lines.append(_line("---:" if column.kind in _NUMERIC else "---" for column in table.columns))
-    lines += (
-        _line(shown(cell, column.kind) for cell, column in zip(row, table.columns, strict=True))
-        for row in table.rows
-    )
-    lines.append("")
-    lines += (f"- {_escaped(note)}" for note in table.notes)
-    return "\n".join([*lines, *([""] if table.notes else [])])
-
-
-def _line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(map(_escaped, cells))} |"
+    columns = table.columns
+    lines = [[column.name for column in columns]]
+    lines.append(["---:" if column.kind in _NUMERIC else "---" for column in columns])
+    lines += ([shown(cell, columns[at].kind) for at, cell in enumerate(row)] for row in table.rows)
+    notes = [*(f"- {_escaped(note)}" for note in table.notes), *([""] if table.notes else [])]
+    body = (f"| {' | '.join(map(_escaped, cells))} |" for cells in lines)
+    return "\n".join([f"## {_escaped(table.title)}", "", *body, "", *notes])
 
 
 def _escaped(text: str) -> str:

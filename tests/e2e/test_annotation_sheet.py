@@ -83,7 +83,7 @@ def article(page, question):
 
 def export(page, path):
     with page.expect_download() as download:
-        page.get_by_role("button", name="Export answers").click()
+        page.get_by_role("button", name="Save annotations").click()
     download.value.save_as(path)
     return json.loads(path.read_text())
 
@@ -106,7 +106,7 @@ def test_every_expected_answer_is_shown_once(page):
 
 
 def test_without_a_name_nothing_is_exported(page):
-    page.get_by_role("button", name="Export answers").click()
+    page.get_by_role("button", name="Save annotations").click()
     assert page.locator("#problem").inner_text().startswith("Write your name first")
 
 

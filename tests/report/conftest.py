@@ -1,8 +1,11 @@
 """Runs to report on, and a real browser to open the reports in."""
 
+import base64
 import json
 import os
+import re
 import shutil
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -72,6 +75,12 @@ def troubled(tmp_path_factory) -> Run:
         return {"verdicts": [known[item.text] for item in request.variables["items"]]}
 
     return scripted(samples, reply, tmp_path_factory.mktemp("runs") / "troubled")
+
+
+def data_of(path: Path) -> dict[str, Any]:
+    """The chunks of a report, by name."""
+    found = re.findall(r'id="d-(\w+)">([A-Za-z0-9+/=]*)<', path.read_text(encoding="utf-8"))
+    return {name: json.loads(zlib.decompress(base64.b64decode(text))) for name, text in found}
 
 
 class Opened:

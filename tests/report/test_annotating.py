@@ -78,9 +78,9 @@ def test_what_a_person_marks_comes_back_into_the_run(page, run, tmp_path):
     press(page, "Verdict 2: wrong")
     press(page, "The answer: good")
     page.get_by_label("Note on the answer").fill(f"fine {HOSTILE}")
-    assert page.locator("#marked").inner_text().startswith("1 answer marked, ")
+    assert page.locator("#progress").inner_text().startswith("1 answer marked, ")
     found = saved(page, tmp_path / "ann.json")
-    assert page.locator("#marked").inner_text() == "1 answer marked"
+    assert page.locator("#progress").inner_text() == "1 answer marked"
     (item,) = found["items"]
     assert (item["rating"], item["note"]) == (4, f"fine {HOSTILE}")
     assert item["metrics"] == [
@@ -155,8 +155,8 @@ def test_marks_stay_while_other_samples_are_looked_at_and_when_the_file_is_opene
     page.evaluate("localStorage.clear()")
     again = opened.go(tmp_path / "report.html", "#sample=one&metric=faithfulness")
     again.get_by_role("button", name="Annotate").click()
-    assert again.locator("#marked").inner_text() == "0 answers marked"
-    again.locator("#annotate-load").set_input_files(tmp_path / "ann.json")
+    assert again.locator("#progress").inner_text() == "0 answers marked"
+    again.locator("#load").set_input_files(tmp_path / "ann.json")
     again.wait_for_selector("[aria-label='Verdict 1: wrong'][aria-pressed=true]")
     assert saved(again, tmp_path / "again.json") == first
 
@@ -165,8 +165,8 @@ def test_without_a_name_nothing_is_saved_and_a_wrong_file_is_refused_in_words(pa
     press(page, "Save annotations")
     assert "Write your name first" in page.get_by_role("alert").inner_text()
     (tmp_path / "other.json").write_text('{"format": "other"}')
-    page.locator("#annotate-load").set_input_files(tmp_path / "other.json")
-    page.wait_for_selector("#annotate-problem:has-text('it holds no annotations of a report')")
+    page.locator("#load").set_input_files(tmp_path / "other.json")
+    page.wait_for_selector("#problem:has-text('it holds no annotations of a report')")
 
 
 def test_of_two_runs_each_side_has_marks_of_its_own(opened, run, tmp_path):

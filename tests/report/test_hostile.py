@@ -228,6 +228,6 @@ def test_five_megabytes_in_every_field_are_cut_and_say_so(opened, tmp_path):
 
 def shown(text: str) -> str:
     """An id as the page shows it: one line, without what could mislead."""
-    from ragmetrics_core.report._html.text import one_line
+    from ragmetrics_core.report._text import one_line
 
     return one_line(text)

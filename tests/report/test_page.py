@@ -54,30 +54,23 @@ def test_a_status_of_the_overview_leads_to_its_samples(opened, files):
     assert ids(page) == ["half"]
 
 
-def test_samples_are_filtered_by_text(opened, files):
+def test_samples_are_filtered_by_text_metric_and_range_and_label(opened, files, telecom):
     page = opened.go(files["telecom"], "#samples")
     page.fill("input[type=search]", "ims registration renew")
-
     assert ids(page) == ["tc-34"]
     assert page.inner_text("#count") == "1 of 52 samples"
 
-
-def test_samples_are_filtered_by_metric_range_and_status(opened, files, telecom):
-    page = opened.go(files["telecom"], "#samples")
+    page.fill("input[type=search]", "")
     page.select_option("select[name=metric]", label="faithfulness")
     page.fill("input[name=from]", "0.4")
     page.fill("input[name=to]", "0.7")
     expected = {r.sample_id for r in telecom.records("faithfulness") if r.value and 0.4 <= r.value <= 0.7}
-
     assert set(ids(page)) == expected
     assert len(expected) > 2
 
-
-def test_samples_are_filtered_by_label(opened, files, telecom):
-    page = opened.go(files["telecom"], "#samples")
-    page.select_option("select[name=label]", "kind: right")
+    page.click("text=Clear")
+    page.select_option("select[name=label]", label="kind: right")
     expected = {each for each in telecom.sample_ids if telecom.sample(each).labels["kind"] == "right"}
-
     assert page.inner_text("#count") == f"{len(expected)} of 52 samples"
     assert set(ids(page)) <= expected
 

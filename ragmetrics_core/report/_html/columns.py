@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.report._html.text import one_line
+from ragmetrics_core.report._text import one_line
 from ragmetrics_core.runs import MetricEntry, Run
 
 __all__ = ["ReportColumn", "columns"]

@@ -3,7 +3,7 @@
 from html import escape
 
 from ragmetrics_core.probe import measured_on_people, people_lines
-from ragmetrics_core.report._html.text import one_line
+from ragmetrics_core.report._text import one_line
 from ragmetrics_core.runs import Mean, Run
 from ragmetrics_core.wording import number_of
 

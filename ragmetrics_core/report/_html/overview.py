@@ -1,6 +1,6 @@
 """What the first page says: means with intervals, failures by cause, cost and origin, and the differences."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any
 
@@ -8,12 +8,13 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.probe import measured_on_people, people_lines
 from ragmetrics_core.report._causes import Causes
 from ragmetrics_core.report._html.columns import ReportColumn
-from ragmetrics_core.report._html.funnel import funnel
-from ragmetrics_core.report._html.plots import difference_plot, distribution_plot
-from ragmetrics_core.report._html.rows import Outcomes, ReportRow
-from ragmetrics_core.report._html.text import one_line
-from ragmetrics_core.runs import Mean, Outcome, Run
-from ragmetrics_core.study import PairedMetric, compare_runs, read_scores
+from ragmetrics_core.report._html.plots import difference_plot, distribution_plot, funnel_plot
+from ragmetrics_core.report._html.rows import Outcomes, ReportRow, moved
+from ragmetrics_core.report._json_pages import EvaluationPage, MeanRow, evaluation_json
+from ragmetrics_core.report._text import fit_to_show
+from ragmetrics_core.runs import Key, Outcome, Run
+from ragmetrics_core.runs._shown import ShownContexts
+from ragmetrics_core.study import Estimate, PairedMetric, compare_runs, read_scores, study_funnel
 from ragmetrics_core.study._clustering import Clustering, clustering_of
 from ragmetrics_core.study._means import score_mean
 
@@ -35,47 +36,17 @@ def overview(
     Raises:
         ConfigError: no sample has the label `cluster`, or its values make too few clusters.
     """
-    means = [{mean.metric: mean for mean in run.means()} for run in runs]
+    pages = [evaluation_json(run) for run in runs]
+    means = [{mean.metric: mean for mean in page.metrics} for page in pages]
     clusterings = [clustering_of((read_scores(run),), cluster) for run in runs]
-    of_samples: list[list[dict[str, float]]] = [
-        [
-            {}
-            if entry is None
-            else {
-                key.sample_id: outcome.value
-                for key, outcome in known.items()
-                if key.signature == entry.signature and outcome.value is not None
-            }
-            for entry, known in zip(column.entries, outcomes, strict=True)
-        ]
-        for column in columns
-    ]
-    values = [[list(side.values()) for side in sides] for sides in of_samples]
     found: dict[str, Any] = {
+        "paths": [str(run.path or "RUN") for run in runs],
         "runs": [
-            {**_run(run, list(known.items())), "clusters": [one_line(each, 500) for each in clustering.notes]}
-            for run, known, clustering in zip(runs, outcomes, clusterings, strict=True)
+            {**_run(run, page, known), "clusters": clustering.notes}
+            for run, page, known, clustering in zip(runs, pages, outcomes, clusterings, strict=True)
         ],
         "metrics": [
-            {
-                "title": column.title,
-                "low": column.entry.low,
-                "high": column.entry.high,
-                "lower_is_better": not column.entry.higher_is_better,
-                "sides": [
-                    None
-                    if entry is None
-                    else _mean(
-                        means[number][entry.signature],
-                        of_samples[position][number],
-                        clusterings[number],
-                        (entry.low, inf if entry.exceeds else entry.high),
-                    )
-                    for number, entry in enumerate(column.entries)
-                ],
-                "plot": distribution_plot(values[position], low=column.entry.low, high=column.entry.high),
-            }
-            for position, column in enumerate(columns)
+            _metric(means, column, clusterings, rows, position) for position, column in enumerate(columns)
         ],
     }
     if len(runs) == 2:
@@ -85,7 +56,39 @@ def overview(
         found["changed"] = sum(
             runs[0].sample(each).digest != runs[1].sample(each).digest for each in first & second
         )
-    return found
+    shown: dict[str, Any] = fit_to_show(found, 1000)
+    return shown
+
+
+def _metric(
+    means: Sequence[Mapping[str, MeanRow]],
+    column: ReportColumn,
+    clusterings: Sequence[Clustering],
+    rows: Sequence[ReportRow],
+    position: int,
+) -> dict[str, Any]:
+    """A metric with its mean in each run, None where a run does not measure it."""
+    sides: list[dict[str, Any] | None] = []
+    spread: list[list[float]] = []
+    for number, entry in enumerate(column.entries):
+        outcomes = {row.sample_id: row.cells[position][number] for row in rows}
+        values = {name: each.value for name, each in outcomes.items() if each and each.value is not None}
+        spread.append(list(values.values()))
+        if entry is None:
+            sides.append(None)
+            continue
+        ends = entry.low, inf if entry.exceeds else entry.high
+        _, low, high = score_mean(spread[-1], clusterings[number].clusters(values), ends=ends)
+        interval = None if low is None else (low, high)
+        sides.append({**means[number][entry.signature].model_dump(), "interval": interval})
+    return {
+        "title": column.title,
+        "low": column.entry.low,
+        "high": column.entry.high,
+        "lower_is_better": not column.entry.higher_is_better,
+        "sides": sides,
+        "plot": distribution_plot(spread, low=column.entry.low, high=column.entry.high),
+    }
 
 
 def _comparison(
@@ -95,114 +98,87 @@ def _comparison(
     before, after = (
         read_scores(run, name=name, apart=True) for run, name in zip(runs, ("first", "second"), strict=True)
     )
-    same = [
-        entry.signature
-        for column in columns
-        for entry in column.entries[:1]
-        if entry and entry.signature in before.values and entry.signature in after.values
-    ]
+    signatures = [column.entries[0].signature if column.entries[0] else "" for column in columns]
+    same = [each for each in signatures if each in before.values and each in after.values]
     # the page says which samples only one of them has
     before = before.only(after.labels.keys())
     try:
-        told = compare_runs(before, after, metrics=same, cluster=cluster) if same else None
+        told = compare_runs(before, after, metrics=same, cluster=cluster).metrics if same else ()
     except ConfigError as error:
-        return {"differences": [None] * len(columns), "not_compared": one_line(str(error), 500)}
-    compared = {each.metric: each for each in told.metrics} if told else {}
-    reach = max((abs(end) for each in compared.values() for end in each.difference[1:] if end), default=0.1)
-    shown = [compared.get(column.entries[0].signature) if column.entries[0] else None for column in columns]
+        return {"differences": [None] * len(columns), "not_compared": str(error)}
+    reach = max((abs(end) for each in told for end in each.difference[1:] if end), default=0.1)
+    compared = {each.metric: each for each in told}
     return {
         "differences": [
-            each and _difference(each, [row.cells[position] for row in rows], reach=1.1 * reach)
-            for position, each in enumerate(shown)
+            _difference(each, [moved(row.cells[position]) for row in rows], reach=1.1 * reach)
+            if (each := compared.get(name))
+            else None
+            for position, name in enumerate(signatures)
         ],
         "not_compared": "",
     }
 
 
-def _difference(
-    each: PairedMetric, cells: Sequence[tuple[Outcome | None, ...]], *, reach: float
-) -> dict[str, Any]:
-    moves = [
-        last.value - first.value
-        for first, last in cells
-        if first and last and first.value is not None and last.value is not None
-    ]
+def _difference(each: PairedMetric, moves: Sequence[float | None], *, reach: float) -> dict[str, Any]:
+    lost = f"{each.lost} lost, counted as the worst" if each.lost else ""
     mean, low, high = each.difference
     return {
         "mean": mean,
         "interval": None if low is None else (low, high),
         "n": each.n,
-        "up": sum(move > 0 for move in moves),
-        "down": sum(move < 0 for move in moves),
+        "up": sum(move > 0 for move in moves if move),
+        "down": sum(move < 0 for move in moves if move),
         "holm": each.holm,
         "verdict": each.verdict,
         "lower_is_better": each.lower_is_better,
-        "note": "; ".join(
-            filter(None, (f"{each.lost} lost, counted as the worst" * bool(each.lost), each.note))
-        ),
+        "note": "; ".join(filter(None, (lost, each.note))),
         "plot": difference_plot(each, reach=reach),
     }
 
 
-def _mean(
-    mean: Mean, values: Mapping[str, float], clustering: Clustering, ends: tuple[float, float]
-) -> dict[str, Any]:
-    clusters = clustering.clusters(values)
-    column = list(values.values())
-    _, low, high = score_mean(column, clusters, ends=ends)
+def _run(run: Run, page: EvaluationPage, outcomes: Mapping[Key, Outcome]) -> dict[str, Any]:
+    causes = Causes.of(outcomes.items())
+    manifest, prompts = run.manifest, list(run.prompts.items())[:SHOWN]
     return {
-        "signature": one_line(mean.metric),
-        "value": mean.value,
-        "interval": None if low is None else (low, high),
-        "sd": mean.sd,
-        "n": mean.n,
-        "total": mean.total,
-        "statuses": mean.statuses,
-        "worst": mean.worst,
-        "best": mean.best,
-        "abstained": mean.abstained,
-    }
-
-
-def _measured(run: Run) -> Iterator[str]:
-    """What is known of the judge from people's labels."""
-    return people_lines(measured_on_people(run)) if run.judge else iter(())
-
-
-def _run(run: Run, outcomes: Sequence[Any]) -> dict[str, Any]:
-    causes = Causes.of(outcomes)
-    manifest = run.manifest
-    rejected = run.rejected
-    return {
-        "name": one_line(run.path.name if run.path else "run in memory"),
+        **page.model_dump(exclude={"metrics", "left_out", "gate"}),
+        "name": run.path.name if run.path else "run in memory",
         "started": f"{manifest.started:%Y-%m-%d %H:%M} UTC",
-        "finished": manifest.finished,
-        "samples": len(run),
-        "source": one_line(manifest.source or ""),
-        "models": [
-            [name, one_line(identity, 300)]
-            for name in ("judge", "embedder", "scorer")
-            if (identity := getattr(manifest, name))
-        ]
-        + [["on people's labels", one_line(line, 400)] for line in _measured(run)],
+        "source": manifest.source,
+        "people": list(people_lines(measured_on_people(run))) if run.judge else [],
         "repeats": manifest.repeats,
-        "versions": [[one_line(name), one_line(version)] for name, version in manifest.versions.items()],
-        "tally": [[name, count] for name, count in run.tally.items()],
-        "prompts": [
-            [one_line(f"{text.name}.v{text.version}"), one_line(digest)]
-            for digest, text in run.prompts.items()
-        ][:SHOWN],
-        "notes": [one_line(note, 1000) for note in run.notes[:SHOWN]],
-        "failed": [
-            [status, one_line(reason, 500), times] for (status, reason), times in causes.failed[:SHOWN]
-        ],
+        "versions": list(manifest.versions.items()),
+        "prompts": [(f"{text.name}.v{text.version}", digest) for digest, text in prompts],
+        "failed": [(status, reason, times) for (status, reason), times in causes.failed[:SHOWN]],
         "failed_more": max(0, len(causes.failed) - SHOWN),
         "failed_total": sum(times for _, times in causes.failed),
-        "skipped": [
-            [one_line(name), one_line(field), times] for (name, field), times in causes.skipped.items()
-        ],
-        "funnel": funnel(run),
+        "skipped": [(name, field, times) for (name, field), times in causes.skipped.items()],
+        "funnel": _funnel(run),
         "scores": causes.total,
-        "rejected": [[one_line(row.where), one_line(row.message, 500)] for row in rejected[:SHOWN]],
-        "rejected_total": len(rejected),
+        "rejected": [(row.where, row.message) for row in page.left_out[:SHOWN]],
+        "rejected_total": len(page.left_out),
     }
+
+
+def _funnel(run: Run) -> dict[str, Any] | None:
+    """What became of the retrieval, stage by stage; None where no sample says it."""
+    shown = ShownContexts.of(run.samples())
+    if not shown.samples:
+        return None
+    study = study_funnel(run)
+    names = [" ".join(filter(None, (stage.stage, stage.component))) for stage in study.stages]
+    return {
+        "shown": list(shown.lines())[:SHOWN],
+        "rows": [
+            (name, stage.samples, f"{stage.chunks:.3g}", *map(_figure, (stage.hit, stage.recall)), stage.lost)
+            for name, stage in zip(names, study.stages, strict=True)
+        ],
+        "used": None if study.used is None else str(study.used),
+        "findings": study.findings[:SHOWN],
+        "plot": funnel_plot(
+            [(name, stage.recall.value) for name, stage in zip(names, study.stages, strict=True)]
+        ),
+    }
+
+
+def _figure(share: Estimate) -> str:
+    return "" if share.value is None else str(share)

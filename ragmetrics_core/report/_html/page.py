@@ -5,6 +5,7 @@ The content security policy names style and script by their digests and forbids 
 """
 
 import base64
+import json
 import zlib
 from collections.abc import Mapping
 from functools import cache
@@ -12,41 +13,31 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-from ragmetrics_core.report._html.text import as_json
+__all__ = ["as_json", "asset", "chunk", "digest_of", "page", "script_of"]
 
-__all__ = ["chunk", "page"]
-
-SKELETON = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<meta name="color-scheme" content="light dark">
-<title>ragmetrics report</title>
-<style>{style}</style>
-</head>
-<body>
-<a class="skip" href="#page">Skip to the content</a>
-<header id="top"></header>
-<main id="page" tabindex="-1"><p>Opening the report&hellip;</p>
-<noscript><p>This report needs JavaScript, which runs inside this file only. The same is on the terminal: \
-ragmetrics show RUN.</p></noscript></main>
-<footer id="foot"></footer>
-{first}
-<script>{script}</script>
-{rest}
-</body>
-</html>
-"""
 # In this order. The scripts share their names: each may use what any other defines.
 STYLES = ("colours", "page", "overview", "samples", "proof", "annotate", "media")
-SCRIPTS = ("elements", "places", "overview", "samples", "sample", "proof", "annotate", "start")
+SCRIPTS = (
+    "building",
+    "annotations",
+    "elements",
+    "places",
+    "overview",
+    "samples",
+    "sample",
+    "proof",
+    "annotate",
+    "start",
+)
 POLICY = (
     "default-src 'none'; script-src '{script}'; style-src '{style}'; img-src data:; "
     "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
+
+
+def as_json(value: Any) -> bytes:
+    """Plain data as compact JSON."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 def chunk(value: Any) -> str:
@@ -61,9 +52,10 @@ def page(first: Mapping[str, str], rest: Mapping[str, str]) -> str:
         first: the chunks that the first view needs, by name; they stand before the script.
         rest: those that are read when a sample is opened.
     """
-    style, script = _style(), _script()
-    return SKELETON.format(
-        policy=POLICY.format(script=_digest(script), style=_digest(style)),
+    style = _style()
+    script = script_of(*(("_html", "script", f"{name}.js") for name in SCRIPTS))
+    return asset("_html", "report.html").format(
+        policy=POLICY.format(script=digest_of(script), style=digest_of(style)),
         style=style,
         script=script,
         first="\n".join(_element(*each) for each in first.items()),
@@ -78,18 +70,20 @@ def _element(name: str, data: str) -> str:
 
 @cache
 def _style() -> str:
-    return "".join(_asset("style", f"{name}.css") for name in STYLES)
+    return "".join(asset("_html", "style", f"{name}.css") for name in STYLES)
 
 
 @cache
-def _script() -> str:
-    """The parts as one script whose names nothing outside sees."""
-    return f'"use strict";\n(() => {{\n{"".join(_asset("script", f"{name}.js") for name in SCRIPTS)}}})();\n'
+def script_of(*paths: tuple[str, ...]) -> str:
+    """Files as one script whose names nothing outside sees."""
+    return f'"use strict";\n(() => {{\n{"".join(asset(*path) for path in paths)}}})();\n'
 
 
-def _asset(folder: str, name: str) -> str:
-    return files("ragmetrics_core.report._html").joinpath(folder, name).read_text(encoding="utf-8")
+def asset(*path: str) -> str:
+    """A file of the report's own."""
+    return files("ragmetrics_core.report").joinpath(*path).read_text(encoding="utf-8")
 
 
-def _digest(text: str) -> str:
+def digest_of(text: str) -> str:
+    """A style's or a script's name in a content security policy."""
     return f"sha256-{base64.b64encode(sha256(text.encode()).digest()).decode('ascii')}"

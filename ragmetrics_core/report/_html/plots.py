@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.report._text import Picture, one_line
 from ragmetrics_core.study import PairedMetric
 
 if TYPE_CHECKING:
@@ -23,10 +24,10 @@ TEXT, LINE, FIRST, SECOND = "#010101", "#020202", "#030303", "#040404"
 BINS = 20
 
 
-def distribution_plot(values: Sequence[Sequence[float]], *, low: float, high: float) -> str:
-    """How the values of each run are spread over the metric's range, with their mean; "" without values."""
+def distribution_plot(values: Sequence[Sequence[float]], *, low: float, high: float) -> Picture | None:
+    """How the values of each run are spread over the metric's range, with their mean; None without values."""
     if not any(values):
-        return ""
+        return None
     figure = _figure(3.2, 1.05)
     axes = figure.add_axes((0.02, 0.24, 0.96, 0.72))
     least = min(min(each) for each in values if each)
@@ -38,26 +39,23 @@ def distribution_plot(values: Sequence[Sequence[float]], *, low: float, high: fl
             continue
         colour = SECOND if number else FIRST
         within = [min(max(value, left), high) for value in each]
-        if number == 0 and len(values) == 1:
+        if len(values) == 1:
             axes.hist(within, bins=edges, color=colour, alpha=0.85, rwidth=0.9)
         else:
-            axes.hist(
-                within, bins=edges, histtype="stepfilled" if number else "bar", color=colour, alpha=0.35
-            )
+            axes.hist(within, bins=edges, color=colour, alpha=0.35)
             axes.hist(within, bins=edges, histtype="step", color=colour, linewidth=1.4)
         mean = sum(each) / len(each)
         axes.axvline(mean, color=colour if number else TEXT, linewidth=1.2, linestyle="--" if number else "-")
     axes.set_xlim(left - step / 2, high + step / 2)
     axes.set_yticks([])
-    axes.set_xticks(
-        [left, (left + high) / 2, high], [f"{each:g}" for each in (left, (left + high) / 2, high)]
-    )
+    ticks = (left, (left + high) / 2, high)
+    axes.set_xticks(ticks, [f"{each:g}" for each in ticks])
     _plain(axes)
     return _svg(figure)
 
 
-def difference_plot(compared: PairedMetric, *, reach: float) -> str:
-    """A mean difference with its interval beside the line of no difference; "" when there is no interval.
+def difference_plot(compared: PairedMetric, *, reach: float) -> Picture | None:
+    """A mean difference with its interval beside the line of no difference; None when there is no interval.
 
     Args:
         compared: what was found.
@@ -65,7 +63,7 @@ def difference_plot(compared: PairedMetric, *, reach: float) -> str:
     """
     mean, low, high = compared.difference
     if mean is None or low is None or high is None:
-        return ""
+        return None
     figure = _figure(3.2, 0.62)
     axes = figure.add_axes((0.03, 0.42, 0.94, 0.55))
     axes.axvline(0, color=LINE, linewidth=1)
@@ -84,17 +82,16 @@ def difference_plot(compared: PairedMetric, *, reach: float) -> str:
     return _svg(figure)
 
 
-def funnel_plot(stages: Sequence[tuple[str, float | None]]) -> str:
-    """The share of relevant chunks that is there after each stage, as bars; "" where no stage has one."""
+def funnel_plot(stages: Sequence[tuple[str, float | None]]) -> Picture | None:
+    """The share of relevant chunks that is there after each stage, as bars; None where no stage has one."""
     known = [(name, share) for name, share in stages if share is not None]
     if not known:
-        return ""
-    figure = _figure(6.4, 0.3 * len(known) + 0.35)
-    axes = figure.add_axes(
-        (0.42, 0.3 / (0.3 * len(known) + 0.35), 0.54, 0.95 - 0.3 / (0.3 * len(known) + 0.35))
-    )
+        return None
+    height = 0.3 * len(known) + 0.35
+    figure = _figure(6.4, height)
+    axes = figure.add_axes((0.42, 0.3 / height, 0.54, 0.95 - 0.3 / height))
     axes.barh(range(len(known)), [share for _, share in known], color=FIRST, height=0.62)
-    axes.set_yticks(range(len(known)), [name if len(name) <= 44 else f"{name[:43]}…" for name, _ in known])
+    axes.set_yticks(range(len(known)), [one_line(name, 43) for name, _ in known])
     axes.invert_yaxis()
     axes.set_xlim(0, 1)
     axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
@@ -121,7 +118,7 @@ def _plain(axes: Any) -> None:
     axes.tick_params(axis="y", length=0)
 
 
-def _svg(figure: "Figure") -> str:
+def _svg(figure: "Figure") -> Picture:
     from matplotlib import rc_context
 
     out = io.StringIO()
@@ -129,4 +126,4 @@ def _svg(figure: "Figure") -> str:
     with rc_context({"svg.fonttype": "path", "svg.hashsalt": "ragmetrics", "path.simplify": True}):
         figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = out.getvalue()
-    return re.sub(r"<!--.*?-->|\s*\n\s*", " ", text[text.index("<svg") :], flags=re.DOTALL)
+    return Picture(re.sub(r"<!--.*?-->|\s*\n\s*", " ", text[text.index("<svg") :], flags=re.DOTALL))

@@ -1,17 +1,16 @@
 """Writing a report: what goes into the file, and what into the folder beside it."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report._html.columns import ReportColumn, columns
 from ragmetrics_core.report._html.overview import overview
-from ragmetrics_core.report._html.page import chunk, page
+from ragmetrics_core.report._html.page import as_json, chunk, page
 from ragmetrics_core.report._html.proofs import proof_of
-from ragmetrics_core.report._html.rows import ReportRow, outcomes_of, table, table_rows
-from ragmetrics_core.report._html.text import as_json
+from ragmetrics_core.report._html.rows import Cell, ReportRow, moved, outcomes_of, table, table_rows
 from ragmetrics_core.runs import Run
 from ragmetrics_core.runs._writing import not_a_link, write_whole
 
@@ -59,91 +58,48 @@ def write_report(
     path, runs = Path(path), [run] if other is None else [run, other]
     if not path.name or path.is_dir():
         raise ConfigError(f"{path} is a folder: name the file to write, such as {path / 'report.html'}")
+    folder = path.with_name(f"{path.stem}-samples")
     beside = columns(runs)
     outcomes = outcomes_of(runs)
     rows = table_rows(runs, beside, outcomes)
-    first = {
-        "overview": chunk(
-            {
-                **overview(runs, beside, outcomes, rows, cluster=cluster),
-                "paths": [str(each.path or "RUN") for each in runs],
-            }
-        ),
-    }
+    summary = chunk(overview(runs, beside, outcomes, rows, cluster=cluster))
     listed = table(runs, beside, rows)
-    order = islice(_worst_first(rows, beside), None if len(rows) <= MOST_PROOFS else MOST_PROOFS)
-    room = LARGEST - len(first["overview"]) - len(chunk(listed)) - 200_000
-    packed = _packed(runs, beside, rows, order, room)
+    order = islice(_worst_first(rows, beside), MOST_PROOFS)
+    packed = _packed(runs, beside, rows, order, LARGEST - len(summary) - len(chunk(listed)) - 200_000)
     left = [number for number in range(len(rows)) if number not in packed.chunk_of] if everything else []
-    pages = [left[start : start + PER_PAGE] for start in range(0, len(left), PER_PAGE)]
-    page_of = {number: position for position, part in enumerate(pages, start=1) for number in part}
-    folder = path.with_name(f"{path.stem}-samples")
+    parts = [left[start : start + PER_PAGE] for start in range(0, len(left), PER_PAGE)]
+    page_of = {number: position for position, part in enumerate(parts, start=1) for number in part}
     if everything:
         not_a_link(folder)
-    first["table"] = chunk(
-        {
-            **listed,
-            "chunks": [packed.chunk_of.get(number, -1) for number in range(len(rows))],
-            "pages": [page_of.get(number, 0) for number in range(len(rows))],
-            "folder": folder.name,
-            "whole": "",
-        }
-    )
-    _write(path, page(first, _named(packed.chunks)))
-    for position, part in enumerate(pages, start=1):
-        _write_part(
-            runs, beside, [rows[number] for number in part], folder, position, path.name, first["overview"]
-        )
-    if everything:
-        _remove_older(folder, len(pages))
+    pages = [page_of.get(number, 0) for number in range(len(rows))]
+    _write(path, summary, {**listed, "pages": pages, "folder": folder.name, "whole": ""}, packed)
+    for position, part in enumerate(parts, start=1):
+        some = [rows[number] for number in part]
+        listed = {**table(runs, beside, some), "pages": [0] * len(some), "folder": "", "whole": path.name}
+        packed = _packed(runs, beside, some, range(len(some)), None)
+        _write(folder / f"{position:04}.html", summary, listed, packed)
+    for file in folder.glob("[0-9][0-9][0-9][0-9].html") if everything else ():
+        if int(file.stem) > len(parts):  # of an earlier, longer report
+            file.unlink(missing_ok=True)
     return path
-
-
-def _write_part(
-    runs: Sequence[Run],
-    beside: Sequence[ReportColumn],
-    rows: Sequence[ReportRow],
-    folder: Path,
-    position: int,
-    whole: str,
-    summary: str,
-) -> None:
-    """A further page: some of the samples with their proofs."""
-    packed = _packed(runs, beside, rows, range(len(rows)), None)
-    listed = table(runs, beside, rows)
-    chunks = [packed.chunk_of[number] for number in range(len(rows))]
-    first = {
-        "overview": summary,
-        "table": chunk({**listed, "chunks": chunks, "pages": [0] * len(rows), "folder": "", "whole": whole}),
-    }
-    _write(folder / f"{position:04}.html", page(first, _named(packed.chunks)))
 
 
 def _worst_first(rows: Sequence[ReportRow], beside: Sequence[ReportColumn]) -> Iterator[int]:
     """The rows' numbers: the worst sample of each metric in turn, then those without a value."""
     ranked = [
-        sorted(range(len(rows)), key=lambda number: _rank(rows[number], position, column))
+        sorted(range(len(rows)), key=lambda number: _rank(rows[number].cells[position], column))
         for position, column in enumerate(beside)
     ]
-    seen: set[int] = set()
-    for turn in zip(*ranked, strict=True):
-        for number in turn:
-            if number not in seen:
-                seen.add(number)
-                yield number
+    return iter(dict.fromkeys(chain.from_iterable(zip(*ranked, strict=True))))
 
 
-def _rank(row: ReportRow, position: int, column: ReportColumn) -> tuple[bool, float]:
+def _rank(cell: Cell, column: ReportColumn) -> tuple[bool, float]:
     """Sorts the worst first: by how good it is; of two runs, by how much better the second one is."""
-    first, last = row.cells[position][0], row.cells[position][-1]
+    last, move = cell[-1], moved(cell)
+    if move is not None:
+        return False, move / (column.entry.best - column.entry.worst)
     place = column.entry.goodness(last.value, last.bounds) if last else None
-    if place is None:
-        return True, 0.0
-    if first is last or last is None or last.value is None or first is None or first.value is None:
-        return False, place
-    before = column.entry.goodness(first.value)
-    assert before is not None, "there is a value"
-    return False, place - before
+    return place is None, place or 0.0
 
 
 def _packed(
@@ -155,51 +111,41 @@ def _packed(
 ) -> _Packed:
     """Proofs in this order, until the room is used up."""
     packed = _Packed([], {})
-    waiting: dict[int, Any] = {}
-    size = used = 0
-
-    def close() -> bool:
-        """Pack what waits; whether there was room for it."""
-        nonlocal size, used
-        data = chunk(waiting)
-        fits = room is None or used + len(data) <= room
-        if fits:
-            packed.chunk_of.update(dict.fromkeys(waiting, len(packed.chunks)))
-            packed.chunks.append(data)
-            used += len(data)
-        waiting.clear()
-        size = 0
-        return fits
-
-    for number in order:
-        waiting[number] = proof_of(runs, beside, rows[number].sample_id)
-        size += len(as_json(waiting[number]))
-        if size < _CHUNK:
-            continue
-        is_alone = len(waiting) == 1
-        # one huge sample is left out by itself; the others may still have room
-        if not close() and not is_alone:
-            return packed
-    if waiting:
-        close()
+    used = 0
+    for proofs in _batches(runs, beside, rows, order):
+        data = chunk(proofs)
+        if room is not None and used + len(data) > room:
+            if len(proofs) == 1:
+                continue  # one huge sample is left out by itself; the others may still have room
+            break
+        packed.chunk_of.update(dict.fromkeys(proofs, len(packed.chunks)))
+        packed.chunks.append(data)
+        used += len(data)
     return packed
 
 
-def _named(chunks: Sequence[str]) -> dict[str, str]:
-    return {str(number): each for number, each in enumerate(chunks)}
+def _batches(
+    runs: Sequence[Run], beside: Sequence[ReportColumn], rows: Sequence[ReportRow], order: Iterable[int]
+) -> Iterator[dict[int, Any]]:
+    """Proofs by their rows' numbers, as many at a time as make a chunk."""
+    proofs: dict[int, Any] = {}
+    size = 0
+    for number in order:
+        proofs[number] = proof_of(runs, beside, rows[number].sample_id)
+        size += len(as_json(proofs[number]))
+        if size >= _CHUNK:
+            yield proofs
+            proofs, size = {}, 0
+    if proofs:
+        yield proofs
 
 
-def _write(path: Path, text: str) -> None:
+def _write(path: Path, summary: str, listed: dict[str, Any], packed: _Packed) -> None:
     """Replace the file, whole or not at all."""
+    chunks = [packed.chunk_of.get(number, -1) for number in range(len(listed["ids"]))]
+    first = {"overview": summary, "table": chunk({**listed, "chunks": chunks})}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(f"the report {path} cannot be written: {error.strerror or error}") from error
-    write_whole(path, text)
-
-
-def _remove_older(folder: Path, count: int) -> None:
-    """Remove the pages of an earlier, longer report."""
-    for file in folder.glob("[0-9][0-9][0-9][0-9].html"):
-        if int(file.stem) > count:
-            file.unlink(missing_ok=True)
+    write_whole(path, page(first, {str(number): each for number, each in enumerate(packed.chunks)}))

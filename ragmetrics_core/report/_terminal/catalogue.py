@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ragmetrics_core.metrics import METRICS, Metric
-from ragmetrics_core.report._described_metrics import DescribedMetric, DescribedSetting, described
+from ragmetrics_core.report._json_pages import MetricRow, described
 from ragmetrics_core.report._terminal.text import LABEL, facts, heading, table
 
 __all__ = ["catalogue_page", "metric_page"]
@@ -18,46 +18,48 @@ def catalogue_page() -> Iterator[RenderableType]:
     """Each metric with its aliases, what it measures, what it needs, its range and variants."""
     for metric in map(described, METRICS.values()):
         yield _title(metric)
-        yield Padding(Group(Text(metric.paragraphs[0]), facts(_properties(metric))), (0, 0, 1, 2))
+        first, *_ = metric.description.split("\n\n")
+        yield Padding(Group(Text(first), _properties(metric)), (0, 0, 1, 2))
 
 
 def metric_page(metric: type[Metric[Any]]) -> Iterator[RenderableType]:
     """One metric: its whole description, its settings with their defaults, and its variants."""
     known = described(metric)
     yield _title(known)
-    yield Text()
-    for paragraph in known.paragraphs:
-        yield Text(paragraph)
-        yield Text()
-    yield facts(_properties(known))
+    yield Text(f"\n{known.description}\n")
+    yield _properties(known)
     yield Text()
     if known.settings:
         yield heading("Settings")
-        yield facts((each.name, _setting(each)) for each in known.settings)
+        choices = (f"; may be {each.choices}" if each.choices else "" for each in known.settings)
+        yield facts(
+            (
+                each.name,
+                Text(each.meaning and f"{each.meaning}\n").append(f"default {each.default}{choice}", LABEL),
+            )
+            for each, choice in zip(known.settings, choices, strict=True)
+        )
         yield Text()
     yield heading("Variants")
     variants = table("variant", "what it sets")
+    otherwise = "the defaults"
     for variant, values in known.variants.items():
         told = ", ".join(f"{name} = {value}" for name, value in values.items())
-        is_default = variant == next(iter(known.variants))
-        variants.add_row(
-            Text(variant), Text(told or ("the defaults" if is_default else "the same as the default"))
-        )
+        variants.add_row(Text(variant), Text(told or otherwise))
+        otherwise = "the same as the default"
     yield variants
 
 
-def _title(metric: DescribedMetric) -> Text:
-    aliases = ", ".join(metric.aliases)
-    return Text.assemble((metric.name, "bold"), (f"  also {aliases}" if aliases else "", LABEL))
+def _title(metric: MetricRow) -> Text:
+    aliases = f"  also {', '.join(metric.aliases)}" if metric.aliases else ""
+    return Text.assemble((metric.name, "bold"), (aliases, LABEL))
 
 
-def _setting(setting: DescribedSetting) -> RenderableType:
-    told = f"default {setting.default}" + (f"; may be {setting.choices}" if setting.choices else "")
-    return Group(*([Text(setting.meaning)] if setting.meaning else []), Text(told, LABEL))
-
-
-def _properties(metric: DescribedMetric) -> Iterator[tuple[str, RenderableType]]:
-    yield "needs", Text("; ".join(filter(None, (", ".join(metric.models), ", ".join(metric.inputs)))))
-    told = "" if metric.higher_is_better else ", lower is better"
-    yield "range", Text(f"{metric.low:g} to {metric.high:g}{told}")
-    yield "variants", Text(", ".join(metric.variants))
+def _properties(metric: MetricRow) -> RenderableType:
+    end = ", lower is better" if metric.lower_is_better else ""
+    told = {
+        "needs": "; ".join(filter(None, (", ".join(metric.models), ", ".join(metric.inputs)))),
+        "range": f"{metric.low:g} to {metric.high:g}{end}",
+        "variants": ", ".join(metric.variants),
+    }
+    return facts((name, Text(text)) for name, text in told.items())

@@ -10,6 +10,7 @@ from rich.text import Text
 from ragmetrics_core.drivers import Difference
 from ragmetrics_core.records import Record
 from ragmetrics_core.records._comparison import Change, RecordDiff
+from ragmetrics_core.report._proof_page import changes_by_kind
 from ragmetrics_core.report._terminal.text import (
     GOOD,
     LABEL,
@@ -23,6 +24,13 @@ from ragmetrics_core.report._terminal.text import (
 )
 
 __all__ = ["difference_lines", "difference_page"]
+
+_STYLES = {
+    "Verdict changed": OPEN,
+    "Only before": WEAK,
+    "Only after": GOOD,
+    "Worded differently, same verdict": LABEL,
+}
 
 
 def difference_page(diff: RecordDiff, *, low: float = 0.0, high: float = 1.0) -> Iterator[RenderableType]:
@@ -41,18 +49,12 @@ def difference_page(diff: RecordDiff, *, low: float = 0.0, high: float = 1.0) ->
         title.append(f"  {diff.moved:+.3f}", f"bold {sign}")
     yield title
     yield facts([("before", _outcome(before, low, high)), ("after", _outcome(after, low, high))])
-    groups = (
-        ("Verdict changed", OPEN, diff.flipped),
-        ("Only before", WEAK, diff.removed),
-        ("Only after", GOOD, diff.added),
-        ("Worded differently, same verdict", LABEL, diff.reworded),
-    )
-    for name, style, changes in groups:
-        if changes:
-            yield Text()
-            yield heading(name)
-            yield _changes(changes, style)
-    if not any(changes for _, _, changes in groups):
+    groups = changes_by_kind(diff)
+    for kind, changes in groups.items():
+        yield Text()
+        yield heading(kind)
+        yield _changes(changes, _STYLES[kind])
+    if not groups:
         yield Text("The same texts with the same verdicts.", LABEL)
 
 
@@ -60,16 +62,19 @@ def difference_lines(sample: str, metric: str, differences: Iterable[Difference]
     """The differences of one record: sample, metric, field, what is stored and what its replies give."""
     yield Text.assemble(("differs ", WEAK), plain(sample, "bold"), "  ", plain(metric))
     for each in differences:
-        yield Text.assemble("    ", plain(each.field), (" stored ", LABEL), one_line(_short(each.stored)))
-        yield Text.assemble(
-            "    ", " " * len(each.field), (" derived ", LABEL), one_line(_short(each.derived))
+        pairs = (
+            (plain(each.field), " stored ", each.stored),
+            (" " * len(each.field), " derived ", each.derived),
         )
+        for field, name, value in pairs:
+            text = repr(value)
+            shown = one_line(text if len(text) <= 200 else f"{text[:197]}...")
+            yield Text.assemble("    ", field, (name, LABEL), shown)
 
 
 def _outcome(record: Record, low: float, high: float) -> Text:
     value = outcome(record.status, record.value, record.bounds, low=low, high=high)
-    how = record.formula if record.status == "ok" else record.headline
-    return Text.assemble(value, "  ", one_line(how, LABEL))
+    return Text.assemble(value, "  ", one_line(record.headline, LABEL))
 
 
 def _changes(changes: Iterable[Change], style: str) -> RenderableType:
@@ -81,8 +86,3 @@ def _changes(changes: Iterable[Change], style: str) -> RenderableType:
         label, colon, text = told.partition(": ")
         listed.add_row(Text(sign), Text.assemble(plain(label, style), colon, one_line(text)))
     return Padding(listed, (0, 0, 0, 2))
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 200 else f"{text[:197]}..."

@@ -13,11 +13,10 @@ from ragmetrics_core.report._terminal.text import (
     LABEL,
     OPEN,
     WEAK,
-    bullets,
     facts,
-    heading,
     number,
     one_line,
+    part,
     plain,
     table,
 )
@@ -38,7 +37,9 @@ def means_table(means: Sequence[Mean], entries: Sequence[MetricEntry]) -> Table:
     for mean, entry in zip(means, entries, strict=True):
         means_of.add_row(
             Text("\n  ").join(filter(None, (plain(mean.metric), _others(mean)))),
-            Text("none", LABEL) if mean.value is None else _bold(number(mean.value, entry.worst, entry.best)),
+            Text("none", LABEL)
+            if mean.value is None
+            else number(mean.value, entry.worst, entry.best, "bold "),
             Text("" if mean.sd is None else f"{mean.sd:.3f}"),
             Text(f"{mean.n} of {mean.total}"),
             _reach(mean),
@@ -53,39 +54,28 @@ def remarks(run: Run, causes: Causes) -> Iterable[RenderableType]:
         yield Text()
         yield Text("The run is not finished: the numbers are of what it has so far.", OPEN)
     if run.notes:
-        yield Text()
-        yield heading("Notes")
-        yield bullets(one_line(note) for note in run.notes)
+        yield part("Notes", map(one_line, run.notes))
     if causes.failed:
         count = sum(times for _, times in causes.failed)
-        yield Text()
-        yield heading(f"{count} of {number_of(causes.total, 'score')} failed")
-        yield bullets(
+        failures = (
             Text.assemble(f"{times} × ", (status.replace("_", " "), WEAK), ": ", one_line(reason))
             for (status, reason), times in causes.failed[:SHOWN]
         )
-        if more := len(causes.failed) - SHOWN:
-            yield from _more(more, "reason")
-    bad = run.rejected
-    if bad:
-        yield Text()
-        yield heading(number_of(len(bad), "row was", "rows were") + " left out")
-        yield bullets(Text.assemble((row.where, OPEN), ": ", one_line(row.message)) for row in bad[:SHOWN])
+        yield part(f"{count} of {number_of(causes.total, 'score')} failed", failures)
+        yield from _more(len(causes.failed) - SHOWN, "reason")
+    if bad := run.rejected:
+        rows = (Text.assemble((row.where, OPEN), ": ", one_line(row.message)) for row in bad[:SHOWN])
+        yield part(number_of(len(bad), "row was", "rows were") + " left out", rows)
         yield from _more(len(bad) - SHOWN, "row")
-    if causes.skipped:
-        yield Text()
-        yield heading("Skipped")
-        yield bullets(
-            Text.assemble(plain(metric), f" skipped for {times} of {len(run)}: no ", plain(field))
-            for (metric, field), times in causes.skipped.items()
-        )
-    if causes.undefined:
-        yield Text()
-        yield heading("Undefined")
-        yield bullets(
-            Text.assemble(plain(metric), f" undefined for {times} of {len(run)}: ", one_line(reason))
-            for (metric, reason), times in causes.undefined.items()
-        )
+    for title, counts, why in (("Skipped", causes.skipped, "no "), ("Undefined", causes.undefined, "")):
+        if counts:
+            yield part(
+                title,
+                (
+                    one_line(f"{metric} {title.lower()} for {times} of {len(run)}: {why}{reason}")
+                    for (metric, reason), times in counts.items()
+                ),
+            )
 
 
 def cost(run: Run, *, note: str | None = None) -> RenderableType:
@@ -120,15 +110,12 @@ def _more(count: int, what: str) -> Iterable[RenderableType]:
 
 
 def _others(mean: Mean) -> Text:
-    styles = {**dict.fromkeys(FAILED, WEAK), "incomplete": OPEN}
-    parts = [
-        (f"{count} {status.replace('_', ' ')}", styles.get(status, ""))
-        for status, count in mean.statuses.items()
-        if status != "ok"
-    ]
-    if mean.separated:
-        parts.append((f"{mean.separated} abstained", ""))
-    return Text(", ").join(Text(*part) for part in parts)
+    counts = [*mean.statuses.items(), ("abstained", mean.separated)]
+    return Text(", ").join(
+        Text(f"{count} {name.replace('_', ' ')}", WEAK if name in FAILED else OPEN * (name == "incomplete"))
+        for name, count in counts
+        if count and name != "ok"
+    )
 
 
 def _reach(mean: Mean) -> Text:
@@ -136,8 +123,3 @@ def _reach(mean: Mean) -> Text:
         return Text("")
     is_open = abs(mean.best - mean.worst) > 5e-4
     return Text(f"{mean.worst:.3f}–{mean.best:.3f}", OPEN if is_open else LABEL)
-
-
-def _bold(text: Text) -> Text:
-    text.stylize("bold")
-    return text

@@ -12,12 +12,17 @@ from ragmetrics_core.wording import number_of
 
 __all__ = ["plan_page"]
 
+_COLUMNS = {
+    **{name: name for name in ("calls", "estimated", "shared", "cached")},
+    "prompt_tokens": "prompt\ntokens",
+    "completion_tokens": "reply\ntokens",
+}
+
 
 def plan_page(plan: Plan) -> Iterator[RenderableType]:
     """One row for each metric, and what the figures rest on."""
-    columns = ["calls", "estimated", "shared", "cached", "prompt\ntokens", "reply\ntokens"]
     rows = table("metric")
-    for name in [*columns, "cost"] if plan.price else columns:
+    for name in (*_COLUMNS.values(), *(["cost"] if plan.price else [])):
         rows.add_column(name, justify="right", no_wrap=True)
     for signature, estimate in plan.metrics.items():
         rows.add_row(plain(signature), *_cells(plan, estimate))
@@ -36,14 +41,7 @@ def plan_page(plan: Plan) -> Iterator[RenderableType]:
 
 
 def _cells(plan: Plan, estimate: MetricEstimate) -> list[Text]:
-    counts = (
-        estimate.calls,
-        estimate.estimated,
-        estimate.shared,
-        estimate.cached,
-        estimate.prompt_tokens,
-        estimate.completion_tokens,
-    )
+    counts: list[int] = [getattr(estimate, name) for name in _COLUMNS]
     cells = [Text(f"{count:,}", "" if count else LABEL) for count in counts]
     cost = plan.cost(estimate)
     return cells if cost is None else [*cells, Text(f"{cost:,.4g}")]
@@ -51,29 +49,24 @@ def _cells(plan: Plan, estimate: MetricEstimate) -> list[Text]:
 
 def _said(plan: Plan) -> Iterator[tuple[str, Text]]:
     total = plan.total
-    yield "samples", Text(f"{plan.samples:,}")
-    if plan.kept:
-        yield (
-            "kept",
-            Text(number_of(plan.kept, "score that the run has", "scores that the run has") + " already"),
-        )
-    if plan.rejected:
-        yield "left out", Text(number_of(plan.rejected, "row"))
-    if total.embedded:
-        yield "embedded", Text(f"{total.embedded:,} texts")
-    if total.rated:
-        yield "rated", Text(number_of(total.rated, "pair of texts", "pairs of texts"))
-    if total.in_turn:
-        yield (
+    again = number_of(plan.asked_again, "call")
+    again += " beside these, where no reply is in the form asked for at first"
+    kept = number_of(plan.kept, "score that the run has", "scores that the run has")
+    in_turn = number_of(total.in_turn, "score asks", "scores ask")
+    lines = (
+        ("samples", 1, f"{plan.samples:,}"),
+        ("kept", plan.kept, f"{kept} already"),
+        ("left out", plan.rejected, number_of(plan.rejected, "row")),
+        ("embedded", total.embedded, f"{total.embedded:,} texts"),
+        ("rated", total.rated, number_of(total.rated, "pair of texts", "pairs of texts")),
+        (
             "at most",
-            Text(
-                number_of(total.in_turn, "score asks", "scores ask")
-                + " about several references in turn; a run stops at the first with the full score"
-            ),
-        )
-    if plan.asked_again:
-        more = number_of(plan.asked_again, "call")
-        yield "at most", Text(f"{more} beside these, where no reply is in the form asked for at first")
+            total.in_turn,
+            f"{in_turn} about several references in turn; a run stops at the first with the full score",
+        ),
+        ("at most", plan.asked_again, again),
+    )
+    yield from ((name, Text(text)) for name, count, text in lines if count)
     if plan.price:
         prompt, completion = plan.price
         yield "price", Text(f"{prompt:g} for a million prompt tokens, {completion:g} for completion tokens")

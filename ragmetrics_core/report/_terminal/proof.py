@@ -8,27 +8,34 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ragmetrics_core.measurement import Verdict
-from ragmetrics_core.records import PartResult, Record
-from ragmetrics_core.report._evidence import TextPlace, correction_of, decided, expected_texts, marks, place
-from ragmetrics_core.report._terminal.evidence import marked, style_of
-from ragmetrics_core.report._terminal.samples import found_by
-from ragmetrics_core.report._terminal.steps import steps_page
+from ragmetrics_core.records import Record
+from ragmetrics_core.report._proof_page import (
+    Mark,
+    ProofPage,
+    SamplePage,
+    StepPage,
+    VerdictPage,
+    reference_name,
+)
 from ragmetrics_core.report._terminal.text import (
     LABEL,
     OPEN,
+    STYLES,
+    SYMBOLS,
     WEAK,
     bullets,
     facts,
     heading,
     one_line,
     outcome,
+    part,
     plain,
 )
+from ragmetrics_core.wording import visible
 
-__all__ = ["SYMBOLS", "proof"]
+__all__ = ["asked", "proof"]
 
-SYMBOLS = {True: "✓", False: "✗", None: "?"}
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def proof(
@@ -43,177 +50,167 @@ def proof(
     """A record with its sample as a page.
 
     Args:
-        record: a hydrated or self-contained record.
+        record: a hydrated record, for prompts a self-contained one.
         low: the lowest value of the metric.
         high: its highest value.
         prompts: show the exact prompts too.
         replies: show the raw replies too, and the parser's rule that read each.
         measured: what is known of the judge from people's labels, in lines.
     """
-    value = outcome(record.status, record.value, record.bounds, low=low, high=high)
+    page = ProofPage.of_record(record, measured=measured)
+    value = outcome(page.status, page.value, page.bounds, low=low, high=high)
     value.stylize("bold")
-    yield Text.assemble(
-        value, "  ", plain(record.signature, "bold"), (" of ", LABEL), plain(record.sample_id)
-    )
+    yield Text.assemble(value, "  ", plain(page.signature, "bold"), (" of ", LABEL), plain(page.sample_id))
     yield Text()
-    yield facts(_how(record))
+    yield facts(_how(page))
     yield Text()
-    yield facts(_asked(record))
-    for about, group in groupby(record.verdicts, key=lambda verdict: verdict.about):
+    yield facts(asked(page.sample, page))
+    for group in page.groups:
         yield Text()
-        yield heading(_plural(about).capitalize())
-        yield _verdicts(record, list(group))
-    yield from _ratings(record)
-    yield from _contexts(record)
-    yield from _remarks(record)
-    if prompts or replies:
-        yield from steps_page(record, prompts=prompts, replies=replies)
-    yield Text()
-    yield facts(_origin(record, measured))
-
-
-def _how(record: Record) -> Iterator[tuple[str, RenderableType]]:
-    if record.status == "ok":
-        yield "formula", one_line(record.formula)
-    else:
-        yield "status", one_line(record.headline, OPEN if record.bounds else WEAK)
-    if record.counts:
-        pairs = (f"{name} {number:.6g}" for name, number in record.counts.items())
-        yield "numbers", one_line(" · ".join(pairs), LABEL)
-    for part in record.parts:
-        yield from _part(part, depth=0)
-
-
-def _part(part: PartResult, depth: int) -> Iterator[tuple[str, RenderableType]]:
-    told = Text("  " * depth)
-    told.append_text(one_line(part.formula or part.reason or "undefined", "" if part.formula else WEAK))
-    yield f"{'  ' * depth}{plain(part.metric).plain}", told
-    for inner in part.parts:
-        yield from _part(inner, depth + 1)
-
-
-def _asked(record: Record) -> Iterator[tuple[str, RenderableType]]:
-    sample = record.sample
-    found = marks(record)
-    for name in ("question", "answer", "reference"):
-        text = None if sample is None else getattr(sample, name)
-        if sample is not None and name == "reference" and len(sample.expected) > 1:
-            for each in expected_texts(sample, record):
-                told = marked(each.text, found.get(TextPlace(each.source, 1), ()))
-                yield f"reference {each.number}", _standing(told, each.standing)
-        elif text is None:
-            yield name, Text("(absent)", LABEL)
-        elif name == "question":
-            yield name, plain(text)
-        else:
-            yield name, marked(text, found.get(TextPlace(name, 1), ())) if text else Text("(empty)", LABEL)
-
-
-def _standing(text: Text, standing: str) -> Text:
-    return text.append(f"  {standing}", "bold" if standing == "counts" else LABEL) if standing else text
-
-
-def _verdicts(record: Record, verdicts: Sequence[Verdict]) -> RenderableType:
-    table = Table.grid(padding=(0, 1))
-    table.add_column(no_wrap=True)
-    table.add_column(justify="right", style=LABEL, no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for verdict in verdicts:
-        style = style_of(verdict)
-        lines: list[RenderableType] = [_stated(verdict), *_because(record, verdict)]
-        symbol = Text(SYMBOLS[verdict.supported], f"bold {style}")
-        label = plain(verdict.label or "missing", style)
-        table.add_row(symbol, Text(str(verdict.number)), label, Group(*lines))
-    return Padding(table, (0, 0, 0, 2))
-
-
-def _ratings(record: Record) -> Iterator[RenderableType]:
-    given = list(record.ratings)
-    if given:
+        yield heading(group.title)
+        yield _columns((False, True, False), (_verdict(each) for each in group.verdicts))
+    if page.ratings:
         yield Text()
         yield heading("Ratings")
         yield bullets(
-            Text.assemble((f"{rating:g}  ", "bold"), one_line(reason or "no reason given", LABEL))
-            for rating, reason in given
+            Text.assemble((f"{rating:g}  ", "bold"), one_line(reason, LABEL))
+            for rating, reason in page.ratings
+        )
+    if page.sample.contexts:
+        yield Text()
+        yield heading(f"Contexts, in rank order{page.sample.found_by}")
+        yield _columns((False, True), _contexts(page))
+    if page.remarks:
+        yield part("Asked again, or not counted", map(one_line, page.remarks))
+    if page.declined:
+        yield Text()
+        yield Text.assemble(("The answer declines to answer: ", OPEN), one_line(page.declined))
+    if prompts or replies:
+        yield from _steps(page.steps, prompts=prompts, replies=replies)
+    yield Text()
+    yield facts((name, plain(text, LABEL)) for name, text in page.origin)
+
+
+def asked(sample: SamplePage, page: ProofPage | None = None) -> Iterator[tuple[str, Text]]:
+    """Question, answer and references with their names; of a score with its marks and what counts."""
+    texts = {"question": sample.question, "answer": sample.answer}
+    texts |= {
+        reference_name(number): text for number, text in enumerate(sample.references or [None], start=1)
+    }
+    for place, (name, text) in enumerate(texts.items()):
+        if not text:
+            yield name, Text("(absent)" if text is None else "(empty)", LABEL)
+            continue
+        told = marked(text, page.marks.get(name, ()) if page else ())
+        if page and page.standings and place >= 2:
+            standing = page.standings[place - 2]
+            told.append(f"  {standing}", "bold" if standing == "counts" else LABEL)
+        yield "reference 1" if name == "reference" and len(sample.references) > 1 else name, told
+
+
+def marked(text: str, marks: Iterable[Mark]) -> Text:
+    """The text with what verdicts rest on underlined, and the verdicts' numbers after each piece."""
+    result = Text(visible(text))
+    within = sorted(
+        (mark for mark in marks if mark.kind == "evidence" and mark.start < mark.end <= len(text)),
+        key=lambda mark: (mark.end, mark.number),
+    )
+    for mark in within:
+        result.stylize(f"underline {STYLES[mark.supported]}", mark.start, mark.end)
+    ends = [(end, list(group)) for end, group in groupby(within, key=lambda mark: mark.end)]
+    first, *rest = result.divide([end for end, _ in ends])
+    for (_, group), piece in zip(ends, rest, strict=True):
+        numbers = " ".join(dict.fromkeys(str(mark.number).translate(_RAISED) for mark in group))
+        first.append(f"⁽{numbers}⁾", STYLES[group[0].supported]).append_text(piece)
+    return first
+
+
+def _how(page: ProofPage) -> Iterator[tuple[str, Text]]:
+    if page.status == "ok":
+        yield "formula", one_line(page.headline)
+    else:
+        yield "status", one_line(page.headline, OPEN if page.bounds else WEAK)
+    if page.numbers:
+        yield "numbers", one_line(page.numbers, LABEL)
+    for depth, metric, told, is_formula in page.parts:
+        indent = "  " * depth
+        yield (
+            f"{indent}{plain(metric).plain}",
+            Text(indent).append_text(one_line(told, "" if is_formula else WEAK)),
         )
 
 
-def _stated(verdict: Verdict) -> Text:
+def _columns(is_number: Sequence[bool], rows: Iterable[Sequence[RenderableType]]) -> Padding:
+    """Narrow columns, those of numbers to the right, and beside them a wide one."""
+    table = Table.grid(padding=(0, 1))
+    for each in is_number:
+        table.add_column(justify="right" if each else "left", style=LABEL if each else "", no_wrap=True)
+    table.add_column(overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return Padding(table, (0, 0, 0, 2))
+
+
+def _verdict(verdict: VerdictPage) -> tuple[RenderableType, ...]:
+    style = STYLES[verdict.supported]
     text = one_line(verdict.text)
     if verdict.cosine is not None:
         text.append(f"  cosine {verdict.cosine:.3f}", LABEL)
-    return text
-
-
-def _because(record: Record, verdict: Verdict) -> Iterator[Text]:
+    lines = [text]
     if verdict.tally:
-        yield Text(verdict.tally, OPEN if verdict.tally.endswith("tie") else LABEL)
+        lines.append(Text(verdict.tally, OPEN if verdict.tally.endswith("tie") else LABEL))
     if verdict.reason:
-        yield one_line(verdict.reason, LABEL)
-    for evidence in verdict.evidence:
-        if not evidence.quote:
+        lines.append(one_line(verdict.reason, LABEL))
+    for quote in verdict.quotes:
+        where = (f"  {quote.where}", LABEL if quote.is_found else WEAK)
+        lines.append(Text.assemble(one_line(f"“{quote.text}”", "italic"), where))
+    if verdict.decision:
+        lines.append(Text(verdict.decision, OPEN))
+    symbol = Text(SYMBOLS[verdict.supported], f"bold {style}")
+    return symbol, Text(str(verdict.number)), plain(verdict.label, style), Group(*lines)
+
+
+def _contexts(page: ProofPage) -> Iterator[tuple[Text, ...]]:
+    ranked = page.ranked
+    for number, context in enumerate(page.sample.contexts or (), start=1):
+        symbol = Text(" ")
+        if number <= len(ranked):
+            supported = ranked[number - 1].supported
+            symbol = Text(SYMBOLS[supported], f"bold {STYLES[supported]}")
+        text = marked(context.text, page.marks.get(f"chunk {number}", ()))
+        if context.standing:
+            text.append(f"  {context.standing}", LABEL if context.is_shown else WEAK)
+        yield symbol, Text(str(number)), text
+
+
+def _steps(steps: Iterable[StepPage], *, prompts: bool, replies: bool) -> Iterator[RenderableType]:
+    """Every step in order; a prompt that was drawn several times is shown once."""
+    shown: list[object] = []
+    for step in steps:
+        yield Text()
+        if not step.rule:
+            yield heading(f"Step {plain(step.path)}: {step.title}")
+            if replies:
+                yield _indented(plain(step.numbers))
             continue
-        where = place(evidence)
-        told = "found nowhere" if where is None else str(where)
-        if evidence.span and not evidence.span.exact:
-            told += ", not letter for letter"
-        quote = one_line(f"“{evidence.quote}”", "italic")
-        yield Text.assemble(quote, (f"  {told}", LABEL if where else WEAK))
-    correction = correction_of(record, verdict)
-    if correction or verdict.overruled is not None:
-        who = one_line(correction.by).plain if correction and correction.by else "a person"
-        yield Text(f"{who} {decided(verdict)}", OPEN)
+        yield Text.assemble(
+            heading(f"Step {plain(step.path)}: "),
+            plain(step.title, "bold"),
+            plain("".join(f" · {each}" for each in step.details), LABEL),
+        )
+        if prompts and (step.path, step.messages) not in shown:
+            shown.append((step.path, step.messages))
+            for role, content in step.messages:
+                yield _indented(Text(role, LABEL), 2)
+                yield _indented(plain(content))
+        if replies:
+            rule = plain(step.rule, WEAK if step.rule == "unread" else "bold")
+            yield _indented(Text.assemble(("reply, read as ", LABEL), rule), 2)
+            yield _indented(plain(step.reply) if step.reply else Text("(empty)", LABEL))
+            if step.remarks:
+                yield _indented(Text("what is wrong with it", LABEL), 2)
+                yield bullets(map(one_line, step.remarks))
 
 
-def _contexts(record: Record) -> Iterator[RenderableType]:
-    sample = record.sample
-    if sample is None or not (chunks := sample.contexts):
-        return
-    stage = sample.shown_stage
-    found = marks(record)
-    ranked = [verdict for verdict in record.verdicts if verdict.about == "chunk"]
-    table = Table.grid(padding=(0, 1))
-    table.add_column(no_wrap=True)
-    table.add_column(justify="right", style=LABEL, no_wrap=True)
-    table.add_column(overflow="fold")
-    for number, chunk in enumerate(chunks, start=1):
-        verdict = ranked[number - 1] if number <= len(ranked) else None
-        symbol = Text(SYMBOLS[verdict.supported], f"bold {style_of(verdict)}") if verdict else Text(" ")
-        text = marked(chunk, found.get(TextPlace("contexts", number), ()))
-        if stage is not None:
-            is_there = stage.chunks[number - 1].shown in ("verified", "partial")
-            text.append(f"  {stage.chunks[number - 1].standing}", LABEL if is_there else WEAK)
-        table.add_row(symbol, Text(str(number)), text)
-    yield Text()
-    yield heading(f"Contexts, in rank order{found_by(sample)}")
-    yield Padding(table, (0, 0, 0, 2))
-
-
-def _remarks(record: Record) -> Iterator[RenderableType]:
-    if record.remarks:
-        yield Text()
-        yield heading("Asked again, or not counted")
-        yield bullets(map(one_line, record.remarks))
-    if record.abstained and record.abstained.declined:
-        yield Text()
-        reason = one_line(record.abstained.reason or "it gives no reason")
-        yield Text.assemble(("The answer declines to answer: ", OPEN), reason)
-
-
-def _origin(record: Record, measured: Iterable[str]) -> Iterator[tuple[str, RenderableType]]:
-    for name in ("judge", "embedder", "scorer"):
-        if identity := getattr(record, name):
-            yield name, plain(identity, LABEL)
-            if name == "judge":
-                yield from (("", one_line(line, LABEL)) for line in measured)
-    rules = dict.fromkeys(f"{step.prompt} by {step.rule}" for step in record.generate_steps)
-    if rules:
-        yield "read", plain(", ".join(rules), LABEL)
-    versions = ", ".join(f"{name} {version}" for name, version in record.versions.items())
-    yield "record", plain(" · ".join(filter(None, (record.digest, versions))) or "unsealed", LABEL)
-
-
-def _plural(about: str) -> str:
-    text, space, which = plain(about).plain.partition(" (")
-    return f"{text[:-1]}ies{space}{which}" if text.endswith("y") else f"{text}s{space}{which}"
+def _indented(content: RenderableType, by: int = 4) -> Padding:
+    return Padding(content, (0, 0, 0, by))

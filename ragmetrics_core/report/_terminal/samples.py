@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import nsmallest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from ragmetrics_core.records import Record
+from ragmetrics_core.report._proof_page import SamplePage
+from ragmetrics_core.report._terminal.proof import asked
 from ragmetrics_core.report._terminal.text import (
     LABEL,
     OPEN,
@@ -25,7 +27,7 @@ from ragmetrics_core.runs import Finding, MetricEntry, Run, diagnose
 from ragmetrics_core.samples import Sample, counted
 from ragmetrics_core.wording import number_of
 
-__all__ = ["SampleRow", "asked", "sample_page", "sample_rows", "samples_table"]
+__all__ = ["SampleRow", "sample_page", "sample_rows", "samples_table"]
 
 WIDE = 100
 # A UUID with its hyphens.
@@ -33,26 +35,19 @@ LIVE_ID = 36
 
 
 class SampleRow(NamedTuple):
-    """One sample in the table.
+    """One sample in the table: its question, one outcome for each metric, and what the diagnosis found."""
 
-    Attributes:
-        place: the mean of its values, each between its metric's ends (0 to 1); missing verdicts count as
-            negative ones; None when there is no value at all.
-        sample_id: which sample.
-        question: what was asked.
-        cells: one outcome for each metric.
-        codes: what the diagnosis found.
-    """
-
-    place: float | None
     sample_id: str
     question: str
     cells: tuple[Text, ...]
-    codes: tuple[str, ...]
+    codes: str
 
 
 def sample_rows(run: Run, *, limit: int = 0) -> list[SampleRow]:
     """The samples of a run, the worst first, those without any value last.
+
+    The order is that of the mean of a sample's values, each between its metric's ends (0 to 1), missing
+    verdicts taken as negative.
 
     Args:
         run: the run; of samples that are not listed nothing is read.
@@ -62,35 +57,34 @@ def sample_rows(run: Run, *, limit: int = 0) -> list[SampleRow]:
     places: dict[str, list[float]] = {sample_id: [] for sample_id in run.sample_ids}
     for key, found in run.outcomes():
         entry = entries.get(key.signature)
-        if entry is None or key.sample_id not in places:
-            continue
-        if (goodness := entry.goodness(found.value, found.bounds)) is not None:
-            places[key.sample_id].append(goodness)
+        place = entry.goodness(found.value, found.bounds) if entry else None
+        if place is not None and key.sample_id in places:
+            places[key.sample_id].append(place)
     ranked = ((not of, sum(of) / len(of) if of else 0.0, sample_id) for sample_id, of in places.items())
     worst = nsmallest(limit, ranked) if limit else sorted(ranked)
-    return [_row(run, sample_id, None if has_none else place) for has_none, place, sample_id in worst]
+    return [_row(run, sample_id) for _, _, sample_id in worst]
 
 
 def samples_table(rows: Sequence[SampleRow], entries: Sequence[MetricEntry], *, width: int) -> Table:
     """One row for each sample: its values and diagnosis; the question too where there is room."""
     has_room = width >= WIDE + 12 * max(0, len(entries) - 3)
-    samples = table("sample")
-    if has_room:
-        samples.add_column("question", no_wrap=True, overflow="ellipsis", ratio=1)
-        samples.expand = True
     titles = [_title(entry, entries) for entry in entries]
-    samples.columns[0].min_width = _id_width(rows, titles, width)
     lines = max(map(len, titles), default=1)
+    samples = table()
+    samples.expand = has_room
+
+    def add(words: Sequence[str], **how: Any) -> None:
+        samples.add_column(Text("\n" * (lines - len(words)) + "\n".join(words)), **how)
+
+    add(["sample"], overflow="fold", min_width=_id_width(rows, titles, width))
+    if has_room:
+        add(["question"], no_wrap=True, overflow="ellipsis", ratio=1)
     for title in titles:
-        samples.add_column(Text("\n" * (lines - len(title)) + "\n".join(title)), justify="right")
-    samples.add_column("diagnosis", overflow="fold")
-    for column in samples.columns:
-        if isinstance(column.header, str):
-            column.header = "\n" * (lines - 1) + column.header
+        add(title, justify="right")
+    add(["diagnosis"], overflow="fold")
     for row in rows:
         question = [one_line(row.question)] if has_room else []
-        codes = ", ".join(code.replace("_", " ") for code in row.codes)
-        samples.add_row(plain(row.sample_id), *question, *row.cells, Text(codes, OPEN))
+        samples.add_row(plain(row.sample_id), *question, *row.cells, Text(row.codes, OPEN))
     return samples
 
 
@@ -98,7 +92,7 @@ def sample_page(
     sample: Sample, scores: Mapping[str, Record], findings: Sequence[Finding], entries: Sequence[MetricEntry]
 ) -> Iterator[RenderableType]:
     """A sample with all its scores and what they say together."""
-    yield facts(asked(sample))
+    yield facts(_facts(sample))
     yield Text()
     listed = table("metric")
     listed.add_column("score", justify="right", no_wrap=True)
@@ -106,8 +100,7 @@ def sample_page(
     for entry in entries:
         if score := scores.get(entry.signature):
             how = one_line(score.formula or score.reason or "")
-            cell = outcome(score.status, score.value, score.bounds, low=entry.worst, high=entry.best)
-            listed.add_row(plain(entry.signature), cell, how)
+            listed.add_row(plain(entry.signature), _cell(entry, score), how)
     yield listed
     yield Text()
     if findings:
@@ -119,52 +112,32 @@ def sample_page(
         yield Text("No diagnosis: no score has a value.", LABEL)
 
 
-def asked(sample: Sample) -> Iterator[tuple[str, RenderableType]]:
-    """Question, answer and references with their names, the number of contexts and how they were found."""
-    several = sample.expected if len(sample.expected) > 1 else ()
-    for name in ("question", "answer", *(() if several else ("reference",))):
-        text = getattr(sample, name)
-        yield name, plain(text) if text else Text("(absent)" if text is None else "(empty)", LABEL)
-    for number, text in enumerate(several, start=1):
-        yield f"reference {number}", plain(text)
-    chunks = sample.contexts
-    told = "(absent)" if chunks is None else number_of(len(chunks), "chunk")
-    shown = f", {counted(sample.shown)}" if chunks and sample.stages else ""
-    yield "contexts", Text(told + shown + found_by(sample), WEAK if sample.contradicted else LABEL)
-    for stage in sample.stages or ():
-        query = (
-            f" for {one_line(stage.query).plain!r}" if stage.query and stage.query != sample.question else ""
-        )
-        component = f" by {one_line(stage.component).plain}" if stage.component else ""
-        chunks_there = number_of(len(stage.chunks), "chunk")
-        yield f"  {stage.name}", Text(f"{chunks_there}{component}{query}", LABEL)
+def _facts(sample: Sample) -> Iterator[tuple[str, RenderableType]]:
+    """The texts with their names, the number of contexts and how they were found, and the stages."""
+    page = SamplePage.of_sample(sample)
+    yield from asked(page)
+    told = "(absent)" if page.contexts is None else number_of(len(page.contexts), "chunk")
+    shown = f", {counted(sample.shown)}" if page.contexts and page.stages else ""
+    yield "contexts", Text(told + shown + page.found_by, WEAK if sample.contradicted else LABEL)
+    for stage in page.stages:
+        yield f"  {stage.name}", Text(stage.what, LABEL)
 
 
-def found_by(sample: Sample) -> str:
-    """The rule by which an adapter found the contexts, in brackets; "" where none did.
-
-    A score says little about retrieval where the contexts are, say, the model's system message.
-    """
-    rule = sample.labels.get("found_contexts")
-    return f" (found by: {one_line(rule).plain})" if rule else ""
-
-
-def _row(run: Run, sample_id: str, place: float | None) -> SampleRow:
+def _row(run: Run, sample_id: str) -> SampleRow:
     scores = run.scores(sample_id)
-    cells: list[Text] = []
-    for entry in run.metrics:
-        score = scores.get(entry.signature)
-        if score is None:
-            cells.append(Text())
-            continue
-        cells.append(outcome(score.status, score.value, score.bounds, low=entry.worst, high=entry.best))
+    found = (each.code.replace("_", " ") for each in diagnose(scores.values()))
     return SampleRow(
-        place=place,
         sample_id=sample_id,
         question=run.sample(sample_id).question or "",
-        cells=tuple(cells),
-        codes=tuple(each.code for each in diagnose(scores.values())),
+        cells=tuple(_cell(entry, scores.get(entry.signature)) for entry in run.metrics),
+        codes=", ".join(found),
     )
+
+
+def _cell(entry: MetricEntry, score: Record | None) -> Text:
+    if score is None:
+        return Text()
+    return outcome(score.status, score.value, score.bounds, low=entry.worst, high=entry.best)
 
 
 def _id_width(rows: Sequence[SampleRow], titles: Sequence[Sequence[str]], width: int) -> int:
@@ -183,7 +156,4 @@ def _title(entry: MetricEntry, entries: Sequence[MetricEntry]) -> list[str]:
 
 def _finding(finding: Finding) -> Text:
     text = Text.assemble((finding.code.replace("_", " "), OPEN), "  ", str(finding._replace(texts=())))
-    for statement in finding.texts:
-        text.append("\n")
-        text.append_text(one_line(f"“{statement}”", LABEL))
-    return text
+    return Text("\n").join([text, *(one_line(f"“{statement}”", LABEL) for statement in finding.texts)])

@@ -1,6 +1,6 @@
 """The tables of a study for a terminal."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -23,43 +23,46 @@ _SAME = ("at worst", "difference")
 
 def study_page(tables: Iterable[StudyTable]) -> Iterator[RenderableType]:
     """The tables one below the other, each with its title and notes."""
-    for number, each in enumerate(tables):
+    for number, table in enumerate(tables):
         if number:
             yield Text()
-        yield heading(one_line(each.title).plain)
-        if not each.rows:
-            yield Text("  none", LABEL)
-        said: list[Text] = []
-        if each.rows:
-            yield _rendered(each, said)
-        if each.notes or said:
-            yield bullets([*said, *(one_line(note, LABEL) for note in each.notes)])
+        yield heading(one_line(table.title).plain)
+        notes = [*_shared(table)]
+        yield _rendered(table, hidden={name for name, _ in notes}) if table.rows else Text("  none", LABEL)
+        if notes or table.notes:
+            yield bullets(
+                one_line(note, LABEL) for note in (*(": ".join(pair) for pair in notes), *table.notes)
+            )
 
 
-def _rendered(each: StudyTable, said: list[Text]) -> RenderableType:
-    """The table; what all rows share goes to `said`."""
-    wanted: list[int] = []
-    places = {column.name: place for place, column in enumerate(each.columns)}
-    columns = [
-        [shown(row[place], column.kind) for row in each.rows] for place, column in enumerate(each.columns)
-    ]
-    is_wide = len(each.columns) >= _WIDE
-    for place, column in enumerate(each.columns):
-        texts = set(columns[place])
-        if texts == {""}:
-            continue
-        if is_wide and column.name in _CONSTANT and len(texts) == 1 < len(each.rows):
-            said.append(one_line(f"{column.name}: {texts.pop()}", LABEL))
-            continue
-        if is_wide and column.name in _COUNTS and texts <= {"", "0"}:
-            said.append(one_line(f"{column.name}: none", LABEL))
-            continue
-        own, other = _SAME
-        if is_wide and column.name == own and other in places and columns[place] == columns[places[other]]:
-            said.append(one_line(f"{own}: the {other}", LABEL))
-            continue
-        wanted.append(place)
-    return Fitted([_fitted(each.columns[place], [row[place] for row in each.rows]) for place in wanted])
+def _shared(table: StudyTable) -> Iterator[tuple[str, str]]:
+    """The columns that a wide table need not have, and what all their rows say."""
+    texts = {column.name: _texts(table, place) for place, column in enumerate(table.columns)}
+    if len(texts) < _WIDE or not table.rows:
+        return
+    own, other = _SAME
+    for name, cells in texts.items():
+        is_one = len(set(cells)) == 1 and cells[0]
+        if name in _CONSTANT and is_one and len(cells) > 1:
+            yield name, cells[0]
+        elif name in _COUNTS and set(cells) <= {"", "0"} and any(cells):
+            yield name, "none"
+        elif name == own and cells == texts.get(other) and any(cells):
+            yield name, f"the {other}"
+
+
+def _texts(table: StudyTable, place: int) -> list[str]:
+    return [shown(row[place], table.columns[place].kind) for row in table.rows]
+
+
+def _rendered(table: StudyTable, hidden: Container[str]) -> RenderableType:
+    return Fitted(
+        [
+            _fitted(column, [row[place] for row in table.rows])
+            for place, column in enumerate(table.columns)
+            if column.name not in hidden and any(_texts(table, place))
+        ]
+    )
 
 
 def _fitted(column: TableColumn, cells: Sequence[Cell]) -> FittedColumn:

@@ -1,6 +1,7 @@
 """Text from data on a terminal: never read as markup, and unable to move the cursor or change colours."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -9,12 +10,15 @@ from rich.table import Table
 from rich.text import Text
 
 from ragmetrics_core.records import Status
+from ragmetrics_core.report._text import flat
 from ragmetrics_core.wording import visible
 
 __all__ = [
     "GOOD",
     "LABEL",
     "OPEN",
+    "STYLES",
+    "SYMBOLS",
     "WEAK",
     "bullets",
     "facts",
@@ -22,12 +26,16 @@ __all__ = [
     "number",
     "one_line",
     "outcome",
+    "part",
     "plain",
     "table",
 ]
 
 # The sixteen colours that every terminal theme chooses for itself, so that dark and light ones are readable.
 GOOD, WEAK, OPEN, LABEL = "green", "red", "yellow", "dim"
+# Of a decision: its sign, which needs no colour, and its colour.
+SYMBOLS = {True: "✓", False: "✗", None: "?"}
+STYLES = {True: GOOD, False: WEAK, None: OPEN}
 
 
 def plain(text: object, style: str = "") -> Text:
@@ -37,7 +45,7 @@ def plain(text: object, style: str = "") -> Text:
 
 def one_line(text: object, style: str = "") -> Text:
     """The same with all line breaks and runs of spaces as one space."""
-    return Text(" ".join(visible(str(text)).split()), style)
+    return Text(flat(text), style)
 
 
 def heading(title: str) -> Text:
@@ -45,9 +53,14 @@ def heading(title: str) -> Text:
     return Text(title, "bold")
 
 
+def part(title: str, lines: Iterable[Text]) -> Group:
+    """A part of a page: a title, and lines with a mark before each."""
+    return Group(Text(), heading(title), bullets(lines))
+
+
 def facts(pairs: Iterable[tuple[str, RenderableType]]) -> Table:
     """Names on the left, what they stand for on the right."""
-    table = Table.grid(padding=(0, 2), expand=False)
+    table = Table.grid(padding=(0, 2))
     table.add_column(style=LABEL, no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in pairs:
@@ -57,15 +70,8 @@ def facts(pairs: Iterable[tuple[str, RenderableType]]) -> Table:
 
 def table(*columns: str) -> Table:
     """A table with a line under its head and nothing else."""
-    head = Table(
-        box=box.SIMPLE_HEAD,
-        header_style=LABEL,
-        border_style=LABEL,
-        padding=(0, 1),
-        collapse_padding=True,
-        pad_edge=False,
-        show_edge=False,
-    )
+    style: dict[str, Any] = {"header_style": LABEL, "border_style": LABEL, "collapse_padding": True}
+    head = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, show_edge=False, **style)
     for column in columns:
         head.add_column(column, overflow="fold")
     return head
@@ -81,11 +87,11 @@ def bullets(lines: Iterable[Text]) -> RenderableType:
     return Padding(Group(table), (0, 0, 0, 2))
 
 
-def number(value: float, low: float = 0.0, high: float = 1.0) -> Text:
+def number(value: float, low: float = 0.0, high: float = 1.0, weight: str = "") -> Text:
     """A score with three decimals, coloured by where it stands between its metric's bad and good end."""
     base = max(low, 0.0) if high > 0 else low
     place = (value - base) / (high - base)
-    return Text(f"{value:.3f}", GOOD if place >= 0.75 else OPEN if place >= 0.5 else WEAK)
+    return Text(f"{value:.3f}", weight + (GOOD if place >= 0.75 else OPEN if place >= 0.5 else WEAK))
 
 
 def outcome(

@@ -1,215 +1,141 @@
-"use strict";
-// Texts of the data reach the page through textContent only.
+// The annotation sheet: each answer with its texts, a rating, and the judge's statements to look at.
+
 const data = JSON.parse(document.getElementById("data").textContent);
-const ratings = [
+const RATINGS = [
   [1, "Very poor: the answer is wrong or has nothing to do with the question."],
   [2, "Poor: mostly wrong, but something in it is to the point."],
   [3, "Neither: about as much right as wrong or beside the point."],
   [4, "Good: right in the main, with small mistakes or superfluous detail."],
   [5, "Very good: right in full, and all of it to the point."],
 ];
-const key = "ragmetrics-annotations:" + data.seed + ":" + data.items.map((each) => each.item).join();
-const answers = new Map(data.items.map((each) => [each.item, { rating: null, note: "", metrics: new Map() }]));
 
-function element(name, properties, ...children) {
-  const made = Object.assign(document.createElement(name), properties);
-  made.append(...children);
-  return made;
-}
-
-function metricOf(item, metric) {
-  const metrics = answers.get(item).metrics;
-  if (!metrics.has(metric)) metrics.set(metric, { statements: new Map(), added: [] });
-  return metrics.get(metric);
-}
-
-function statementOf(item, metric, number) {
-  const statements = metricOf(item, metric).statements;
-  if (!statements.has(number)) statements.set(number, { extracted: null, verdict: null });
-  return statements.get(number);
-}
-
-function choice(label, options, value, changed) {
-  const select = element("select", { ariaLabel: label });
-  for (const [text, each] of options) {
-    select.append(element("option", { textContent: text, value: String(each), selected: each === value }));
-  }
-  select.addEventListener("change", () => {
-    const chosen = options.find(([, each]) => String(each) === select.value);
-    changed(chosen[1]);
-    keep();
-  });
+function choice(label, options, value, set) {
+  const select = el(
+    "select",
+    {
+      "aria-label": label,
+      onchange: () => {
+        set(options[select.selectedIndex][1]);
+        changed();
+      },
+    },
+    options.map(([text, each]) => el("option", { selected: each === value }, text)),
+  );
   return select;
 }
 
-function statementRow(item, metric, statement) {
-  const said = answers.get(item).metrics.get(metric)?.statements.get(statement.number);
-  const judged = statement.verdict === null ? "no verdict" : statement.label;
-  return element(
-    "div",
-    { className: "statement" },
-    element(
-      "div",
-      {},
-      element("div", { className: "text", textContent: statement.number + ". " + statement.text }),
-      element("small", { textContent: statement.about + "; the judge says: " + judged })
+function area(label, rows, text, set) {
+  const made = el("textarea", {
+    rows,
+    "aria-label": label,
+    oninput: () => {
+      set(made.value);
+      changed();
+    },
+  });
+  made.value = text;
+  return h.label("", label, made);
+}
+
+function statementRow(item, metric, { number, text, about, verdict, label }) {
+  const said = annotations.get(item)?.metrics.get(metric)?.statements.get(number);
+  const options = (question, yes, no) => [
+    [question, null],
+    [yes, true],
+    [no, false],
+  ];
+  return h.div(
+    "statement",
+    h.div(
+      "",
+      h.div("text", `${number}. ${text}`),
+      h.small("", `${about}; the judge says: ${verdict === null ? "no verdict" : label}`),
     ),
     choice(
-      "Does the text say statement " + statement.number + "?",
-      [["said?", null], ["is said", true], ["is not said", false]],
-      said ? said.extracted : null,
-      (value) => { statementOf(item, metric, statement.number).extracted = value; }
+      `Does the text say statement ${number}?`,
+      options("said?", "is said", "is not said"),
+      said?.extracted ?? null,
+      (value) => (statementOf(item, metric, number).extracted = value),
     ),
     choice(
-      "Verdict on statement " + statement.number,
-      [["verdict?", null], ["yes", true], ["no", false]],
-      said ? said.verdict : null,
-      (value) => { statementOf(item, metric, statement.number).verdict = value; }
-    )
+      `Verdict on statement ${number}`,
+      options("verdict?", "yes", "no"),
+      said?.verdict ?? null,
+      (value) => (statementOf(item, metric, number).verdict = value),
+    ),
   );
 }
 
-function metricPart(item, part) {
-  const added = element("textarea", { rows: 2, ariaLabel: "Statements that are missing, one a line" });
-  added.value = (answers.get(item).metrics.get(part.metric)?.added ?? []).join("\n");
-  added.addEventListener("input", () => {
-    metricOf(item, part.metric).added = added.value.split("\n").map((line) => line.trim()).filter(Boolean);
-    keep();
-  });
-  return element(
-    "details",
-    {},
-    element("summary", { textContent: part.metric + ": " + part.statements.length + " statements" }),
-    ...part.statements.map((statement) => statementRow(item, part.metric, statement)),
-    element("label", {}, "Statements that are missing, one a line", added)
+function metricPart(item, { metric, statements }) {
+  const added = annotations.get(item)?.metrics.get(metric)?.added ?? [];
+  return h.details(
+    "",
+    h.summary("", `${metric}: ${plural(statements.length, "statement")}`),
+    statements.map((statement) => statementRow(item, metric, statement)),
+    area("Statements that are missing, one a line", 2, added.join("\n"), (value) => {
+      const lines = value.split("\n").map((line) => line.trim());
+      metricOf(item, metric).added = lines.filter(Boolean);
+    }),
   );
 }
 
 function ratingPart(item) {
-  const group = element("fieldset", {}, element("legend", { textContent: "How good is the answer?" }));
-  for (const [value, meaning] of ratings) {
-    const radio = element("input", { type: "radio", name: "rating-" + item, value: String(value) });
-    radio.checked = answers.get(item).rating === value;
-    radio.addEventListener("change", () => { answers.get(item).rating = value; keep(); });
-    group.append(element("label", {}, radio, " " + value + " " + meaning));
-  }
-  return group;
-}
-
-function article(each, place) {
-  const note = element("textarea", { rows: 1, ariaLabel: "Note", value: answers.get(each.item).note });
-  note.addEventListener("input", () => { answers.get(each.item).note = note.value; keep(); });
-  const part = element(
-    "article",
-    { id: "item-" + each.item },
-    element("h2", { textContent: place + 1 + ". " + (each.question ?? "(no question)") })
+  const radio = (value) =>
+    el("input", {
+      type: "radio",
+      name: `rating-${item}`,
+      checked: annotations.get(item)?.rating === value,
+      onchange: () => {
+        itemOf(item).rating = value;
+        changed();
+      },
+    });
+  return h.fieldset(
+    "",
+    h.legend("", "How good is the answer?"),
+    RATINGS.map(([value, meaning]) => h.label("", radio(value), ` ${value} ${meaning}`)),
   );
-  each.references.forEach((text, number) => {
-    const title = each.references.length > 1 ? "Expected answer " + (number + 1) : "Expected answer";
-    part.append(element("h3", { textContent: title }), element("div", { className: "text", textContent: text }));
-  });
-  part.append(
-    element("h3", { textContent: "Answer" }),
-    element("div", { className: "text answer", textContent: each.answer ?? "(no answer)" })
+}
+
+function article({ item, question, references, answer, contexts, metrics }, place) {
+  return h.article(
+    "",
+    h.h2("", `${place + 1}. ${question ?? "(no question)"}`),
+    references.map((text, number) => [
+      h.h3("", `Expected answer${references.length > 1 ? ` ${number + 1}` : ""}`),
+      h.div("text", text),
+    ]),
+    h.h3("", "Answer"),
+    h.div("text answer", answer ?? "(no answer)"),
+    contexts.length
+      ? h.details(
+          "",
+          h.summary("", plural(contexts.length, "context")),
+          contexts.map((text, number) => h.div("text", `[${number + 1}] ${text}`)),
+        )
+      : null,
+    ratingPart(item),
+    metrics.map((part) => metricPart(item, part)),
+    area("Note", 1, annotations.get(item)?.note ?? "", (value) => (itemOf(item).note = value)),
   );
-  if (each.contexts.length) {
-    part.append(
-      element(
-        "details",
-        {},
-        element("summary", { textContent: each.contexts.length + " contexts" }),
-        ...each.contexts.map((text, number) => element("div", { className: "text", textContent: "[" + (number + 1) + "] " + text }))
-      )
-    );
-  }
-  part.append(ratingPart(each.item), ...each.metrics.map((metric) => metricPart(each.item, metric)));
-  part.append(element("label", {}, "Note ", note));
-  return part;
-}
-
-function exported() {
-  const items = [];
-  for (const [item, said] of answers) {
-    const metrics = [];
-    for (const [metric, part] of said.metrics) {
-      const statements = [...part.statements]
-        .filter(([, each]) => each.extracted !== null || each.verdict !== null)
-        .map(([number, each]) => ({ number, ...each }));
-      if (statements.length || part.added.length) metrics.push({ metric, statements, added: part.added });
-    }
-    if (said.rating !== null || said.note || metrics.length) {
-      items.push({ item, rating: said.rating, note: said.note, metrics });
-    }
-  }
-  const annotator = document.getElementById("annotator").value.trim();
-  return { format: "ragmetrics-annotations", version: 1, annotator, seed: data.seed, items };
-}
-
-function taken(found) {
-  if (found.format !== "ragmetrics-annotations" || found.seed !== data.seed) {
-    throw new Error("this file is not an export of this sheet");
-  }
-  document.getElementById("annotator").value = found.annotator;
-  for (const each of found.items) {
-    const said = answers.get(each.item);
-    if (!said) continue;
-    Object.assign(said, { rating: each.rating, note: each.note, metrics: new Map() });
-    for (const part of each.metrics) {
-      metricOf(each.item, part.metric).added = part.added;
-      for (const { number, extracted, verdict } of part.statements) {
-        Object.assign(statementOf(each.item, part.metric, number), { extracted, verdict });
-      }
-    }
-  }
-  draw();
-}
-
-function keep() {
-  document.getElementById("progress").textContent =
-    [...answers.values()].filter((each) => each.rating !== null).length + " of " + answers.size + " rated";
-  try {
-    localStorage.setItem(key, JSON.stringify(exported()));
-  } catch {
-    // a page opened from a file may not be allowed to keep anything: the export is what counts
-  }
-}
-
-function problem(text) {
-  document.getElementById("problem").textContent = text;
 }
 
 function draw() {
   document.getElementById("items").replaceChildren(...data.items.map(article));
-  keep();
 }
 
 document.getElementById("title").textContent = data.title;
-document.getElementById("annotator").addEventListener("input", keep);
-document.getElementById("export").addEventListener("click", () => {
-  const found = exported();
-  if (!found.annotator) {
-    problem("Write your name first: answers without one cannot be told from others.");
-    document.getElementById("annotator").focus();
-    return;
-  }
-  problem("");
-  const link = element("a", { download: "annotations-" + found.annotator.replace(/[^\w-]+/g, "_") + ".json" });
-  link.href = URL.createObjectURL(new Blob([JSON.stringify(found, null, 1)], { type: "application/json" }));
-  link.click();
-  URL.revokeObjectURL(link.href);
-});
-document.getElementById("load").addEventListener("change", async (event) => {
-  try {
-    taken(JSON.parse(await event.target.files[0].text()));
-    problem("");
-  } catch (error) {
-    problem("The file cannot be used: " + error.message);
-  }
-});
-try {
-  const kept = localStorage.getItem(key);
-  if (kept) taken(JSON.parse(kept));
-} catch {
-  // nothing was kept
-}
+document.getElementById("controls").append(
+  ...bookkeeping({
+    seed: data.seed,
+    key: `${FILE_FORMAT}:${data.seed}:${data.items.map((each) => each.item).join()}`,
+    refusal: "this file is not an export of this sheet",
+    progress: () => {
+      const rated = data.items.filter(({ item }) => (annotations.get(item)?.rating ?? null) !== null);
+      return `${rated.length} of ${data.items.length} rated`;
+    },
+    redraw: draw,
+  }),
+);
 draw();
+keep();

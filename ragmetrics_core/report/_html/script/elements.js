@@ -1,6 +1,4 @@
-// The page's state, and the pieces that pages are built of. Data reaches the page only as text nodes
-// and as attributes that name nothing to load or to run: there is no innerHTML, and the content security policy
-// forbids it (trusted types).
+// The report's state, how it writes numbers and texts, and the pieces that it has in several places.
 
 const SYMBOL = { true: "✓", false: "✗", null: "?" };
 const KIND = { true: "yes", false: "no", null: "open" };
@@ -16,13 +14,6 @@ const STATUS = {
   timeout: ["✗", "no"],
   cancelled: ["✗", "no"],
 };
-const FINDINGS = {
-  abstained: "abstained",
-  missed_retrieval: "missed retrieval",
-  unsupported_statement: "unsupported",
-  answered_from_outside: "from outside",
-  wrong_though_supported: "wrong though supported",
-};
 const PLOT = {
   light: { "#010101": "#40464f", "#020202": "#8a919c", "#030303": "#2463b5", "#040404": "#b4540a" },
   dark: { "#010101": "#c3cad4", "#020202": "#6d7682", "#030303": "#7fb2ff", "#040404": "#ffae62" },
@@ -36,44 +27,33 @@ let shown = []; // the numbers of the rows that the filter leaves, in their orde
 let marked = 0; // which of them the keyboard stands on
 let cleanUp = () => {};
 
-
-function el(tag, attributes, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes || {})) {
-    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (value === null || value === undefined) continue;
-    else if (name.startsWith("aria-")) made.setAttribute(name, String(value));
-    else if (value !== false) made.setAttribute(name, value === true ? "" : value);
-  }
-  made.append(
-    ...children.flat(Infinity).filter((each) => each !== null && each !== undefined && each !== false && each !== ""),
-  );
-  return made;
-}
-// h.p("muted", ...) is a paragraph of the class "muted"
-const h = new Proxy(
-  {},
-  {
-    get:
-      (_, tag) =>
-      (kind, ...children) =>
-        el(tag, { class: kind || null }, ...children),
-  },
-);
 const number = (value, digits = 3) => (value === null || value === undefined ? "none" : value.toFixed(digits));
 const signed = (value) => (value > 0 ? "+" : value < 0 ? "−" : "") + Math.abs(value).toFixed(3);
 const words = (name) => name.replaceAll("_", " ");
-const plural = (n, one) => `${n.toLocaleString("en")} ${one}${n === 1 ? "" : "s"}`;
 const range = (pair) => `${number(pair[0])} to ${number(pair[1])}`;
 const place = (value, metric) => (value - Math.max(metric.low, 0)) / (metric.high - Math.max(metric.low, 0));
 const level = (value, metric) => {
   const at = metric.lower_is_better ? 1 - place(value, metric) : place(value, metric);
   return at >= 0.75 ? "yes" : at >= 0.5 ? "open" : "no";
 };
-const text = (cut) => cut[0];
-const flow = (tag, content, extra) => el(tag, { dir: "auto", class: "flow", ...extra }, content);
-const rest = (cut) =>
-  cut && cut[1] ? h.p("muted", `… ${cut[1].toLocaleString("en")} more characters are not shown here.`) : null;
+const flow = (tag, [content, left], extra) => [
+  content === "" ? h.p("muted", "(empty)") : el(tag, { dir: "auto", class: "flow", ...extra }, content),
+  left ? h.p("muted", `… ${left.toLocaleString("en")} more characters are not shown here.`) : null,
+];
+const bidi = (content) => el("span", { dir: "auto", class: "isolate" }, content);
+const section = (title, ...content) => h.section("", h.h2("", title), content);
+const listed = (items) => h.ul("", items.map((each) => el("li", { dir: "auto" }, each)));
+const more = ({ more: count }, what) => (count ? h.p("muted", `${plural(count, `more ${what}`)} not shown.`) : null);
+const tableOf = (heads, rows) => {
+  const head = h.tr("", heads.map((each) => el("th", { scope: "col" }, each)));
+  return h.div("wide", h.table("means", h.thead("", head), h.tbody("", rows)));
+};
+const factsOf = (pairs) =>
+  h.dl("", pairs.map(([name, value]) => [h.dt("", name), el("dd", { dir: "auto" }, value)]));
+const folded = (title, ...content) => h.details("", h.summary("", title), content);
+const tag = (which) => h.span(`tag ${which ? "second" : "first"}`, which + 1);
+const findings = (row) =>
+  [...new Set(table.findings[row].flat())].map((code) => h.span("chip open", `! ${words(code)}`));
 
 async function read(name) {
   if (!loaded.has(name)) {

@@ -9,12 +9,10 @@ const address = (row, metric) => {
   return `#${to}`;
 };
 function linkTo(row, metric, ...children) {
-  if (table.chunks[row] < 0 && table.pages[row]) {
-    // proofs of this sample are on a further page of this report; only numbers of ours name it
-    const file = String(table.pages[row]).padStart(4, "0");
-    return el("a", { href: `${encodeURIComponent(table.folder)}/${file}.html${address(row, metric)}` }, ...children);
-  }
-  return el("a", { href: address(row, metric) }, ...children);
+  // proofs of some samples are on a further page of this report; only numbers of ours name it
+  const isElsewhere = table.chunks[row] < 0 && table.pages[row];
+  const file = `${encodeURIComponent(table.folder)}/${String(table.pages[row]).padStart(4, "0")}.html`;
+  return el("a", { href: (isElsewhere ? file : "") + address(row, metric) }, ...children);
 }
 
 function show() {
@@ -22,31 +20,21 @@ function show() {
   cleanUp();
   cleanUp = () => {};
   for (const link of document.querySelectorAll("nav a")) link.removeAttribute("aria-current");
-  const current = (name) => document.getElementById(name)?.setAttribute("aria-current", "page");
-  if (at.has("sample") || at.has("row")) {
-    const row = at.has("sample") ? count.get(at.get("sample")) : Number(at.get("row"));
-    current("to-samples");
-    if (row === undefined || !(row in table.ids)) return absent();
-    return showSample(row, at.get("metric"));
-  }
-  if (at.has("samples") || table.whole) {
-    current("to-samples");
-    return showSamples(at);
-  }
-  current("to-overview");
-  return showOverview();
+  const isSample = at.has("sample") || at.has("row");
+  const isTable = at.has("samples") || table.whole;
+  document.getElementById(isSample || isTable ? "to-samples" : "to-overview")?.setAttribute("aria-current", "page");
+  if (!isSample) return isTable ? showSamples(at) : showOverview();
+  const row = at.has("sample") ? count.get(at.get("sample")) : Number(at.get("row"));
+  if (row !== undefined && row in table.ids) return showSample(row, at.get("metric"));
+  fill(
+    "No such sample",
+    h.h1("", "There is no such sample in this report"),
+    h.p("", el("a", { href: "#samples" }, "All samples")),
+  );
 }
 
 function fill(title, ...children) {
   document.title = `${title} · ragmetrics`;
   page.replaceChildren(...children.flat(Infinity).filter(Boolean));
   scrollTo(0, 0);
-}
-
-function absent() {
-  fill(
-    "No such sample",
-    h.h1("", "There is no such sample in this report"),
-    h.p("", el("a", { href: "#samples" }, "All samples")),
-  );
 }

@@ -16,7 +16,7 @@ async function showSample(row, key) {
     const to = shown[at + by];
     if (to !== undefined) location.href = linkTo(to, metric).href;
   };
-  const stage = h.div("");
+  const stage = el("div", { id: "stage", role: "tabpanel" });
   const tabs = el(
     "div",
     { class: "tabs", role: "tablist", "aria-label": "Metrics" },
@@ -27,9 +27,7 @@ async function showSample(row, key) {
           type: "button",
           role: "tab",
           id: `tab-${position}`,
-          "aria-selected": position === metric,
           "aria-controls": "stage",
-          tabindex: position === metric ? 0 : -1,
           onclick: () => choose(position),
           onkeydown: (event) => {
             const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -41,39 +39,40 @@ async function showSample(row, key) {
           },
         },
         h.span("", words(metrics[position].title)),
-        cellText(metrics[position], position, row),
+        h.span("value", ...cell(metrics[position], position, row).childNodes),
       ),
     ),
   );
   function choose(position) {
     metric = position;
     history.replaceState(null, "", address(row, position));
-    for (const tab of tabs.children) {
-      const is = tab.id === `tab-${position}`;
-      tab.setAttribute("aria-selected", is);
-      tab.tabIndex = is ? 0 : -1;
-    }
     draw();
   }
   function draw() {
+    for (const tab of tabs.children) {
+      const is = tab.id === `tab-${metric}`;
+      tab.setAttribute("aria-selected", is);
+      tab.tabIndex = is ? 0 : -1;
+    }
     if (!proof) return stage.replaceChildren(bare(row));
     const sides = proof.sides.map((side, which) =>
       side
         ? scoreOf(side, which, metric, row)
         : h.div("", runName(which), h.p("notice", "This run does not have the sample.")),
     );
-    const moved = two && proof.changes[metric] ? changes(proof.changes[metric], metric, row) : null;
-    stage.replaceChildren(...[moved, el("div", { class: two ? "pair" : "" }, sides)].filter(Boolean));
+    const moved = proof.changes[metric] ? [changes(proof.changes[metric], metric, row)] : [];
+    stage.replaceChildren(...moved, h.div(two ? "pair" : "", sides));
   }
   const typed = (event) => {
     if (event.target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "j") step(1);
     if (event.key === "k") step(-1);
-    if (event.key === "Escape") back();
+    if (event.key === "Escape") location.hash = filtered;
   };
   addEventListener("keydown", typed);
   cleanUp = () => removeEventListener("keydown", typed);
   const side = proof && (proof.sides.at(-1) || proof.sides[0]);
+  const turns = side?.history ?? [];
   fill(
     table.ids[row],
     h.div(
@@ -85,35 +84,21 @@ async function showSample(row, key) {
       el("button", { type: "button", disabled: at < 0 || at >= shown.length - 1, onclick: () => step(1) }, "Next"),
     ),
     h.h1("id", h.bdi("", table.ids[row]), " ", findings(row)),
-    flow("p", side && side.question ? text(side.question) : table.questions[row] || "(no question)", {
-      class: "question",
-    }),
-    side && rest(side.question),
-    side && side.history.length
-      ? h.details(
-          "",
-          h.summary("", `${plural(side.history.length, "earlier turn")}`),
-          side.history.map(([role, said]) => el("p", { dir: "auto" }, h.b("", `${role}: `), said)),
+    flow("p", side?.question ?? [table.questions[row] || "(no question)", 0], { class: "question" }),
+    turns.length
+      ? folded(
+          plural(turns.length, "earlier turn"),
+          turns.map(([role, said]) => el("p", { dir: "auto" }, h.b("", `${role}: `), said)),
         )
       : null,
-    side ? diagnosis(proof) : null,
+    proof ? diagnosis(proof) : null,
     tabs,
     stage,
   );
-  stage.id = "stage";
-  stage.setAttribute("role", "tabpanel");
   draw();
 }
 
 let filtered = "#samples";
-function back() {
-  location.hash = filtered;
-}
-
-function cellText(metric, position, row) {
-  const made = cell(metric, position, row);
-  return h.span("value", ...made.childNodes);
-}
 
 function bare(row) {
   const run = overview.paths.at(-1);
@@ -128,98 +113,77 @@ function bare(row) {
       ".",
     ),
     h.h2("", "Answer"),
-    flow("p", table.answers[row] || "(none)"),
+    flow("p", [table.answers[row], 0]),
     labelsOf(Object.entries(table.labels[row])),
   );
 }
 
 function diagnosis(proof) {
-  const lists = proof.sides
-    .map((side, which) =>
-      side && side.findings.length
-        ? h.ul(
-            "plain",
-            side.findings.map(([code, meaning, texts]) =>
-              h.li(
-                "",
-                two ? tag(which) : null,
-                h.span("open", `! ${words(code)}: `),
-                meaning,
-                texts.length ? ": " : "",
-                texts.map((each, place) => [place ? "; " : "", el("q", { dir: "auto", class: "isolate" }, each)]),
-              ),
-            ),
-          )
-        : null,
-    )
-    .filter(Boolean);
-  return lists.length ? el("details", { class: "diagnosis", open: !two }, h.summary("", "Diagnosis"), lists) : null;
+  const one = (which, code, meaning, texts) =>
+    h.li(
+      "",
+      two ? tag(which) : null,
+      h.span("open", `! ${words(code)}: `),
+      meaning,
+      texts.map((each, place) => [place ? "; " : ": ", el("q", { dir: "auto", class: "isolate" }, each)]),
+    );
+  const items = proof.sides.flatMap((side, which) => (side?.findings ?? []).map((each) => one(which, ...each)));
+  return items.length
+    ? el("details", { class: "diagnosis", open: !two }, h.summary("", "Diagnosis"), h.ul("plain", items))
+    : null;
 }
 
 function changes(groups, metric, row) {
   const by = difference(metric, row);
-  const shownVerdict = (side) => side && [el("b", { class: KIND[side[1]] }, `${SYMBOL[side[1]]} ${side[2]}`)];
-  const lists = Object.entries(groups).map(([title, items]) => [
-    h.h3("", title),
-    h.ul(
+  const verdict = (side) => side && h.b(KIND[side[0]], `${SYMBOL[side[0]]} ${side[1]}`);
+  const one = ([first, second]) =>
+    h.li(
       "",
-      items.map(([first, second]) =>
-        h.li(
-          "",
-          shownVerdict(first),
-          first && second ? " → " : "",
-          shownVerdict(second),
-          ": ",
-          el("span", { dir: "auto", class: "isolate" }, (second || first)[3]),
-          first && second && first[3] !== second[3]
-            ? h.div("muted", "before: ", el("span", { dir: "auto", class: "isolate" }, first[3]))
-            : null,
-        ),
-      ),
-    ),
-  ]);
+      verdict(first),
+      first && second ? " → " : "",
+      verdict(second),
+      ": ",
+      bidi((second || first)[2]),
+      first && second && first[2] !== second[2] ? h.div("muted", "before: ", bidi(first[2])) : null,
+    );
+  const lists = Object.entries(groups).map(([title, items]) => [h.h3("", title), h.ul("", items.map(one))]);
   return h.section(
     "changes",
-    h.h2(
-      "",
-      "What moved",
-      by === null ? "" : el("span", { class: by > 0 ? "yes" : by < 0 ? "no" : "muted" }, ` ${signed(by)}`),
-    ),
+    h.h2("", "What moved", by === null ? "" : h.span(by > 0 ? "yes" : by < 0 ? "no" : "muted", ` ${signed(by)}`)),
     lists.length ? lists : h.p("muted", "The same texts with the same verdicts."),
   );
 }
 
-const tag = (which) => h.span(`tag ${which ? "second" : "first"}`, which + 1);
 const runName = (which) => h.h2("run", tag(which), overview.runs[which].name);
+const labelsOf = (labels) => (labels.length ? folded("Labels", factsOf(labels)) : null);
 
 function scoreOf(side, which, metric, row) {
   const record = side.records[metric];
-  const root = el("div", { class: "proof", "data-row": row });
-  const name = two ? runName(which) : null;
-  if (!record) {
-    root.append(
-      name || "",
-      h.p("notice", "This run did not measure the sample with this metric."),
-      answerChoice(side) || "",
-      texts(side),
-    );
-    return root;
-  }
-  const verdicts = new Map(record.verdicts.map((verdict) => [verdict.number, verdict]));
+  const { marks, standings, groups } = record || { marks: {}, standings: [], groups: [] };
   const left = h.div(
     "left",
-    name,
-    formula(record, metrics[metric]),
+    two ? runName(which) : null,
+    record ? formula(record, metrics[metric]) : h.p("notice", "This run did not measure the sample with this metric."),
     answerChoice(side),
-    sources(side, record.marks, verdicts, record.references),
-    verdictLists(side, record),
-    remarks(record),
-    prompts(side, record),
-    recordFacts(record),
+    sources(side, marks, standings),
+    record
+      ? [
+          verdictLists(side, record),
+          record.remarks.items.length ? [h.h3("", "Asked again, or not counted"), listed(record.remarks.items)] : null,
+          prompts(side, record),
+          folded(
+            "Record",
+            factsOf(
+              [["metric", record.signature], ...record.origin, ["settings", record.settings]].filter(
+                ([, value]) => value,
+              ),
+            ),
+          ),
+        ]
+      : null,
     labelsOf(side.labels),
   );
-  const right = h.div("right", contexts(side, record.marks, verdicts));
-  root.append(left, right);
+  const root = el("div", { class: "proof", "data-row": row }, left, h.div("right", contexts(side, marks, groups)));
   lightUp(root);
   return root;
 }

@@ -47,15 +47,14 @@ const difference = (position, row) => {
 };
 
 function sorted(rows, sort, down) {
-  let key;
-  if (sort === "id") key = (row) => table.ids[row];
-  else if (sort === "question") key = (row) => table.questions[row];
-  else if (sort && /^m\d+$/.test(sort) && metrics[Number(sort.slice(1))]) {
-    const position = Number(sort.slice(1));
-    const side = table.metrics[position].find((_, which) => metrics[position].sides[which]);
-    key = (row) =>
+  const keys = { id: (row) => table.ids[row], question: (row) => table.questions[row] };
+  metrics.forEach((metric, position) => {
+    const side = table.metrics[position].find((_, which) => metric.sides[which]);
+    keys[`m${position}`] = (row) =>
       two && isPaired(position) ? difference(position, row) : (side.values[row] ?? side.bounds[row]?.[0] ?? null);
-  } else return down ? rows.reverse() : rows;
+  });
+  const key = keys[sort];
+  if (!key) return down ? rows.reverse() : rows;
   const compare = new Intl.Collator("en", { numeric: true }).compare;
   return rows.sort((a, b) => {
     const [one, other] = [key(a), key(b)];
@@ -65,24 +64,36 @@ function sorted(rows, sort, down) {
 }
 
 function showSamples(at) {
-  const control = (name, label, made) => h.label("", label, made);
-  const select = (name, options) => {
-    const made = el(
-      "select",
-      { name },
-      options.map(([value, told]) => el("option", { value, selected: (at.get(name) || "") === value }, told)),
-    );
-    return made;
-  };
+  const input = (name, label, type, attributes) =>
+    h.label("", label, el("input", { type, name, value: at.get(name) || "", ...attributes }));
+  const select = (name, label, options) =>
+    options.length
+      ? h.label(
+          "",
+          label,
+          el(
+            "select",
+            { name },
+            [["", "any"], ...options].map(([value, told]) =>
+              el("option", { value, selected: (at.get(name) || "") === value }, told),
+            ),
+          ),
+        )
+      : null;
   const labels = new Map();
   table.labels.forEach((pairs) =>
     Object.entries(pairs).forEach(([name, value]) => labels.set(name, (labels.get(name) || new Set()).add(value))),
   );
   const choices = [...labels]
     .filter(([, values]) => values.size <= 30)
-    .flatMap(([name, values]) => [...values].sort().map((value) => [`${name}: ${value}`, `${name}: ${value}`]));
+    .flatMap(([name, values]) => [...values].sort().map((value) => `${name}: ${value}`));
   const statuses = [...new Set(table.metrics.flat().flatMap((side) => side.statuses))].filter(Boolean);
-  const codes = [...new Set(table.findings.flat(2))];
+  const inWords = (names) => names.map((name) => [name, words(name)]);
+  const moves = [
+    ["down", "▼ lower"],
+    ["up", "▲ higher"],
+    ["same", "= same"],
+  ];
   const form = el(
     "form",
     {
@@ -92,58 +103,23 @@ function showSamples(at) {
       onsubmit: (event) => event.preventDefault(),
       oninput: () => change(),
     },
-    control(
-      "q",
-      "Text",
-      el("input", {
-        type: "search",
-        name: "q",
-        value: at.get("q") || "",
-        placeholder: "id, question, answer, label",
-      }),
-    ),
-    control(
+    input("q", "Text", "search", { placeholder: "id, question, answer, label" }),
+    select(
       "metric",
       "Metric",
-      select("metric", [["", "any"], ...metrics.map((metric, position) => [String(position), metric.title])]),
+      metrics.map((metric, position) => [String(position), metric.title]),
     ),
-    control(
-      "status",
-      "Status",
-      select("status", [["", "any"], ...statuses.map((status) => [status, words(status)])]),
+    select("status", "Status", inWords(statuses)),
+    input("from", "From", "number", { step: "any" }),
+    input("to", "To", "number", { step: "any" }),
+    select("moved", "Change", two ? moves : []),
+    select("finding", "Diagnosis", inWords([...new Set(table.findings.flat(2))])),
+    select(
+      "label",
+      "Label",
+      choices.map((choice) => [choice, choice]),
     ),
-    control("from", "From", el("input", { type: "number", name: "from", step: "any", value: at.get("from") || "" })),
-    control("to", "To", el("input", { type: "number", name: "to", step: "any", value: at.get("to") || "" })),
-    two
-      ? control(
-          "moved",
-          "Change",
-          select("moved", [
-            ["", "any"],
-            ["down", "▼ lower"],
-            ["up", "▲ higher"],
-            ["same", "= same"],
-          ]),
-        )
-      : null,
-    codes.length
-      ? control(
-          "finding",
-          "Diagnosis",
-          select("finding", [["", "any"], ...codes.map((code) => [code, FINDINGS[code] || words(code)])]),
-        )
-      : null,
-    choices.length ? control("label", "Label", select("label", [["", "any"], ...choices])) : null,
-    el(
-      "button",
-      {
-        type: "button",
-        onclick: () => {
-          location.hash = "#samples";
-        },
-      },
-      "Clear",
-    ),
+    el("button", { type: "button", onclick: () => (location.hash = "#samples") }, "Clear"),
   );
   const told = el("p", { role: "status", class: "muted", id: "count" });
   const heads = [
@@ -156,12 +132,11 @@ function showSamples(at) {
   const head = el(
     "tr",
     { "aria-rowindex": 1 },
-    heads.map(([key, title]) => {
-      const kind = key && key[0] === "m" ? "num" : "";
-      return key
+    heads.map(([key, title]) =>
+      key
         ? el(
             "th",
-            { scope: "col", "data-sort": key, class: kind },
+            { scope: "col", "data-sort": key, class: key[0] === "m" ? "num" : "" },
             el(
               "button",
               { type: "button", onclick: () => order(key) },
@@ -169,15 +144,15 @@ function showSamples(at) {
               el("span", { "aria-hidden": "true", class: "arrow" }),
             ),
           )
-        : el("th", { scope: "col" }, title);
-    }),
+        : el("th", { scope: "col" }, title),
+    ),
   );
   const body = h.tbody("");
   const widths = [6.5, 12, ...metrics.map((_, position) => (two && isPaired(position) ? 9.5 : 6.7)), 14];
   const columns = h.colgroup(
     "",
     widths.map((width, at) => {
-      const made = el("col");
+      const made = h.col("");
       made.style.width = at === 1 ? "" : `${width}em`;
       return made;
     }),
@@ -260,7 +235,7 @@ function showSamples(at) {
         tabindex: position === marked ? 0 : -1,
         "data-row": row,
         onclick: (event) => {
-          if (!event.target.closest("a") && !String(getSelection())) open(row);
+          if (!event.target.closest("a") && !String(getSelection())) location.href = linkTo(row).href;
         },
         onfocus: () => {
           marked = position;
@@ -275,7 +250,7 @@ function showSamples(at) {
   function keys(event) {
     const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15, Home: -Infinity, End: Infinity }[event.key];
     const isRow = event.target.closest("tr[data-row]");
-    if (event.key === "Enter" && isRow && event.target === isRow) return open(Number(isRow.dataset.row));
+    if (event.key === "Enter" && isRow && event.target === isRow) return (location.href = linkTo(Number(isRow.dataset.row)).href);
     if (!step || !isRow || !shown.length) return;
     event.preventDefault();
     marked = Math.min(shown.length - 1, Math.max(0, marked + step));
@@ -285,22 +260,17 @@ function showSamples(at) {
     else if (top > scroller.scrollTop + seen - ROW) scroller.scrollTop = top - seen + ROW;
     draw();
   }
-  const print = (now) => {
-    all = now;
-    drawn = "";
-    draw();
-  };
-  const before = () => print(true),
-    after = () => print(false),
-    resized = () => draw();
-  addEventListener("beforeprint", before);
-  addEventListener("afterprint", after);
-  addEventListener("resize", resized);
-  cleanUp = () => {
-    removeEventListener("beforeprint", before);
-    removeEventListener("afterprint", after);
-    removeEventListener("resize", resized);
-  };
+  const seen = new AbortController();
+  for (const name of ["beforeprint", "afterprint", "resize"])
+    addEventListener(
+      name,
+      () => {
+        if (name !== "resize") [all, drawn] = [name === "beforeprint", ""];
+        draw();
+      },
+      { signal: seen.signal },
+    );
+  cleanUp = () => seen.abort();
   fill(
     "Samples",
     h.h1("", "Samples"),
@@ -309,37 +279,23 @@ function showSamples(at) {
     scroller,
     h.p(
       "muted small keys",
-      "Keys: ",
-      h.kbd("", "/"),
-      " search, arrows move, ",
-      h.kbd("", "Enter"),
-      " opens, in a sample ",
-      h.kbd("", "j"),
-      " and ",
-      h.kbd("", "k"),
-      " go on and back, ",
-      h.kbd("", "Esc"),
-      " returns.",
+      "Keys: / search, arrows move, Enter opens, in a sample j and k go on and back, Esc returns."
+        .split(/(?<= )(\/|Enter|j|k|Esc)(?= )/)
+        .map((part, at) => (at % 2 ? h.kbd("", part) : part)),
     ),
   );
   refresh();
 }
 
 let last = -1; // the row that was opened last: the table comes back to it
-function open(row) {
-  const made = linkTo(row, null);
-  location.href = made.href;
-}
 
 function cell(metric, position, row) {
   const sides = table.metrics[position];
-  const one = (side) => {
-    const value = side.values[row],
-      status = side.statuses[row],
-      bounds = side.bounds[row];
+  const one = ({ values, statuses, bounds }) => {
+    const [value, status] = [values[row], statuses[row]];
     if (!status) return h.span("muted", "·");
-    if (value !== null) return el("span", { class: level(value, metric) }, number(value));
-    const told = bounds ? `${number(bounds[0], 2)}–${number(bounds[1], 2)}` : words(status);
+    if (value !== null) return h.span(level(value, metric), number(value));
+    const told = bounds[row]?.map((each) => number(each, 2)).join("–") ?? words(status);
     return el("span", { class: `${STATUS[status][1]} small`, title: words(status) }, `${STATUS[status][0]} ${told}`);
   };
   if (!two || !isPaired(position)) {
@@ -357,6 +313,6 @@ function cell(metric, position, row) {
     one(sides[0]),
     " → ",
     one(sides[1]),
-    by ? el("b", { class: by > 0 ? "yes" : "no" }, by > 0 ? " ▲" : " ▼") : null,
+    by ? h.b(by > 0 ? "yes" : "no", by > 0 ? " ▲" : " ▼") : null,
   );
 }

@@ -17,20 +17,15 @@ function top() {
     },
     "Colours: auto",
   );
+  const href = table.whole ? `../${encodeURIComponent(table.whole)}` : "#overview";
   document
     .getElementById("top")
     .append(
-      el(
-        "a",
-        { class: "brand", href: table.whole ? `../${encodeURIComponent(table.whole)}` : "#overview" },
-        "ragmetrics",
-      ),
+      el("a", { class: "brand", href }, "ragmetrics"),
       el(
         "nav",
         { "aria-label": "Parts of the report" },
-        table.whole
-          ? el("a", { href: `../${encodeURIComponent(table.whole)}` }, "Whole report")
-          : el("a", { href: "#overview", id: "to-overview" }, "Overview"),
+        el("a", { href, id: "to-overview" }, table.whole ? "Whole report" : "Overview"),
         el("a", { href: "#samples", id: "to-samples" }, `Samples (${table.ids.length.toLocaleString("en")})`),
       ),
       h.span("grow"),
@@ -38,9 +33,9 @@ function top() {
     );
 }
 
-addEventListener("hashchange", show);
 addEventListener("hashchange", (event) => {
   const from = new URL(event.oldURL).hash;
+  show();
   if (from.startsWith("#samples")) filtered = from;
 });
 document.querySelector(".skip").addEventListener("click", (event) => {

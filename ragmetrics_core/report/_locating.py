@@ -1,7 +1,8 @@
 """Where a statement stands in the text that it was made from."""
 
 import re
-from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from ragmetrics_core.parsers import locate, split_sentences
@@ -22,22 +23,11 @@ class LocatedText(NamedTuple):
     exact: bool
 
 
-class _Sentence(NamedTuple):
-    start: int
-    end: int
-    words: frozenset[str]
-
-
+@dataclass(frozen=True)
 class Sought:
-    """A text in which statements are looked up.
+    """A text in which statements are looked up."""
 
-    Args:
-        text: the text.
-    """
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._sentences: Sequence[_Sentence] | None = None
+    text: str
 
     def find(self, statement: str) -> LocatedText | None:
         """The place of the statement, else of the sentence with most of its words; None when there is none.
@@ -45,28 +35,27 @@ class Sought:
         >>> Sought("He lived in Ulm. He was born in 1879.").find("Einstein was born in 1879.")
         LocatedText(start=17, end=37, exact=False)
         """
-        if span := locate(statement, [self._text]):
+        if span := locate(statement, [self.text]):
             return LocatedText(span.start, span.end, True)
         words = _words(statement)
-        if not words or len(self._text) > LONGEST:
+        if not words or len(self.text) > LONGEST:
             return None
-        if self._sentences is None:
-            self._sentences = _sentences(self._text)
-        best = max(self._sentences, key=lambda each: len(words & each.words), default=None)
-        if best is None or len(words & best.words) < ALIKE * len(words):
+        best = max(self._sentences, key=lambda place: len(words & self._sentences[place]), default=None)
+        if best is None or len(words & self._sentences[best]) < ALIKE * len(words):
             return None
-        return LocatedText(best.start, best.end, False)
+        return LocatedText(*best, False)
 
-
-def _sentences(text: str) -> list[_Sentence]:
-    found: list[_Sentence] = []
-    at = 0
-    for sentence in split_sentences(text):
-        start = text.find(sentence, at)
-        if start >= 0:
-            at = start + len(sentence)
-            found.append(_Sentence(start, at, _words(sentence)))
-    return found
+    @cached_property
+    def _sentences(self) -> dict[tuple[int, int], frozenset[str]]:
+        """The words of each sentence, by its place."""
+        found: dict[tuple[int, int], frozenset[str]] = {}
+        at = 0
+        for sentence in split_sentences(self.text):
+            start = self.text.find(sentence, at)
+            if start >= 0:
+                at = start + len(sentence)
+                found[start, at] = _words(sentence)
+        return found
 
 
 def _words(text: str) -> frozenset[str]:

@@ -1,0 +1,55 @@
+"""Text from data, fit for a page: what could mislead a reader is shown, what is too long is cut."""
+
+from typing import Any, NamedTuple
+
+from ragmetrics_core.shapes import is_mapping, is_series
+from ragmetrics_core.wording import visible
+
+__all__ = ["Cut", "Picture", "cut", "fit_to_show", "flat", "one_line", "words"]
+
+LONG_WORDS = 2_000
+
+
+class Cut(NamedTuple):
+    """The first part of a text, and how many characters are left out."""
+
+    text: str
+    left_out: int
+
+
+class Picture(str):
+    """A plot as SVG: no text of the data."""
+
+
+def flat(text: object) -> str:
+    """Text of the data within a line of ours: all line breaks and runs of spaces are one space."""
+    return " ".join(visible(str(text)).split())
+
+
+def one_line(text: object, limit: int = 200) -> str:
+    r"""A name or a short text: without line breaks, and cut with an ellipsis.
+
+    >>> one_line("a\nlong name", 6)
+    'a long…'
+    """
+    words = " ".join(str(text)[: 4 * limit].split())
+    return visible(words if len(words) <= limit else f"{words[:limit]}…")
+
+
+def fit_to_show(value: object, limit: int = 300) -> Any:
+    """Plain data in which every text, names too, is a short line."""
+    if isinstance(value, str):
+        return value if isinstance(value, Picture) else one_line(value, limit)
+    if is_mapping(value):
+        return {fit_to_show(name, limit): fit_to_show(each, limit) for name, each in value.items()}
+    return [fit_to_show(each, limit) for each in value] if is_series(value) else value
+
+
+def words(text: str) -> str:
+    """A statement, a reason or a message, as far as a page shows it."""
+    return visible(text if len(text) <= LONG_WORDS else f"{text[:LONG_WORDS]}… ({len(text):,} characters)")
+
+
+def cut(text: str, limit: int) -> Cut:
+    """The text as far as a page shows it."""
+    return Cut(visible(text[:limit]), max(0, len(text) - limit))
