@@ -9,6 +9,7 @@ from ragmetrics_core import evaluate
 from ragmetrics_core.errors import ConfigError, ModelError, SampleError
 from ragmetrics_core.metrics import Faithfulness
 from ragmetrics_core.probe import (
+    compare_on,
     measured_on_people,
     people_lines,
     people_tables,
@@ -16,7 +17,7 @@ from ragmetrics_core.probe import (
     read_cards,
     read_labelled,
 )
-from ragmetrics_core.probe._by_source import area, balanced_accuracy, fitted_threshold, halves, stored
+from ragmetrics_core.probe._weighted import area, balanced_accuracy, fitted_threshold, halves, stored
 
 pytest.importorskip("scipy", reason="intervals need the extra study")
 
@@ -64,6 +65,18 @@ def test_items_of_one_source_do_not_make_an_interval_narrower():
     same = stored(area(np.tile(values, 5), np.tile(good, 5)), [str(k) for k in range(40)] * 5)
     assert alone.value == shared.value == same.value
     assert (same.low, same.high) == (alone.low, alone.high)
+
+
+@pytest.mark.parametrize(("sources", "has_intervals"), [(9, False), (10, True)])
+def test_there_are_no_intervals_where_fewer_than_ten_sources_have_several_items(sources, has_intervals):
+    card, _ = compare_on(
+        "embedded", rows(2 * sources), ["faithfulness", "faithfulness(granularity=sentence)"]
+    )
+    assert (card.n, card.sources) == (2 * sources, sources)
+    figures = [card.own, card.gains[0].gain]
+    figures += [figure for row in card.rankings for figure in (row.area, row.balanced, row.gain)]
+    known = [figure for figure in figures if figure is not None]
+    assert {(figure.low is not None, figure.high is not None) for figure in known} == {(has_intervals,) * 2}
 
 
 def test_balanced_accuracy_is_the_mean_of_both_sides():
