@@ -35,8 +35,8 @@ def _overlap(sample: Sample, question: Question) -> float:
 
 BASELINES: Final[Mapping[str, Callable[[Sample, Question], float]]] = {
     "word overlap": _overlap,
-    "shorter": lambda sample, _: -float(len(sample.answer or " ".join(sample.contexts or ()))),
-    "always yes": lambda *_: 1.0,
+    "shorter": lambda sample, _question: -float(len(sample.answer or " ".join(sample.contexts or ()))),
+    "always yes": lambda _sample, _question: 1.0,
 }
 """The score that each gives to a sample."""
 

@@ -96,7 +96,14 @@ def chosen_by_cards(
     asked = as_judge(judge, asked=False)
     of_judge = (asked.identity, model_of(asked))
     vectors = None if embedder is None else as_embedder(embedder, asked=False).identity
-    cards, place = _read(cards)
+    place = "those given"
+    if isinstance(cards, str | Path):
+        place, file = str(cards), Path(cards) / PEOPLE if Path(cards).is_dir() else Path(cards)
+        if not file.exists():
+            how = "ragmetrics probe --on FILE --out FOLDER makes one"
+            raise ConfigError(f"there is no file of cards {file}: {how}")
+        cards = read_cards(file)
+    cards = tuple(cards)
     known = [
         card
         for card in cards
@@ -114,11 +121,8 @@ def chosen_by_cards(
     chosen = list(usual)
     for number, (name, metric) in enumerate(zip(named, usual, strict=True)):
         # only what was named without variant and settings, and asks a judge
-        if (
-            isinstance(name, str)
-            and name.strip() in {*METRICS, *ALIASES}
-            and "judge" in models_needed(metric)
-        ):
+        is_bare = isinstance(name, str) and name.strip() in {*METRICS, *ALIASES}
+        if is_bare and "judge" in models_needed(metric):
             measured, stale = _measured(metric, known)
             best = _best(measured)
             if best is None:
@@ -133,19 +137,6 @@ def chosen_by_cards(
                 remarks.append(f"{metric.name} is measured as {best}, which gains {gains} ({tried} measured)")
             remarks += stale
     return ChosenMetrics(resolve(chosen), tuple(remarks))
-
-
-def _read(cards: str | Path | Iterable[PeopleCard]) -> tuple[Sequence[PeopleCard], str]:
-    """The cards, and what they are called."""
-    if not isinstance(cards, str | Path):
-        return tuple(cards), "those given"
-    path = Path(cards)
-    file = path / PEOPLE if path.is_dir() else path
-    if not file.exists():
-        raise ConfigError(
-            f"there is no file of cards {file}: ragmetrics probe --on FILE --out FOLDER makes one"
-        )
-    return read_cards(path), str(path)
 
 
 def _measured(

@@ -105,10 +105,8 @@ class ShareOf(CardPart):
     @classmethod
     def of(cls, count: int, n: int, *, otherwise: str) -> "ShareOf":
         """The share of `count` in `n`; `otherwise` says why there is none when n is 0."""
-        if n == 0:
-            return cls(count=0, n=0, undefined=otherwise)
         value, low, high = wilson_interval(count, n)
-        return cls(count=count, n=n, value=value, low=low, high=high)
+        return cls(count=count, n=n, value=value, low=low, high=high, undefined=None if n else otherwise)
 
     @property
     def estimate(self) -> Estimate:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from ragmetrics_core.probe._card import FitnessCard, ShareOf
+from ragmetrics_core.probe._card import CardPart, FitnessCard, ShareOf, Verbosity
 from ragmetrics_core.study import Cell, Estimate, StudyTable, TableColumn, table_of
 
 __all__ = ["card_tables"]
@@ -19,7 +19,7 @@ _FIGURES = {
 """The figures of each part of the card, in the order in which they are shown."""
 
 
-class _Row(NamedTuple):
+class _CardRow(NamedTuple):
     """What a figure is of, its name, the share, of how many, and why there is none."""
 
     of: str
@@ -29,7 +29,7 @@ class _Row(NamedTuple):
     undefined: str | None = None
 
     @classmethod
-    def rate(cls, of: str, name: str, rate: ShareOf) -> "_Row":
+    def rate(cls, of: str, name: str, rate: ShareOf) -> "_CardRow":
         """The row of a share."""
         return cls(of, name, rate.estimate, rate.n, rate.undefined)
 
@@ -45,7 +45,7 @@ def card_tables(card: FitnessCard) -> Iterator[StudyTable]:
     yield _table("card", f"Fitness card of {card.judge}", "probe figure", figures, (*without, *_notes(card)))
     known = card.known_answers
     rows = [
-        _Row.rate(by, value, rate)
+        _CardRow.rate(by, value, rate)
         for by, rates in (("kind", known.by_kind), ("language", known.by_language))
         for value, rate in rates.items()
     ]
@@ -54,31 +54,33 @@ def card_tables(card: FitnessCard) -> Iterator[StudyTable]:
     yield _table("known_answers", title, "by value", rows, wrong)
     if card.injection:
         yield _attacks(card)
-    rows = [_Row.rate(prompt, "", rate) for prompt, rate in card.replies.by_prompt.items()]
+    rows = [_CardRow.rate(prompt, "", rate) for prompt, rate in card.replies.by_prompt.items()]
     rules = [f"by form: {_counted(card.replies.rules)}"] if card.replies.rules else []
     yield _table("replies", "Replies that were read at first asking, by prompt", "prompt", rows, rules)
 
 
-def _figures(card: FitnessCard) -> Iterator[_Row]:
+def _figures(card: FitnessCard) -> Iterator[_CardRow]:
     """Every figure of every probe that was run."""
     for name, figures in _FIGURES.items():
-        parts = getattr(card, name) or ()
-        for part in parts if isinstance(parts, tuple) else (parts,):
+        value: CardPart | tuple[CardPart, ...] | None = getattr(card, name)
+        for part in value if isinstance(value, tuple) else () if value is None else (value,):
             for field in figures.split():
-                rate = getattr(part, field)
-                row = (name.replace("_", " "), (type(part).model_fields[field].title or "").format(part))
-                is_share = isinstance(rate, ShareOf)
-                yield _Row.rate(*row, rate) if is_share else _Row(*row, Estimate(rate), None, part.undefined)
+                rate: ShareOf | float | None = getattr(part, field)
+                of, title = name.replace("_", " "), type(part).model_fields[field].title or ""
+                if isinstance(rate, ShareOf):
+                    yield _CardRow.rate(of, title.format(part), rate)
+                elif isinstance(part, Verbosity):
+                    yield _CardRow(of, title, Estimate(rate), undefined=part.undefined)
 
 
-def _table(name: str, title: str, heads: str, rows: Iterable[_Row], notes: Iterable[str]) -> StudyTable:
+def _table(name: str, title: str, heads: str, rows: Iterable[_CardRow], notes: Iterable[str]) -> StudyTable:
     """A table of shares, in which what they are of is told where it changes."""
-    columns, lines, last = ("of", "name")[: len(heads.split())], list[_Row](), ""
+    columns, lines, last = ("of", "name")[: len(heads.split())], list[_CardRow](), ""
     for row in rows:
         lines.append(row._replace(of="" if row.of == last else row.of))
         last = row.of
     titles = dict(zip(columns, heads.split(), strict=True))
-    return table_of(name, title, _Row, lines, f"{' '.join(columns)} share n", notes, titles=titles)
+    return table_of(name, title, _CardRow, lines, f"{' '.join(columns)} share n", notes, titles=titles)
 
 
 def _notes(card: FitnessCard) -> Iterator[str]:

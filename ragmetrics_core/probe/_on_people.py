@@ -221,7 +221,7 @@ compare_on = synchronous(acompare_on)
 """Measure a judge in several ways to ask, and wait for it; it takes what `acompare_on` takes."""
 
 
-def _spent(records: Mapping[str, Record], price: Price | None) -> dict[str, float | None]:
+def _spent(records: Mapping[str, Record], price: Price | None) -> dict[str, Any]:
     """Calls, tokens and cost for one item, from the replies that the records hold."""
     steps, n = [step for record in records.values() for step in record.generate_steps], len(records)
     prompt = sum(step.prompt_tokens or 0 for step in steps)

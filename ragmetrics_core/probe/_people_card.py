@@ -263,9 +263,8 @@ class PeopleCard(CardPart):
     @property
     def asked(self) -> int:
         """How many items (pairs) there were, with those that have no score."""
-        if self.kind == "preference":  # statuses are of both sides
-            return sum(self.statuses.values()) // 2
-        return sum(self.statuses.values())
+        # of a pair there are statuses of both sides
+        return sum(self.statuses.values()) // (2 if self.kind == "preference" else 1)
 
 
 _CARDS: TypeAdapter[tuple[PeopleCard, ...]] = TypeAdapter(
@@ -322,21 +321,14 @@ def measured_on_people(run: Run, metric: str | None = None) -> dict[str, tuple[P
     signatures = [entry.signature for entry in run.metrics if metric in (None, entry.signature)]
     if run.manifest.repeats != 1:
         return dict.fromkeys(signatures, ())
-    asked: dict[str, set[str]] = {}
-    for digest, text in run.prompts.items():
-        asked.setdefault(text.name, set()).add(digest)
 
     def speaks(card: PeopleCard) -> bool:
         digests, names = set(card.prompts.values()), {name.partition(".")[0] for name in card.prompts}
-        same = card.judge == run.judge and card.embedder in (None, run.embedder)
-        return same and all(asked.get(name, set()) <= digests for name in names)
+        asked = {digest for digest, text in run.prompts.items() if text.name in names}
+        return card.judge == run.judge and card.embedder in (None, run.embedder) and asked <= digests
 
-    spoken: dict[tuple[str, ...], PeopleCard] = {}
-    for card in (*(read_cards(run.path) if run.path is not None else ()), *carried_cards()):
-        if speaks(card):
-            # of a key the first counts, which is the one beside the run
-            spoken.setdefault(card.key, card)
-    return {
-        signature: tuple(card for card in spoken.values() if card.metric == signature)
-        for signature in signatures
-    }
+    beside = read_cards(run.path) if run.path is not None else ()
+    # of a key the first counts, which is the one beside the run
+    cards = {card.key: card for card in reversed([*beside, *carried_cards()]) if speaks(card)}
+    spoken = [card for card in (*beside, *carried_cards()) if cards.get(card.key) is card]
+    return {signature: tuple(card for card in spoken if card.metric == signature) for signature in signatures}

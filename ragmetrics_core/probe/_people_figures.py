@@ -50,7 +50,7 @@ _MOST_CLASSES = 16
 LEAST = "least probable statement"
 
 
-class _Scored:
+class _ScoredRows:
     """The rows of a set that several ways to ask gave a score.
 
     Attributes:
@@ -77,8 +77,7 @@ class _Scored:
     def figures(self, values: Array) -> dict[str, Figure]:
         """How well a score of each row goes with people, the figure that the set gives first."""
         if self._kind == "rating":
-            columns = values, self.labels
-            return {"spearman": spearman_figure(*columns), "kendall": kendall_figure(*columns)}
+            return _correlations(values, self.labels)
         if self._kind == "preference":
             first, second = values[self._sides.reshape(-1, 2).T]
             return {"preferred": share((self._towards * np.sign(second - first) + 1) / 2)}
@@ -117,7 +116,7 @@ def card_of(
         more: what goes onto the card as it is.
     """
     metric, records = measured[place]
-    scored, every = _Scored(labelled, records), list(records.values())
+    scored, every = _ScoredRows(labelled, records), list(records.values())
     rows, sources, n = scored.rows, scored.sources, len(scored.sources)
     kept = [records[row.sample.id] for row in rows]
     scores = _scores(labelled, metric, rows, kept)
@@ -173,7 +172,7 @@ def card_of(
 def _gain(
     labelled: LabelledSet, metric: Metric[Any], records: Records, other: Metric[Any], others: Records
 ) -> PairedGain:
-    scored = _Scored(labelled, records, others)
+    scored = _ScoredRows(labelled, records, others)
     first, less = (
         next(iter(scored.figures(_goodness(metric, [way[row.sample.id] for row in scored.rows])).values()))
         for way in (records, others)
@@ -181,7 +180,7 @@ def _gain(
     return PairedGain(
         over=other.signature,
         prompts=_prompts(others),
-        scored=len(_Scored(labelled, others).sources),
+        scored=len(_ScoredRows(labelled, others).sources),
         n=len(scored.sources),
         gain=stored(first, scored.sources, less=less),
     )
@@ -202,45 +201,37 @@ def _scores(
     labelled: LabelledSet, metric: Metric[Any], rows: Sequence[Labelled], kept: Sequence[Record]
 ) -> dict[str, Array]:
     """Every score of the items: the metric's own first."""
-    columns: dict[str, Sequence[float | None]] = {
+    columns: dict[str, list[Any]] = {}
+    probabilities: list[list[Any]] = [
+        [getattr(verdict, "confidence", None) for verdict in record.verdicts] for record in kept
+    ]
+    if kept and all(shares and None not in shares for shares in probabilities):
         # the lowest probability that a verdict gives its statement, where each verdict has one
-        LEAST: [_least_probable(record) for record in kept],
-        **{name: [score(row.sample, labelled.question) for row in rows] for name, score in BASELINES.items()},
-    }
-    published = dict.fromkeys(name for row in rows for name in row.published)
-    columns |= {f"published {name}": [row.published.get(name) for row in rows] for name in published}
-    # what is lacking for some items is no figure of these items; without items there are baselines alone
-    whole = {
-        name: column for name, column in columns.items() if None not in column and (kept or name in BASELINES)
-    }
-    numbers = {name: np.array(column, dtype=float) for name, column in whole.items()}
+        columns[LEAST] = [min(shares) for shares in probabilities]
+    for name, baseline in BASELINES.items():
+        columns[name] = [baseline(row.sample, labelled.question) for row in rows]
+    # what another metric of the file lacks for some items is no figure of these items
+    for name in dict.fromkeys(name for row in rows for name in row.published):
+        if all(name in row.published for row in rows):
+            columns[f"published {name}"] = [row.published[name] for row in rows]
+    numbers = {name: np.array(column, dtype=float) for name, column in columns.items()}
     return {metric.name: _goodness(metric, kept), **numbers}
 
 
-def _least_probable(record: Record) -> float | None:
-    shares: list[Any] = [getattr(verdict, "confidence", None) for verdict in record.verdicts]
-    return None if not shares or None in shares else float(min(shares))
-
-
-def _groups(scored: _Scored, values: Array, good: Flags) -> list[CardGroup]:
+def _groups(scored: _ScoredRows, values: Array, good: Flags) -> list[CardGroup]:
     rows, passed = scored.rows, scored.passed(values)
     groups: list[CardGroup] = []
     for by, names in (("class", [row.kind for row in rows]), ("task", [row.task for row in rows])):
         present = sorted(set(names) - {""})
         for value in present if 1 < len(present) <= _MOST_CLASSES else ():
             inside = np.array([name == value for name in names], dtype=bool)
-            sources = [rows[place].source for place in np.flatnonzero(inside)]
-            right = None if passed is None else share((passed == good)[inside].astype(float))
-            groups.append(
-                CardGroup(
-                    by=by,
-                    value=value,
-                    n=int(inside.sum()),
-                    good=int(good[inside].sum()),
-                    area=stored(area(values[inside], good[inside]), sources) if by == "task" else None,
-                    right=None if right is None else stored(right, sources),
-                )
-            )
+            sources = [rows[place].source for place in np.flatnonzero(inside).tolist()]
+            fields = {} if passed is None else {"right": share((passed == good)[inside].astype(float))}
+            if by == "task":
+                fields["area"] = area(values[inside], good[inside])
+            figures = {name: stored(figure, sources) for name, figure in fields.items()}
+            n, of_good = int(inside.sum()), int(good[inside].sum())
+            groups.append(CardGroup(by=by, value=value, n=n, good=of_good, **figures))
     return groups
 
 
@@ -250,7 +241,7 @@ def _reliability(values: Array, good: Flags, sources: Sequence[str]) -> dict[str
     bins: list[ReliabilityBin] = []
     for tenth in tenths:
         inside = (values >= tenth.low) & ((values < tenth.high) | (tenth.high == 1.0))
-        of_bin = [sources[place] for place in np.flatnonzero(inside)]
+        of_bin = [sources[place] for place in np.flatnonzero(inside).tolist()]
         is_good = stored(share(good[inside].astype(float)), of_bin)
         low, high, mean = round(tenth.low, 2), round(tenth.high, 2), round(tenth.mean, 3)
         bins.append(ReliabilityBin(low=low, high=high, n=tenth.n, mean=mean, good=is_good))
@@ -271,13 +262,14 @@ def _people(labelled: LabelledSet) -> People | None:
     ]
     one, others, sources = zip(*(pair for pair in pairs if is_rating or pair[1] != 0.5), strict=True)
     x, y = np.array(one), np.array(others)
-    if is_rating:
-        figures = {"spearman": spearman_figure(x, y), "kendall": kendall_figure(x, y)}
-    else:
-        figures = {"balanced": balanced_accuracy(x > 0.5, y > 0.5)}
+    figures = _correlations(x, y) if is_rating else {"balanced": balanced_accuracy(x > 0.5, y > 0.5)}
     return People(
         annotators=len({name for row in several for name in row.votes}),
         items=len(several),
         alpha=rounded(krippendorff_alpha(units, level="ordinal" if is_rating else "nominal").value),
         **{name: stored(figure, sources) for name, figure in figures.items()},
     )
+
+
+def _correlations(x: Array, y: Array) -> dict[str, Figure]:
+    return {"spearman": spearman_figure(x, y), "kendall": kendall_figure(x, y)}

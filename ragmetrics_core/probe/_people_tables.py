@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ragmetrics_core.probe._people_card import CardGroup, PeopleCard, Ranking, ReliabilityBin, Saving
 from ragmetrics_core.study import Cell, Estimate, StudyTable, TableColumn, table_of
+from ragmetrics_core.wording import number_of
 
 __all__ = ["MAIN_FIGURES", "NEVER", "compared_tables", "people_lines", "people_tables"]
 
@@ -80,9 +81,8 @@ def compared_tables(cards: Sequence[PeopleCard]) -> Iterator[StudyTable]:
         first, *others = (card for card in cards if card.metric.partition("/")[0] == name)
         rows: list[_Setting] = []
         for card in (first, *others):
-            gain, on = next(
-                ((one.gain, one.n) for one in card.gains if one.over == first.metric), (None, None)
-            )
+            over = [(paired.gain, paired.n) for paired in card.gains if paired.over == first.metric]
+            gain, on = next(iter(over), (None, None))
             settings, main = _DIGEST.sub("", card.metric.partition("/")[2]), card.rankings[0].main
             rows.append(_Setting(settings, card.n, main, gain, on, card.calls))
         figure = MAIN_FIGURES[first.kind]
@@ -113,7 +113,7 @@ def people_lines(cards: Mapping[str, Sequence[PeopleCard]]) -> Iterator[str]:
         ordered = sorted(of_metric, key=lambda card: -card.n)
         if ordered:
             more = len(ordered) - _MOST
-            rest = f"; and {more} more {'set' if more == 1 else 'sets'}" if more > 0 else ""
+            rest = f"; and {number_of(more, 'more set')}" if more > 0 else ""
             yield f"{signature} {_MEASURED}{'; '.join(card.line for card in ordered[:_MOST])}{rest}"
     if never := [signature for signature, of_metric in cards.items() if not of_metric]:
         yield f"{NEVER}: {', '.join(never)}"

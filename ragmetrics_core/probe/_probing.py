@@ -1,5 +1,6 @@
 """Probing a judge: known answers, attacks, another order, padding, and the same question again."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -10,15 +11,16 @@ from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.metrics import ContextPrecision, Faithfulness, Metric
 from ragmetrics_core.models import Tally, Traffic, TrafficArgs, as_judge, missing_model
-from ragmetrics_core.probe._card import Consistency, FitnessCard, Injection, Position, Verbosity
-from ragmetrics_core.probe._corpus import Attack, Corpus, Passage, Verdicts, read_corpus, spread, truth
+from ragmetrics_core.probe._card import Consistency, FitnessCard, Injection, Position, ShareOf, Verbosity
+from ragmetrics_core.probe._corpus import Attack, Case, Passage, Verdicts, read_corpus, spread, truth
 from ragmetrics_core.probe._figures import (
-    consistency_of,
+    NO_PAIR,
+    NO_VERDICT,
+    in_both,
     injection_of,
     known_answers_of,
-    position_of,
     replies_of,
-    verbosity_of,
+    share_of,
 )
 from ragmetrics_core.probe._layouts import Layout, Target, attacked, laid_out, target_of
 from ragmetrics_core.protocol import Judge
@@ -55,13 +57,21 @@ Rounds: TypeAlias = Generator[Round, list[Verdicts], T]
 
 
 class _Scope(NamedTuple):
-    """What the probes ask about: passages, attacks with their places in the corpus, and how often."""
+    """What the probes ask about: passages, attacks with their places in the corpus, and how often.
 
-    corpus: Corpus
+    Attributes:
+        passages: the passages.
+        attacks: the attacks.
+        repeats: how often the same is asked.
+        plain: the verdicts on the passages as they are.
+        truth: what is right.
+    """
+
     passages: Sequence[Passage]
     attacks: Sequence[tuple[int, Attack]]
-    plain: Verdicts
     repeats: int
+    plain: Verdicts
+    truth: Mapping[Case, bool]
 
     def layouts(self, **how: Any) -> list[Layout]:
         """All passages laid out in one way."""
@@ -69,6 +79,7 @@ class _Scope(NamedTuple):
 
 
 def _injection(scope: _Scope) -> Rounds[tuple[Injection, ...]]:
+    """What texts that try to steer do to verdicts that were right without them."""
     # the English passages are attacked, which most judges know best
     hosts = [passage for passage in scope.passages if passage.language == "en"] or scope.passages
 
@@ -94,25 +105,58 @@ def _injection(scope: _Scope) -> Rounds[tuple[Injection, ...]]:
 
 
 def _position(scope: _Scope) -> Rounds[Position]:
-    statements = yield Round("position-statements", scope.layouts(turned="statements"))
-    contexts = yield Round("position-chunks", scope.layouts(turned="chunks"), (STATEMENTS, CHUNKS))
-    return position_of(
-        scope.passages, scope.plain, statements=_joined(statements), contexts=_joined(contexts)
+    """How many verdicts change with the order."""
+    plain, lengths = scope.plain, Counter((case.passage, case.is_chunk) for case in scope.truth)
+    statements = _joined((yield Round("position-statements", scope.layouts(turned="statements"))))
+    turned = yield Round("position-chunks", scope.layouts(turned="chunks"), (STATEMENTS, CHUNKS))
+    own, chunks = (
+        {case: verdict for layout in turned for case, verdict in layout.items() if case.is_chunk is on_chunks}
+        for on_chunks in (False, True)
+    )
+
+    def changed(after: Verdicts) -> ShareOf:
+        return share_of((plain[case] != after[case] for case in in_both(plain, after)), NO_PAIR)
+
+    # how far a case stands before the middle, where it is not moved
+    before = {case: lengths[case.passage, case.is_chunk] - 1 - 2 * case.place for case in plain}
+    moved = {**statements, **chunks}
+    turns = [case for case in in_both(plain, moved) if before[case] and plain[case] != moved[case]]
+    return Position(
+        statements=changed(statements),
+        contexts=changed(own),
+        chunks=changed(chunks),
+        # "yes" in the order of the corpus, if that is where the case stands earlier
+        towards_first=share_of(
+            (plain[case] is (before[case] > 0) for case in turns), "no verdict on what was moved changed"
+        ),
     )
 
 
 def _verbosity(scope: _Scope) -> Rounds[Verbosity]:
-    padded = yield Round("verbosity", scope.layouts(paddings=scope.corpus.paddings))
-    return verbosity_of(scope.passages, scope.plain, _joined(padded))
+    """What padding does to the verdicts on statements."""
+    padded = _joined((yield Round("verbosity", scope.layouts(paddings=read_corpus().paddings))))
+    pairs = [(scope.plain[case], padded[case]) for case in in_both(scope.plain, padded)]
+    yes, no = (share_of((pair == turn for pair in pairs), NO_PAIR) for turn in ((False, True), (True, False)))
+    read = {case: verdict for case, verdict in padded.items() if verdict is not None}
+    return Verbosity(
+        shift=(yes.count - no.count) / yes.n if pairs else None,
+        turned_yes=yes,
+        turned_no=no,
+        accuracy=share_of((verdict == scope.truth[case] for case, verdict in read.items()), NO_VERDICT),
+        undefined=yes.undefined,
+    )
 
 
 def _consistency(scope: _Scope) -> Rounds[Consistency]:
+    """How many statements get the same verdict from all draws."""
     draws = [scope.plain]
     for number in range(2, scope.repeats + 1):
         # a folder for each, so that more repeats go on where fewer ended
         metric = Faithfulness(granularity="sentence", repetition=number)
         draws.append(_joined((yield Round(f"consistency-{number}", scope.layouts(), (metric,)))))
-    return consistency_of(draws)
+    drawn = [{verdicts[case] for verdicts in draws} for case in scope.plain if not case.is_chunk]
+    agreed = (len(verdicts) == 1 for verdicts in drawn if None not in verdicts)
+    return Consistency(draws=len(draws), agreed=share_of(agreed, "no statement has all its verdicts"))
 
 
 _PROCEDURES: Mapping[Probe, Callable[[_Scope], Rounds[Any]]] = {
@@ -133,11 +177,10 @@ def _rounds(only: Collection[Probe] | None, limit: int | None, repeats: int) -> 
     if repeats < 2:
         raise ConfigError(f"repeats must be at least 2, not {repeats}: one draw cannot disagree with itself")
     corpus = read_corpus()
-    attacks = spread(tuple(enumerate(corpus.attacks)), limit)
-    scope = _Scope(corpus, spread(corpus.passages, limit), attacks, {}, repeats)
-    verdicts = yield Round("known-answers", scope.layouts(), (STATEMENTS, CHUNKS))
-    scope = scope._replace(plain=_joined(verdicts))
-    parts: dict[str, Any] = {"known_answers": known_answers_of(scope.passages, scope.plain)}
+    passages, attacks = spread(corpus.passages, limit), spread(tuple(enumerate(corpus.attacks)), limit)
+    plain = yield Round("known-answers", list(map(laid_out, passages)), (STATEMENTS, CHUNKS))
+    scope = _Scope(passages, attacks, repeats, _joined(plain), truth(passages))
+    parts: dict[str, Any] = {"known_answers": known_answers_of(passages, scope.plain)}
     for name, procedure in _PROCEDURES.items():
         if only is None or name in only:
             parts[name] = yield from procedure(scope)
@@ -188,7 +231,7 @@ async def aprobe(
         ModelError: the judge answered none of the first questions.
     """
     rounds = _rounds(only, limit, repeats)
-    first = next(rounds)
+    part = next(rounds)
     if judge is None:
         raise missing_model("judge", "a probe", "judge=...")
     asked = as_judge(judge)
@@ -206,8 +249,13 @@ async def aprobe(
         """Say what all runs have done, this one included."""
         nonlocal latest
         tally = {name: count + getattr(now.tally, name) for name, count in asdict(done.tally).items()}
-        sums = {name: count + getattr(now, name) for name, count in done._asdict().items() if name != "tally"}
-        latest = Progress(tally=Tally(**tally), **sums)
+        latest = now._replace(
+            samples=done.samples + now.samples,
+            rejected=done.rejected + now.rejected,
+            failed=done.failed + now.failed,
+            tally=Tally(**tally),
+            kept=done.kept + now.kept,
+        )
         if progress is not None:
             progress(latest)
 
@@ -223,19 +271,17 @@ async def aprobe(
             problem = run.rejected[0].message
             raise ConfigError(f"{place} holds a probe with another corpus ({problem}): choose another folder")
         done = latest
-        by_layout = [[run.score(sample.id, metric) for metric in part.metrics] for sample in samples]
-        every = [record for of_layout in by_layout for record in of_layout]
-        if not records and all(record.status in ("model_error", "timeout") for record in every):
-            raise ModelError(
-                f"the judge answered none of the first {len(every)} questions: {every[0].reason}"
-            )
-        records.extend(every)
-        return [
-            _joined([layout.verdicts(record) for record in of_layout])
-            for layout, of_layout in zip(part.layouts, by_layout, strict=True)
-        ]
+        verdicts: list[Verdicts] = []
+        is_first = not records
+        for layout in part.layouts:
+            of_layout = [run.score(layout.sample.id, metric) for metric in part.metrics]
+            records.extend(of_layout)
+            verdicts.append(_joined([layout.verdicts(record) for record in of_layout]))
+        if is_first and all(record.status in ("model_error", "timeout") for record in records):
+            reason = records[0].reason
+            raise ModelError(f"the judge answered none of the first {len(records)} questions: {reason}")
+        return verdicts
 
-    part = first
     try:
         while True:
             part = rounds.send(await verdicts_of(part))

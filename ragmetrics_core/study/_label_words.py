@@ -17,22 +17,19 @@ _AROUND: Final = re.compile(
     r"^(?:(?:label|human|gold|is|has)_(?=.))+|(?:(?<=.)_(?:labels?|verdict|judgement))+$"
 )
 # What a column's name is about, and whether "yes" in it is good.
-_SENSES: Final[Mapping[str, tuple[Question | None, bool]]] = {
-    name: sense
-    for sense, names in {
-        ("faithful", True): "faithful faithfulness consistent supported attributable grounded begin_set "
-        "hallucination_spans spans annotations labels",
-        ("faithful", False): "hallucinated hallucination unfaithful inconsistent unsupported",
-        ("correct", True): "correct acceptable correctness accurate",
-        ("correct", False): "incorrect wrong",
-        ("relevant", True): "relevant relevance",
-        ("relevant", False): "irrelevant",
-        (None, True): "good judgement judgment label verdict rating ratings utility preference "
-        "preference_overall",
-        (None, False): "bad",
-    }.items()
-    for name in names.split()
+_NAMES: Final[Mapping[tuple[Question | None, bool], str]] = {
+    ("faithful", True): "faithful faithfulness consistent supported attributable grounded begin_set "
+    "hallucination_spans spans annotations labels",
+    ("faithful", False): "hallucinated hallucination unfaithful inconsistent unsupported",
+    ("correct", True): "correct acceptable correctness accurate",
+    ("correct", False): "incorrect wrong",
+    ("relevant", True): "relevant relevance",
+    ("relevant", False): "irrelevant",
+    (None, True): "good judgement judgment label verdict rating ratings utility preference "
+    "preference_overall",
+    (None, False): "bad",
 }
+_SENSES: Final = {name: sense for sense, names in _NAMES.items() for name in names.split()}
 _YES: Final = frozenset({"true", "yes", "y", "1", "1.0"})
 _NO: Final = frozenset({"false", "no", "n", "0", "0.0"})
 _GOOD: Final = frozenset(

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
@@ -183,6 +183,11 @@ class _Item(NamedTuple):
     label: object
     textual: bool
 
+    @property
+    def filled(self) -> Cells:
+        """The cells that are not empty."""
+        return {name: cell for name, cell in self.cells.items() if cell not in (None, "")}
+
 
 class _Table:
     """The rows of a file, their columns in one spelling; rows that are none are kept as problems."""
@@ -191,8 +196,9 @@ class _Table:
         self._rows: list[_Item] = []
         self.problems: list[str] = []
         for where, row, textual, problem in read_rows(data):
-            is_sample = isinstance(row, Sample)
-            content = row.model_dump(exclude={"labels"}, exclude_none=True) | row.labels if is_sample else row
+            content = row
+            if isinstance(row, Sample):
+                content = {**row.model_dump(exclude={"labels"}, exclude_none=True), **row.labels}
             if problem is not None or not is_mapping(content):
                 self.problems.append(f"{where}: {problem or 'it is no object'}")
                 continue
@@ -200,11 +206,10 @@ class _Table:
             self._rows.append(_Item(where, cells, None, textual))
         self.columns = {name for row in self._rows for name in row.cells}
         self.known = ", ".join(sorted(self.columns))
-
-    def _has(self, column: str, fits: Callable[[object], object] = lambda cell: True) -> bool:
-        """Whether a column has a cell that is not empty and fits."""
-        cells = (row.cells.get(column) for row in self._rows)
-        return any(cell not in (None, "") and fits(cell) for cell in cells)
+        self._filled: dict[str, list[object]] = {}
+        for row in self._rows:
+            for name, cell in row.filled.items():
+                self._filled.setdefault(name, []).append(cell)
 
     def named(self, label: str) -> str:
         """The column of labels that has this name.
@@ -224,27 +229,23 @@ class _Table:
         Raises:
             ConfigError: there is none.
         """
-        if self._has("claims", is_list):
+        filled = self._filled
+        if any(map(is_list, filled.get("claims", ()))):
             return "claims.label"
         for name in ("human_ratings", "ratings"):
-            if self._has(name, is_mapping):
+            if any(map(is_mapping, filled.get(name, ()))):
                 return f"{name}.{self._measure(name, question)}"
-        names = sorted(
-            name
-            for name in self.columns
-            if (is_label_name(name) or stem(name).startswith("preference")) and self._has(name)
-        )
-        beginning = self._rows[:20]
+        names = sorted(name for name in filled if is_label_name(name) or stem(name).startswith("preference"))
         # Words before lists of spans, the overall preference before its parts, what the question names first.
         ranked = sorted(
             (name for name in names if question is None or question_named(name) in (None, question)),
             key=lambda name: (
                 question_named(name) is None,
-                any(is_list(row.cells.get(name)) for row in beginning) and "preference" not in name,
+                any(map(is_list, filled[name][:20])) and "preference" not in name,
                 "overall" not in name,
             ),
         )
-        if ranked or self._has("votes"):
+        if ranked or "votes" in filled:
             return ranked[0] if ranked else "votes"
         if names:
             raise ConfigError(f"no label is about {question!r}: there is {', '.join(names)}; choose --label")
@@ -255,9 +256,9 @@ class _Table:
 
     def _measure(self, column: str, question: Question | None) -> str:
         """Which of several rated measures a question is about."""
-        cells = [row.cells.get(column) for row in self._rows]
-        names = list(dict.fromkeys(str(name) for cell in cells if is_mapping(cell) for name in cell))
-        wanted = question or ("faithful" if self._has("contexts") else "correct")
+        ratings = [cell for cell in self._filled[column] if is_mapping(cell)]
+        names = dict.fromkeys(str(name) for cell in ratings for name in cell)
+        wanted = question or ("faithful" if "contexts" in self._filled else "correct")
         fitting = [name for name in names if question_named(name) == wanted]
         if not fitting:
             raise ConfigError(
@@ -268,26 +269,16 @@ class _Table:
 
     def task_column(self, label: str) -> str | None:
         """The column of the groups that are shown apart; None where there is none with a few values."""
-        for name in _TASKS:
-            cells = [row.cells.get(name) for row in self._rows]
-            if (
-                name != label
-                and 1 < len({str(cell) for cell in cells if cell not in (None, "")}) <= _MOST_TASKS
-            ):
-                return name
-        return None
+        groups = {name: set(map(str, self._filled.get(name, ()))) for name in _TASKS if name != label}
+        return next((name for name in groups if 1 < len(groups[name]) <= _MOST_TASKS), None)
 
     @property
     def question(self) -> Question:
         """What people were asked about, where no name says it: what there is to compare an answer with."""
         fields = {name for row in self._rows for name in _fields(row.cells)}
-        return (
-            "faithful"
-            if "contexts" in fields
-            else "relevant"
-            if not fields & {"reference", "references"}
-            else "correct"
-        )
+        if "contexts" in fields:
+            return "faithful"
+        return "correct" if fields & {"reference", "references"} else "relevant"
 
     def labelled(self, column: str) -> Iterator[_Item]:
         """The rows with their labels; of a list of claims a row for each."""
@@ -320,7 +311,7 @@ class _Builder:
 
     def add(self, item: _Item) -> None:
         """Add a row; what several annotators said of one sample, each in a row, becomes one."""
-        cells, label = item.cells, item.label
+        cells, label = item.filled, item.label
         if label in (None, ""):
             self.dropped["no label"] += 1
             return
@@ -331,12 +322,12 @@ class _Builder:
             sample=sample,
             label=self._agreed(votes) if are_votes else self.reading.value(label),
             kind=_kind(label),
-            task=str(cells.get(self.task) or "") if self.task else "",
+            task=str(cells.get(self.task or "", "")),
             source=self._source(cells, sample),
             votes=votes,
             published=_numbers(published) if is_mapping(published) else {},
         )
-        people = [str(cells[name]) for name in _ANNOTATORS if cells.get(name) not in (None, "")]
+        people = [str(cells[name]) for name in _ANNOTATORS if name in cells]
         first = self.rows.get(sample.id)
         if people and not votes and row.label is not None:
             votes = {**(first.votes if first else {}), people[0]: float(row.label)}
@@ -348,13 +339,13 @@ class _Builder:
 
     def add_pair(self, item: _Item) -> None:
         """Add two answers, of which people prefer one."""
-        cells, label = item.cells, item.label
-        cells_of = list(label.values()) if is_mapping(label) else label if is_list(label) else [label]
-        numbers = [number for cell in cells_of if (number := number_in(cell)) is not None]
-        if not numbers or not fmean(numbers):
+        cells, label = item.filled, item.label
+        votes = label.values() if is_mapping(label) else label if is_list(label) else [label]
+        numbers = [number for vote in votes if (number := number_in(vote)) is not None]
+        preference = fmean(numbers) if numbers else 0.0
+        if not preference:
             self.dropped["people prefer neither" if numbers else "no label"] += 1
             return
-        preference = fmean(numbers)
         # Two equal answers can be no pair, and equal texts need ids of their own.
         made = [
             self._sample(item._replace(cells={**cells, "answer": cells.get(name), "id": None}))
@@ -362,10 +353,8 @@ class _Builder:
         ]
         base = str(cells.get("id") or made[0].id)
         for sample, side, is_good in zip(made, "ab", (preference < 0, preference > 0), strict=True):
-            renamed = sample.model_copy(update={"id": f"{base}#{side}"})
-            self.rows[renamed.id] = Labelled(
-                sample=renamed, label=is_good, source=self._source(cells, renamed)
-            )
+            one = sample.model_copy(update={"id": f"{base}#{side}"})
+            self.rows[one.id] = Labelled(sample=one, label=is_good, source=self._source(cells, one))
         self.pairs.append(LabelledPair(f"{base}#a", f"{base}#b", preference))
 
     def _agreed(self, votes: Mapping[str, float]) -> bool | float | None:
@@ -378,10 +367,9 @@ class _Builder:
     def _votes(self, label: object) -> dict[str, float]:
         if is_list(label):
             label = {str(number): vote for number, vote in enumerate(label, start=1)}
-        votes = (
-            {str(name): self.reading.value(vote) for name, vote in label.items()} if is_mapping(label) else {}
-        )
-        return {name: float(vote) for name, vote in votes.items() if vote is not None}
+        votes = label.items() if is_mapping(label) else ()
+        values = {str(name): self.reading.value(vote) for name, vote in votes}
+        return {name: float(value) for name, value in values.items() if value is not None}
 
     def _sample(self, item: _Item) -> Sample:
         row = item.cells
@@ -393,7 +381,7 @@ class _Builder:
         }
         for name, content in _CONTENT.items():
             # a claim is judged in the place of the answer that it is of; else the sample's own name counts
-            if row.get(name) not in (None, "") and (name in _CLAIMS or content not in _fields(cells)):
+            if name in item.filled and (name in _CLAIMS or content not in _fields(cells)):
                 cells = {each: cell for each, cell in cells.items() if field_named(each) != content}
                 cells[content] = row[name]
                 self.claims |= name in _CLAIMS
@@ -407,7 +395,7 @@ class _Builder:
         return Sample.from_mapping({**cells, "labels": labels}, textual=item.textual)
 
     def _source(self, cells: Cells, sample: Sample) -> str:
-        if self.source is not None and cells.get(self.source) not in (None, ""):
+        if self.source in cells:
             return str(cells[self.source])
         if _hold_text(sample.contexts):
             return hashlib.sha256("\0".join(sample.contexts or ()).encode()).hexdigest()[:16]
