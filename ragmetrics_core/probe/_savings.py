@@ -43,7 +43,7 @@ def savings_of(
             # the dear judge decides all that is left of an item in one call
             saved = [not any(_is_unsure(verdict, band) for verdict in item) for item in items]
             agreement, whole = (
-                balanced_accuracy(_passed(items, each), good) for each in (band, cascade.unsure)
+                balanced_accuracy(_passed(items, of_band), good) for of_band in (band, cascade.unsure)
             )
             savings.append(
                 Saving(

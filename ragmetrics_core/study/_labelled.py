@@ -149,7 +149,7 @@ def read_labelled(
         values = [value for cell in labels for value in (cell.values() if is_mapping(cell) else [cell])]
         reading = reading_of(column, values, good=good)
         kind = reading.kind
-    source_column = source or next((each for each in _SOURCES if each in table.columns), None)
+    source_column = source or next((spelling for spelling in _SOURCES if spelling in table.columns), None)
     builder = _Builder(column, reading, source_column, by or table.task_column(column))
     for item in items:
         try:
@@ -217,7 +217,7 @@ class _Table:
         Raises:
             ConfigError: there is none.
         """
-        name = next((each for each in (label, spelled(label), stem(label)) if each in self.columns), label)
+        name = next((one for one in (label, spelled(label), stem(label)) if one in self.columns), label)
         outer, dot, _ = name.partition(".")
         if name not in self.columns and not (dot and outer in self.columns):
             raise ConfigError(f"there is no column {label!r}; there is {self.known}")
@@ -382,11 +382,11 @@ class _Builder:
         for name, content in _CONTENT.items():
             # a claim is judged in the place of the answer that it is of; else the sample's own name counts
             if name in item.filled and (name in _CLAIMS or content not in _fields(cells)):
-                cells = {each: cell for each, cell in cells.items() if field_named(each) != content}
+                cells = {other: cell for other, cell in cells.items() if field_named(other) != content}
                 cells[content] = row[name]
                 self.claims |= name in _CLAIMS
         if "question" not in _fields(cells):
-            cells = {each: cell for each, cell in cells.items() if field_named(each) != "question"}
+            cells = {other: cell for other, cell in cells.items() if field_named(other) != "question"}
             cells["question"] = ""
         if cells.get("reference") in ("", []):
             del cells["reference"]

@@ -212,7 +212,7 @@ def labelled_correct(scores: Scores, label: str, *, at_least: float | None = Non
     Raises:
         ConfigError: no sample has the label, or its values are neither good nor bad.
     """
-    values = {each: value for each, of in scores.labels.items() if (value := of.get(label)) is not None}
+    values = {name: value for name, of in scores.labels.items() if (value := of.get(label)) is not None}
     if not values:
         known = scores.label_names
         raise ConfigError(f"no sample of {scores.name} has the label {label!r}; labels are: {known}")
@@ -243,8 +243,8 @@ def good_values(values: Mapping[str, Label], label: str, *, at_least: float | No
 
 def likert_threshold(values: Sequence[Value]) -> float | None:
     """4 for a scale of 1 to 5, where "good" begins; None for any other values."""
-    is_likert = all(isinstance(each, float) and each in (1.0, 2.0, 3.0, 4.0, 5.0) for each in values)
-    return LIKERT_GOOD if is_likert and any(each != 1.0 for each in values) else None
+    is_likert = all(isinstance(value, float) and value in (1.0, 2.0, 3.0, 4.0, 5.0) for value in values)
+    return LIKERT_GOOD if is_likert and any(value != 1.0 for value in values) else None
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:

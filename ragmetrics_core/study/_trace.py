@@ -85,7 +85,9 @@ def trace_difference(
     first, second = _values(before, metric), _values(after, metric)
     moves = {sample_id: second[sample_id] - first[sample_id] for sample_id in first if sample_id in second}
     n = len(moves) or 1
-    is_lower_better = any(each.signature == metric and not each.higher_is_better for each in before.metrics)
+    is_lower_better = any(
+        entry.signature == metric and not entry.higher_is_better for entry in before.metrics
+    )
     way = {"better": 1.0, "worse": -1.0}.get(verdict, 0.0) * (-1.0 if is_lower_better else 1.0)
     way = way or sum(moves.values())
     ordered = sorted(
@@ -102,7 +104,7 @@ def trace_difference(
             changes.update(_kinds(difference))
         share, is_better = moves[sample_id] / n, (moves[sample_id] > 0) != is_lower_better
         moved.append(Moved(sample_id, first[sample_id], second[sample_id], share, difference, is_better))
-    rises, falls = ([moves[each] for each in ordered if (moves[each] > 0) is up] for up in (True, False))
+    rises, falls = ([moves[name] for name in ordered if (moves[name] > 0) is up] for up in (True, False))
     return TraceDifference(
         metric=metric,
         n=len(moves),
@@ -132,7 +134,7 @@ def _repetition(before: Run, after: Run, metric: str, sample_id: str) -> str:
     if len(both) == 1:
         return metric
     first, second = before.scores(sample_id), after.scores(sample_id)
-    return max(both, key=lambda each: abs((second[each].value or 0.0) - (first[each].value or 0.0)))
+    return max(both, key=lambda name: abs((second[name].value or 0.0) - (first[name].value or 0.0)))
 
 
 def _kinds(difference: RecordDiff) -> Counter[str]:
