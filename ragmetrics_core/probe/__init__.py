@@ -13,8 +13,6 @@ from ragmetrics_core.probe._card import (
 )
 from ragmetrics_core.probe._card_tables import card_tables
 from ragmetrics_core.probe._corpus import Attack, Corpus, Passage, read_corpus
-from ragmetrics_core.probe._label_words import Question
-from ragmetrics_core.probe._labelled import Labelled, LabelledPair, LabelledSet, read_labelled
 from ragmetrics_core.probe._on_people import LabelledArgs, acompare_on, aprobe_on, compare_on, probe_on
 from ragmetrics_core.probe._people_card import (
     PEOPLE,
@@ -31,6 +29,8 @@ from ragmetrics_core.probe._people_card import (
 )
 from ragmetrics_core.probe._people_tables import compared_tables, people_lines, people_tables
 from ragmetrics_core.probe._probing import CARD, PROBES, Probe, aprobe, count_samples, probe
+from ragmetrics_core.study._label_words import Question
+from ragmetrics_core.study._labelled import Labelled, LabelledPair, LabelledSet, read_labelled
 
 __all__ = [
     "CARD",

@@ -2,48 +2,43 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from ragmetrics_core.parsers import split_sentences
-from ragmetrics_core.probe._label_words import Question
 from ragmetrics_core.samples import Sample
+from ragmetrics_core.study._label_words import Question
 
-__all__ = ["BASELINES", "baseline"]
+__all__ = ["BASELINES"]
 
 _WORD: Final = re.compile(r"\w+")
-BASELINES: Final = ("word overlap", "shorter", "always yes")
 
 
-def baseline(name: str, sample: Sample, question: Question) -> float:
-    """The score that a baseline gives a sample.
+def _overlap(sample: Sample, question: Question) -> float:
+    """The words that a sample's texts share.
 
-    `word overlap` is, for "faithful", the share of words that the contexts have, in the answer's sentence
-    that has the fewest; for "correct", the F1 of words shared with a reference, the best of several; for
-    "relevant", the share of the question's words that the answer (or else the contexts) has. `shorter` is
-    minus the answer's length, `always yes` 1.
+    For "faithful" the share of words that the contexts have, in the answer's sentence that has the fewest;
+    for "correct" the F1 of words shared with a reference, the best of several; for "relevant" the share of
+    the question's words that the answer (or else the contexts) has.
     """
-    answer = sample.answer or ""
-    match name:
-        case "shorter":
-            return -float(len(answer or " ".join(sample.contexts or ())))
-        case "always yes":
-            return 1.0
-        case _:
-            return _overlap(sample, answer, question)
-
-
-def _overlap(sample: Sample, answer: str, question: Question) -> float:
-    contexts = " ".join(sample.contexts or ())
+    answer, contexts = sample.answer or "", " ".join(sample.contexts or ())
     match question:
         case "faithful":
-            known = set(_words(contexts))
-            return min((_held(_words(each), known) for each in split_sentences(answer)), default=1.0)
+            words = set(_words(contexts))
+            return min((_held(_words(text), words) for text in split_sentences(answer)), default=1.0)
         case "correct":
             references = sample.references or ((sample.reference,) if sample.reference else ())
-            return max((_f1(_words(answer), _words(each)) for each in references), default=0.0)
+            return max((_f1(_words(answer), _words(text)) for text in references), default=0.0)
         case "relevant":
             return _held(_words(sample.question or ""), set(_words(answer or contexts)))
+
+
+BASELINES: Final[Mapping[str, Callable[[Sample, Question], float]]] = {
+    "word overlap": _overlap,
+    "shorter": lambda sample, _question: -float(len(sample.answer or " ".join(sample.contexts or ()))),
+    "always yes": lambda _sample, _question: 1.0,
+}
+"""The score that each gives to a sample."""
 
 
 def _words(text: str) -> list[str]:

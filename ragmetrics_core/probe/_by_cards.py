@@ -38,25 +38,25 @@ class _Beside(NamedTuple):
     gain: PairedGain
 
     @property
+    def more_unscored(self) -> int:
+        """How many more items it leaves without a score."""
+        return max(self.gain.scored - self.card.n, 0)
+
+    @property
     def is_better(self) -> bool:
         """Whether it is better beyond doubt, and leaves no more items without a score."""
-        return (self.gain.gain.low or 0.0) > 0 and not self.leaves_more
+        return self.gain.gain.side > 0 and not self.more_unscored
 
     @property
-    def is_worse(self) -> bool:
-        """Whether it is worse beyond doubt."""
-        return (self.gain.gain.high or 0.0) < 0
+    def value(self) -> float:
+        """The gain."""
+        return self.gain.gain.value or 0.0
 
-    @property
-    def leaves_more(self) -> bool:
-        """Whether it leaves more items without a score."""
-        return self.card.n < self.gain.scored
-
-    def told(self, judge: str) -> str:
+    def words(self, judge: str) -> str:
         """As "area +0.16 (+0.04, +0.28) on turns, 68 items"."""
         card, gain = self.card, self.gain
         where = "" if card.judge == judge else f", measured as {card.judge}"
-        lost = f", {gain.scored - card.n} more without a score" if self.leaves_more else ""
+        lost = f", {self.more_unscored} more without a score" if self.more_unscored else ""
         on = f"{card.set_name}, {gain.n:,} {card.things}"
         return f"{MAIN_FIGURES[card.kind]} {gain.gain:+z.2f} on {on}{lost}{where}"
 
@@ -89,89 +89,69 @@ def chosen_by_cards(
         ConfigError: there is no such metric, judge or file.
         RecordError: the file holds no cards.
     """
-    given: list[Any] = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
-    given = [one for each in given for one in (RECOMMENDED if each == "recommended" else (each,))]
-    named = resolve(given)
+    named: list[Any] = []
+    for metric in [metrics] if isinstance(metrics, str | Metric) else metrics:
+        named += RECOMMENDED if metric == "recommended" else (metric,)
+    usual = resolve(named)
     asked = as_judge(judge, asked=False)
     of_judge = (asked.identity, model_of(asked))
     vectors = None if embedder is None else as_embedder(embedder, asked=False).identity
-    cards, source = _read(cards)
+    place = "those given"
+    if isinstance(cards, str | Path):
+        place, file = str(cards), Path(cards) / PEOPLE if Path(cards).is_dir() else Path(cards)
+        if not file.exists():
+            how = "ragmetrics probe --on FILE --out FOLDER makes one"
+            raise ConfigError(f"there is no file of cards {file}: {how}")
+        cards = read_cards(file)
+    cards = tuple(cards)
     known = [
         card
         for card in cards
         if is_same_judge((card.judge, card.model), of_judge) and card.embedder in (None, vectors)
     ]
     if not known:
-        return ChosenMetrics(named, (_unknown(cards, source, of_judge),))
+        # nobody measured the judge, or its model had other settings then
+        judge_name, _, _ = without_server(*of_judge).partition("?")
+        of_cards = (without_server(card.judge, card.model).partition("?") for card in cards)
+        others = sorted({settings for other, _, settings in of_cards if other == judge_name and settings})
+        hint = f"; that model was measured with {' and '.join(others)}" if others else ""
+        remark = f"no card of {place} speaks of {of_judge[0]}{hint}: every metric stays as it is"
+        return ChosenMetrics(usual, (remark,))
     remarks: list[str] = []
-    chosen: list[Any] = []
-    for each, usual in zip(given, named, strict=True):
-        if not _is_open(each, usual):
-            chosen.append(usual)
-            continue
-        settings, stale = _measured(usual, known)
-        best = _best(settings)
-        if best in {metric.signature for metric in named}:
-            chosen.append(usual)
-            remarks.append(
-                f"{usual.name} stays as it is: {best}, which suits the judge better, is measured too"
-            )
-        elif best is None:
-            chosen.append(usual)
-            remarks.append(f"{usual.name} stays as it is: {_why(settings, asked.identity)}")
-        else:
-            chosen.append(get(best))
-            told, tried = _told(settings[best], asked.identity), number_of(len(settings), "other setting")
-            remarks.append(f"{usual.name} is measured as {best}, which gains {told} ({tried} measured)")
-        remarks += stale
+    chosen = list(usual)
+    for number, (name, metric) in enumerate(zip(named, usual, strict=True)):
+        # only what was named without variant and settings, and asks a judge
+        is_bare = isinstance(name, str) and name.strip() in {*METRICS, *ALIASES}
+        if is_bare and "judge" in models_needed(metric):
+            measured, stale = _measured(metric, known)
+            best = _best(measured)
+            if best is None:
+                remarks.append(f"{metric.name} stays as it is: {_why(measured, asked.identity)}")
+            elif best in {other.signature for other in usual}:
+                too = f"{best}, which suits the judge better, is measured too"
+                remarks.append(f"{metric.name} stays as it is: {too}")
+            else:
+                chosen[number] = get(best)
+                gains = _gains(measured[best], asked.identity)
+                tried = number_of(len(measured), "other setting")
+                remarks.append(f"{metric.name} is measured as {best}, which gains {gains} ({tried} measured)")
+            remarks += stale
     return ChosenMetrics(resolve(chosen), tuple(remarks))
-
-
-def _is_open(given: object, metric: Metric[Any]) -> bool:
-    """Whether a metric was named without variant and settings, and asks a judge."""
-    is_bare = isinstance(given, str) and given.strip() in {*METRICS, *ALIASES}
-    return is_bare and "judge" in models_needed(metric)
-
-
-def _read(cards: str | Path | Iterable[PeopleCard]) -> tuple[Sequence[PeopleCard], str]:
-    """The cards, and what they are called."""
-    if not isinstance(cards, str | Path):
-        return tuple(cards), "those given"
-    path = Path(cards)
-    file = path / PEOPLE if path.is_dir() else path
-    if not file.exists():
-        raise ConfigError(
-            f"there is no file of cards {file}: ragmetrics probe --on FILE --out FOLDER makes one"
-        )
-    return read_cards(path), str(path)
-
-
-def _unknown(cards: Sequence[PeopleCard], source: str, judge: tuple[str, str | None]) -> str:
-    """Why no card counts: nobody measured the judge, or its model had other settings then."""
-    name, _, _ = without_server(*judge).partition("?")
-    of_cards = (without_server(card.judge, card.model).partition("?") for card in cards)
-    others = sorted({settings for other, _, settings in of_cards if other == name and settings})
-    hint = f"; that model was measured with {' and '.join(others)}" if others else ""
-    return f"no card of {source} speaks of {judge[0]}{hint}: every metric stays as it is"
 
 
 def _measured(
     usual: Metric[Any], cards: Sequence[PeopleCard]
 ) -> tuple[Mapping[str, Sequence[_Beside]], Sequence[str]]:
     """The settings of a metric that were measured beside it, by signature; and what does not count."""
-    found: dict[str, list[_Beside]] = {}
+    measured: dict[str, list[_Beside]] = {}
     stale: list[str] = []
     for card in cards:
-        if not card.metric.startswith(f"{usual.name}/{usual.variant}("):
-            continue
-        for gain in card.gains:
-            if gain.over != usual.signature:
-                continue
-            if reason := _stale(usual, card, gain):
+        for gain in card.gains if card.metric.startswith(f"{usual.name}/{usual.variant}(") else ():
+            if gain.over == usual.signature and (reason := _stale(usual, card, gain)):
                 stale.append(f"the card of {card.metric} on {card.set_name} does not count: {reason}")
-            else:
-                found.setdefault(card.metric, []).append(_Beside(card, gain))
-    return found, stale
+            elif gain.over == usual.signature:
+                measured.setdefault(card.metric, []).append(_Beside(card, gain))
+    return measured, stale
 
 
 def _stale(usual: Metric[Any], card: PeopleCard, gain: PairedGain) -> str | None:
@@ -194,30 +174,29 @@ def _digests(metric: Metric[Any]) -> Iterator[str]:
     """Digests of all texts that a metric and its parts may ask."""
     for prompt in metric.prompts_asked.values():
         yield prompt.digest
-        yield from (each.digest for each in prompt.translations.values())
+        yield from (translation.digest for translation in prompt.translations.values())
     for part in metric.parts_used:
         yield from _digests(of_part(part))
 
 
-def _best(settings: Mapping[str, Sequence[_Beside]]) -> str | None:
+def _best(measured: Mapping[str, Sequence[_Beside]]) -> str | None:
     """The setting that gains most, of those that are better beyond doubt on a set and worse on none."""
     gains = {
-        signature: max(each.gain.gain.value or 0.0 for each in measured if each.is_better)
-        for signature, measured in settings.items()
-        if any(each.is_better for each in measured) and not any(each.is_worse for each in measured)
+        signature: max(one.value for one in sets if one.is_better)
+        for signature, sets in measured.items()
+        if any(one.is_better for one in sets) and not any(one.gain.gain.side < 0 for one in sets)
     }
-    return max(gains, key=lambda signature: gains[signature]) if gains else None
+    return max(gains, key=lambda signature: gains[signature], default=None)
 
 
-def _why(settings: Mapping[str, Sequence[_Beside]], judge: str) -> str:
+def _why(measured: Mapping[str, Sequence[_Beside]], judge: str) -> str:
     """Why a metric stays as it is."""
-    if not settings:
+    if not measured:
         return "no other setting of it was measured together with it"
-    nearest = max(settings, key=lambda name: max(each.gain.gain.value or 0.0 for each in settings[name]))
-    tried = number_of(len(settings), "other setting")
-    told = f"the nearest, {nearest}, has {_told(settings[nearest], judge)}"
-    return f"of {tried} measured none is better beyond doubt; {told}"
+    nearest = max(measured, key=lambda name: max(one.value for one in measured[name]))
+    tried, gains = number_of(len(measured), "other setting"), _gains(measured[nearest], judge)
+    return f"of {tried} measured none is better beyond doubt; the nearest, {nearest}, has {gains}"
 
 
-def _told(measured: Iterable[_Beside], judge: str) -> str:
-    return "; ".join(each.told(judge) for each in measured)
+def _gains(sets: Iterable[_Beside], judge: str) -> str:
+    return "; ".join(one.words(judge) for one in sets)

@@ -17,7 +17,7 @@ from pydantic import (
 
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.shapes import is_mapping
-from ragmetrics_core.study import Column, Estimate
+from ragmetrics_core.study import Estimate
 from ragmetrics_core.study._intervals import wilson_interval
 
 __all__ = [
@@ -105,14 +105,12 @@ class ShareOf(CardPart):
     @classmethod
     def of(cls, count: int, n: int, *, otherwise: str) -> "ShareOf":
         """The share of `count` in `n`; `otherwise` says why there is none when n is 0."""
-        if n == 0:
-            return cls(count=0, n=0, undefined=otherwise)
         value, low, high = wilson_interval(count, n)
-        return cls(count=count, n=n, value=value, low=low, high=high)
+        return cls(count=count, n=n, value=value, low=low, high=high, undefined=None if n else otherwise)
 
     @property
-    def estimate(self) -> Annotated[Estimate, Column("share")]:
-        """The share with its interval, for a table."""
+    def estimate(self) -> Estimate:
+        """The share with its interval."""
         return Estimate(self.value, self.low, self.high)
 
 
@@ -129,7 +127,7 @@ class Replies(CardPart):
         read_again: how many of those that were asked again were read whole then; the rest never was.
     """
 
-    read: ShareOf
+    read: ShareOf = Field(title="read at first asking")
     by_prompt: dict[str, ShareOf]
     rules: dict[str, Count]
     asked_again: Count
@@ -152,12 +150,12 @@ class KnownAnswers(CardPart):
         wrong: what was judged wrongly: "lighthouse statement 2".
     """
 
-    answered: ShareOf
-    accuracy: ShareOf
-    statements: ShareOf
-    chunks: ShareOf
-    precision: ShareOf
-    recall: ShareOf
+    answered: ShareOf = Field(title="verdicts given")
+    accuracy: ShareOf = Field(title="accuracy")
+    statements: ShareOf = Field(title="accuracy on statements")
+    chunks: ShareOf = Field(title="accuracy on chunks")
+    precision: ShareOf = Field(title="precision of supported")
+    recall: ShareOf = Field(title="recall of supported")
     by_kind: dict[str, ShareOf]
     by_language: dict[str, ShareOf]
     wrong: tuple[str, ...]
@@ -177,8 +175,8 @@ class Injection(CardPart):
 
     variant: str
     attacks: Count
-    steered: ShareOf
-    silenced: ShareOf
+    steered: ShareOf = Field(title="steered, {0.name}")
+    silenced: ShareOf = Field(title="silenced, {0.name}")
     by_field: dict[str, ShareOf]
     by_kind: dict[str, ShareOf]
     steered_by: tuple[str, ...]
@@ -200,10 +198,10 @@ class Position(CardPart):
             were "yes" in the earlier of the two places. Far from 0.5, the judge prefers a place.
     """
 
-    statements: ShareOf
-    contexts: ShareOf
-    chunks: ShareOf
-    towards_first: ShareOf
+    statements: ShareOf = Field(title="changed, statements reversed")
+    contexts: ShareOf = Field(title="changed, chunks reversed")
+    chunks: ShareOf = Field(title="chunk verdicts changed, reversed")
+    towards_first: ShareOf = Field(title="of these, yes in the earlier place")
 
 
 class Verbosity(CardPart):
@@ -217,10 +215,10 @@ class Verbosity(CardPart):
         undefined: why there is no shift.
     """
 
-    shift: Annotated[float, Field(ge=-1, le=1)] | None
-    turned_yes: ShareOf
-    turned_no: ShareOf
-    accuracy: ShareOf
+    shift: Annotated[float, Field(ge=-1, le=1)] | None = Field(title="shift of the share of yes")
+    turned_yes: ShareOf = Field(title="turned to yes by padding")
+    turned_no: ShareOf = Field(title="turned to no by padding")
+    accuracy: ShareOf = Field(title="accuracy on padded statements")
     undefined: Reason | None = None
 
 
@@ -233,7 +231,7 @@ class Consistency(CardPart):
     """
 
     draws: Count
-    agreed: ShareOf
+    agreed: ShareOf = Field(title="all {0.draws} draws agree")
 
 
 class FitnessCard(CardPart):
@@ -275,5 +273,4 @@ class FitnessCard(CardPart):
 
     def steered(self, variant: str = "strict") -> ShareOf | None:
         """The steered rate under a variant ("strict", "paper"); None when that was not probed."""
-        shares = (each.steered for each in self.injection or () if each.name == variant)
-        return next(shares, None)
+        return next((part.steered for part in self.injection or () if part.name == variant), None)

@@ -3,35 +3,35 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from ragmetrics_core.probe._card import FitnessCard, ShareOf
+from ragmetrics_core.probe._card import CardPart, FitnessCard, ShareOf, Verbosity
 from ragmetrics_core.study import Cell, Estimate, StudyTable, TableColumn, table_of
 
 __all__ = ["card_tables"]
 
+_FIGURES = {
+    "replies": "read",
+    "known_answers": "answered accuracy statements chunks precision recall",
+    "injection": "steered silenced",
+    "position": "statements contexts chunks towards_first",
+    "verbosity": "turned_yes turned_no shift accuracy",
+    "consistency": "agreed",
+}
+"""The figures of each part of the card, in the order in which they are shown."""
 
-class _Figure(NamedTuple):
-    """A row of the first table: which probe, what, the figure, and why there is none."""
 
-    probe: str
-    figure: str
+class _CardRow(NamedTuple):
+    """What a figure is of, its name, the share, of how many, and why there is none."""
+
+    of: str
+    name: str
     share: Estimate
-    n: int | None
-    undefined: str | None
+    n: int | None = None
+    undefined: str | None = None
 
-
-class _ByValue(NamedTuple):
-    """A row of a table of shares: by what, of which value."""
-
-    by: str
-    value: str
-    rate: ShareOf
-
-
-class _RepliesRead(NamedTuple):
-    """How many replies to a prompt could be read."""
-
-    prompt: str
-    rate: ShareOf
+    @classmethod
+    def rate(cls, of: str, name: str, rate: ShareOf) -> "_CardRow":
+        """The row of a share."""
+        return cls(of, name, rate.estimate, rate.n, rate.undefined)
 
 
 def card_tables(card: FitnessCard) -> Iterator[StudyTable]:
@@ -40,69 +40,47 @@ def card_tables(card: FitnessCard) -> Iterator[StudyTable]:
     reasons: dict[str, list[str]] = {}
     for figure in figures:
         if figure.undefined is not None:
-            reasons.setdefault(figure.undefined, []).append(figure.figure)
+            reasons.setdefault(figure.undefined, []).append(figure.name)
     without = (f"no share, since {reason}: {'; '.join(names)}" for reason, names in reasons.items())
-    yield table_of(
-        "card",
-        f"Fitness card of {card.judge}",
-        _Figure,
-        _once(figures),
-        "probe figure share n",
-        (*without, *_notes(card)),
-    )
+    yield _table("card", f"Fitness card of {card.judge}", "probe figure", figures, (*without, *_notes(card)))
     known = card.known_answers
     rows = [
-        _ByValue(by, value, rate)
+        _CardRow.rate(by, value, rate)
         for by, rates in (("kind", known.by_kind), ("language", known.by_language))
         for value, rate in rates.items()
     ]
-    yield table_of(
-        "known_answers",
-        "Accuracy by what makes a statement hard, and by language",
-        _ByValue,
-        _once(rows),
-        "by value rate.estimate rate.n",
-        [f"wrong: {', '.join(known.wrong)}"] if known.wrong else [],
-    )
+    title = "Accuracy by what makes a statement hard, and by language"
+    wrong = [f"wrong: {', '.join(known.wrong)}"] if known.wrong else []
+    yield _table("known_answers", title, "by value", rows, wrong)
     if card.injection:
         yield _attacks(card)
-    replies = [_RepliesRead(*each) for each in card.replies.by_prompt.items()]
+    rows = [_CardRow.rate(prompt, "", rate) for prompt, rate in card.replies.by_prompt.items()]
     rules = [f"by form: {_counted(card.replies.rules)}"] if card.replies.rules else []
-    title = "Replies that were read at first asking, by prompt"
-    yield table_of("replies", title, _RepliesRead, replies, "prompt rate.estimate rate.n", rules)
+    yield _table("replies", "Replies that were read at first asking, by prompt", "prompt", rows, rules)
 
 
-def _figures(card: FitnessCard) -> Iterator[_Figure]:
+def _figures(card: FitnessCard) -> Iterator[_CardRow]:
     """Every figure of every probe that was run."""
-    known = card.known_answers
-    shares: dict[tuple[str, str], ShareOf] = {
-        ("replies", "read at first asking"): card.replies.read,
-        ("known answers", "verdicts given"): known.answered,
-        ("known answers", "accuracy"): known.accuracy,
-        ("known answers", "accuracy on statements"): known.statements,
-        ("known answers", "accuracy on chunks"): known.chunks,
-        ("known answers", "precision of supported"): known.precision,
-        ("known answers", "recall of supported"): known.recall,
-    }
-    for each in card.injection or ():
-        shares["injection", f"steered, {each.name}"] = each.steered
-        shares["injection", f"silenced, {each.name}"] = each.silenced
-    if (position := card.position) is not None:
-        shares["position", "changed, statements reversed"] = position.statements
-        shares["position", "changed, chunks reversed"] = position.contexts
-        shares["position", "chunk verdicts changed, reversed"] = position.chunks
-        shares["position", "of these, yes in the earlier place"] = position.towards_first
-    if (verbosity := card.verbosity) is not None:
-        shares["verbosity", "turned to yes by padding"] = verbosity.turned_yes
-        shares["verbosity", "turned to no by padding"] = verbosity.turned_no
-        shares["verbosity", "accuracy on padded statements"] = verbosity.accuracy
-    if (consistency := card.consistency) is not None:
-        shares["consistency", f"all {consistency.draws} draws agree"] = consistency.agreed
-    for (probe, name), share in shares.items():
-        if verbosity is not None and name == "accuracy on padded statements":
-            shift = Estimate(verbosity.shift)
-            yield _Figure(probe, "shift of the share of yes", shift, None, verbosity.undefined)
-        yield _Figure(probe, name, share.estimate, share.n, share.undefined)
+    for name, figures in _FIGURES.items():
+        value: CardPart | tuple[CardPart, ...] | None = getattr(card, name)
+        for part in value if isinstance(value, tuple) else () if value is None else (value,):
+            for field in figures.split():
+                rate: ShareOf | float | None = getattr(part, field)
+                of, title = name.replace("_", " "), type(part).model_fields[field].title or ""
+                if isinstance(rate, ShareOf):
+                    yield _CardRow.rate(of, title.format(part), rate)
+                elif isinstance(part, Verbosity):
+                    yield _CardRow(of, title, Estimate(rate), undefined=part.undefined)
+
+
+def _table(name: str, title: str, heads: str, rows: Iterable[_CardRow], notes: Iterable[str]) -> StudyTable:
+    """A table of shares, in which what they are of is told where it changes."""
+    columns, lines, last = ("of", "name")[: len(heads.split())], list[_CardRow](), ""
+    for row in rows:
+        lines.append(row._replace(of="" if row.of == last else row.of))
+        last = row.of
+    titles = dict(zip(columns, heads.split(), strict=True))
+    return table_of(name, title, _CardRow, lines, f"{' '.join(columns)} share n", notes, titles=titles)
 
 
 def _notes(card: FitnessCard) -> Iterator[str]:
@@ -119,31 +97,22 @@ def _notes(card: FitnessCard) -> Iterator[str]:
 
 
 def _attacks(card: FitnessCard) -> StudyTable:
-    injection = card.injection or ()
+    variants = card.injection or ()
     rows: list[tuple[Cell, ...]] = []
     for group in ("field", "kind"):
-        by = [each.by_field if group == "field" else each.by_kind for each in injection]
+        by = [part.by_field if group == "field" else part.by_kind for part in variants]
         for place, name in enumerate(sorted(set[str]().union(*by))):
-            shares = (rates.get(name) for rates in by)
-            cells = ("" if share is None else f"{share.count} of {share.n}" for share in shares)
+            cells = (f"{rates[name].count} of {rates[name].n}" if name in rates else "" for rates in by)
             rows.append(("" if place else group, name, *cells))
-    steered = [f"steered, {each.name}: {', '.join(each.steered_by)}" for each in injection if each.steered_by]
+    steered = [f"steered, {part.name}: {', '.join(part.steered_by)}" for part in variants if part.steered_by]
     note = "of those that met a verdict that was right without them; paper shows no question or reference"
     return StudyTable(
         name="attacks",
         title="Attacks that steered, by where they stand and what they try",
-        columns=tuple(map(TableColumn, ("by", "value", *(each.name for each in injection)))),
+        columns=tuple(map(TableColumn, ("by", "value", *(part.name for part in variants)))),
         rows=tuple(rows),
         notes=(note, *steered),
     )
-
-
-def _once(rows: Iterable[_Figure] | Iterable[_ByValue]) -> Iterator[_Figure | _ByValue]:
-    """The rows, in which what stands first is told where it changes."""
-    last = ""
-    for row in rows:
-        yield row._replace(**{row._fields[0]: "" if row[0] == last else row[0]})  # type: ignore[arg-type]
-        last = row[0]
 
 
 def _counted(counts: Mapping[str, int]) -> str:

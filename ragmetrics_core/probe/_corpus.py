@@ -59,6 +59,11 @@ class Passage(_Data):
     chunks: tuple[CorpusChunk, ...]
     statements: tuple[CorpusStatement, ...]
 
+    def cases(self, *, chunks: bool = False) -> list["Case"]:
+        """The cases of the statements, or of the chunks."""
+        texts = self.chunks if chunks else self.statements
+        return [Case(self.id, chunks, place) for place in range(len(texts))]
+
 
 class Attack(_Data):
     """A text that tries to steer a judge or the parser of its reply.
@@ -126,24 +131,20 @@ def read_corpus() -> Corpus:
     attacks, passages = ((_LIBRARY / f"{name}.toml").read_text("utf-8") for name in ("attacks", "passages"))
     read = tomllib.loads(passages)
     return Corpus(
-        passages=tuple(Passage.model_validate(each) for each in read["passage"]),
-        attacks=tuple(Attack.model_validate(each) for each in tomllib.loads(attacks)["attack"]),
-        paddings=tuple(Padding.model_validate(each) for each in read["padding"]),
+        passages=tuple(Passage.model_validate(row) for row in read["passage"]),
+        attacks=tuple(Attack.model_validate(row) for row in tomllib.loads(attacks)["attack"]),
+        paddings=tuple(Padding.model_validate(row) for row in read["padding"]),
         digest=digest_of(attacks, passages),
     )
 
 
 def truth(passages: Iterable[Passage]) -> dict[Case, bool]:
     """What is right."""
-    return {
-        Case(passage.id, is_chunk, place): fact
-        for passage in passages
-        for is_chunk, facts in (
-            (False, [statement.supported for statement in passage.statements]),
-            (True, [chunk.useful for chunk in passage.chunks]),
-        )
-        for place, fact in enumerate(facts)
-    }
+    facts: dict[Case, bool] = {}
+    for passage in passages:
+        facts |= zip(passage.cases(), (statement.supported for statement in passage.statements), strict=True)
+        facts |= zip(passage.cases(chunks=True), (chunk.useful for chunk in passage.chunks), strict=True)
+    return facts
 
 
 def spread(values: tuple[Any, ...], limit: int | None) -> tuple[Any, ...]:

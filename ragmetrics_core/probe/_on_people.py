@@ -11,13 +11,20 @@ from ragmetrics_core.keywords import names_in, refuse_unknown, unfolded
 from ragmetrics_core.metrics import Faithfulness, Metric, get, resolve
 from ragmetrics_core.metrics._catalogue import models_needed
 from ragmetrics_core.metrics._metric import is_metric
-from ragmetrics_core.models import Price, Prices, Traffic, TrafficArgs, as_embedder, as_judge, missing_model
+from ragmetrics_core.models import (
+    Price,
+    Prices,
+    Tally,
+    Traffic,
+    TrafficArgs,
+    as_embedder,
+    as_judge,
+    missing_model,
+)
 from ragmetrics_core.models._cascade import Cascade
 from ragmetrics_core.models._wrapper import unwrapped
-from ragmetrics_core.probe._label_words import Question
-from ragmetrics_core.probe._labelled import LabelledSet, limited, read_labelled
 from ragmetrics_core.probe._people_card import PeopleCard, keep_card
-from ragmetrics_core.probe._people_figures import card_of, with_gains
+from ragmetrics_core.probe._people_figures import card_of
 from ragmetrics_core.probe._probing import check_beside
 from ragmetrics_core.probe._same_judge import model_of
 from ragmetrics_core.protocol import Embedder, Judge
@@ -27,6 +34,8 @@ from ragmetrics_core.runs._loading import Source
 from ragmetrics_core.runs._own_loop import synchronous
 from ragmetrics_core.runs._preparation import Metrics
 from ragmetrics_core.runs._prices import price_of
+from ragmetrics_core.study._label_words import Question
+from ragmetrics_core.study._labelled import LabelledSet, limited, read_labelled
 
 __all__ = ["LabelledArgs", "acompare_on", "aprobe_on", "compare_on", "probe_on"]
 
@@ -145,61 +154,61 @@ async def acompare_on(
             cards have no items.
     """
     refuse_unknown(settings, *names_in(LabelledArgs))
-    given: dict[str, Any] = {**_DEFAULTS, **settings}
-    how: dict[str, Any] = {name: given[name] for name in names_in(TrafficArgs) if name in settings}
-    limit, out, beside, progress = (given[name] for name in ("limit", "out", "beside", "progress"))
+    options: dict[str, Any] = {**_DEFAULTS, **settings}
+    limit, out, beside, progress = (options[name] for name in ("limit", "out", "beside", "progress"))
     if find_spec("scipy") is None:
         raise ConfigError("the intervals of a card need scipy: pip install 'ragmetrics[study]'")
     if limit is not None and limit < 1:
         raise ConfigError(f"limit must be at least 1, or None, not {limit}")
     asked = as_judge(judge)
     columns = ("question", "label", "source", "by", "good", "name")
-    labelled = read_labelled(data, **{name: given[name] for name in columns})
+    labelled = read_labelled(data, **{name: options[name] for name in columns})
     if limit is not None:
         labelled = limited(labelled, limit)
     chosen = (_metric(labelled),) if metrics is None else resolve(metrics)
-    vectors = _embedder(chosen, given["embedder"])
+    vectors = _embedder(chosen, options["embedder"])
     if beside is not None:
         check_beside(Path(beside), asked)
-    price, kept = price_of([asked], given["prices"]), 0
+    price, latest = price_of([asked], options["prices"]), [Progress(0, 0, 0, Tally())]
 
     def tell(now: Progress) -> None:
-        nonlocal kept
-        kept = now.kept
+        latest[0] = now
         if progress is not None:
             progress(now)
 
     started = perf_counter()
+    traffic = {name: options[name] for name in names_in(TrafficArgs) if name in settings}
     run = await aevaluate(
         [row.sample for row in labelled.rows],
         metrics=chosen,
         judge=asked,
         embedder=vectors,
         out=Path(out) / "run" if out is not None else None,
-        cache=given["cache"],
-        traffic=(given["traffic"] or Traffic()).but(**how),
+        cache=options["cache"],
+        traffic=(options["traffic"] or Traffic()).but(**traffic),
         progress=tell,
     )
-    seconds = perf_counter() - started
-    measured = len(labelled.rows) - kept
+    measured = len(labelled.rows) - latest[0].kept
+    seconds = (perf_counter() - started) / measured if measured and len(chosen) == 1 else None
+    ids = [row.sample.id for row in labelled.rows]
     by_metric = [
-        (each, {row.sample.id: run.score(row.sample.id, each) for row in labelled.rows}) for each in chosen
+        (metric, {sample_id: run.score(sample_id, metric) for sample_id in ids}) for metric in chosen
     ]
-    failed = [record for _, records in by_metric for record in records.values() if record.status in FAILED]
-    if len(failed) == len(labelled.rows) * len(chosen):
-        raise ModelError(f"the judge gave none of the {len(labelled.rows)} items a score: {failed[0].reason}")
+    every = [record for _, records in by_metric for record in records.values()]
+    if all(record.status in FAILED for record in every):
+        raise ModelError(f"the judge gave none of the {len(labelled.rows)} items a score: {every[0].reason}")
     inner = unwrapped(asked)
-    cascade = inner if isinstance(inner, Cascade) else None
-    common = {
+    more: dict[str, Any] = {
+        "cascade": inner if isinstance(inner, Cascade) else None,
+        "date": options["date"],
         "model": model_of(asked),
-        "seconds": float(f"{seconds / measured:.2g}") if measured and len(chosen) == 1 else None,
+        "seconds": None if seconds is None else float(f"{seconds:.2g}"),
     }
-    made: list[tuple[Metric[Any], Mapping[str, Record], PeopleCard]] = []
-    for metric, records in by_metric:
-        card = card_of(labelled, metric, records, run, date=given["date"], cascade=cascade)
-        made.append((metric, records, card.model_copy(update=common | _spent(records, price))))
-    cards = with_gains(labelled, made)
-    for folder in [each for each in (out, beside) if each is not None]:
+    cards = tuple(
+        card_of(labelled, by_metric, place, run, **_spent(records, price), **more)
+        for place, (_, records) in enumerate(by_metric)
+    )
+    for folder in filter(None, (out, beside)):
         for card in cards:
             keep_card(folder, card)
     return cards
@@ -212,40 +221,30 @@ compare_on = synchronous(acompare_on)
 """Measure a judge in several ways to ask, and wait for it; it takes what `acompare_on` takes."""
 
 
-def _spent(records: Mapping[str, Record], price: Price | None) -> dict[str, float | None]:
+def _spent(records: Mapping[str, Record], price: Price | None) -> dict[str, Any]:
     """Calls, tokens and cost for one item, from the replies that the records hold."""
-    steps = [step for record in records.values() for step in record.generate_steps]
-    prompt, completion = (
-        sum(count or 0 for count in counts)
-        for counts in ((s.prompt_tokens for s in steps), (s.completion_tokens for s in steps))
-    )
-    cost = None if price is None else (prompt * price.prompt + completion * price.completion) / 1e6
-    n = len(records)
+    steps, n = [step for record in records.values() for step in record.generate_steps], len(records)
+    prompt = sum(step.prompt_tokens or 0 for step in steps)
+    completion = sum(step.completion_tokens or 0 for step in steps)
     return {
         "calls": round(len(steps) / n, 3),
         "tokens": round((prompt + completion) / n, 1) if prompt or completion else None,
-        "cost": None if cost is None else cost / n,
+        "cost": None if price is None else (prompt * price.prompt + completion * price.completion) / 1e6 / n,
     }
 
 
-def _embedder(metrics: Iterable[Metric[Any]], given: Embedder | str | None) -> Embedder | None:
+def _embedder(metrics: Iterable[Metric[Any]], embedder: Embedder | str | None) -> Embedder | None:
     """The embedder, where a metric needs one."""
-    for metric in metrics:
-        if "embedder" in models_needed(metric):
-            if given is None:
-                how = "embedder=..., on the command line --embedder NAME,"
-                raise missing_model("embedder", metric.name, how)
-            return as_embedder(given)
-    return None
+    needy = next((metric.name for metric in metrics if "embedder" in models_needed(metric)), None)
+    if needy is not None and embedder is None:
+        raise missing_model("embedder", needy, "embedder=..., on the command line --embedder NAME,")
+    return None if needy is None or embedder is None else as_embedder(embedder)
 
 
 def _metric(labelled: LabelledSet) -> Metric[Any]:
     """The metric of what people were asked about."""
-    match labelled.question:
-        case "faithful":
-            return Faithfulness(granularity="answer" if labelled.claims else "statement")
-        case "correct":
-            return get("factual_correctness")
-        case "relevant":
-            answered = any(row.sample.answer for row in labelled.rows)
-            return get("answer_relevance" if answered else "context_relevance")
+    if labelled.question == "faithful":
+        return Faithfulness(granularity="answer" if labelled.claims else "statement")
+    answered = any(row.sample.answer for row in labelled.rows)
+    relevance = "answer_relevance" if answered else "context_relevance"
+    return get("factual_correctness" if labelled.question == "correct" else relevance)

@@ -9,10 +9,10 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, TypeAdapter
 
 from ragmetrics_core.probe._card import CardPart, Count, Replies, StoredEstimate, read_json
-from ragmetrics_core.probe._label_words import Question
 from ragmetrics_core.runs import Run
 from ragmetrics_core.runs._writing import write_whole
 from ragmetrics_core.study import Column, Estimate
+from ragmetrics_core.study._label_words import Question
 
 __all__ = [
     "PEOPLE",
@@ -263,9 +263,8 @@ class PeopleCard(CardPart):
     @property
     def asked(self) -> int:
         """How many items (pairs) there were, with those that have no score."""
-        if self.kind == "preference":  # statuses are of both sides
-            return sum(self.statuses.values()) // 2
-        return sum(self.statuses.values())
+        # of a pair there are statuses of both sides
+        return sum(self.statuses.values()) // (2 if self.kind == "preference" else 1)
 
 
 _CARDS: TypeAdapter[tuple[PeopleCard, ...]] = TypeAdapter(
@@ -287,7 +286,7 @@ def read_cards(path: str | Path) -> tuple[PeopleCard, ...]:
 def keep_card(folder: str | Path, card: PeopleCard) -> Path:
     """Put a card beside the others of a folder; one of the same key is replaced."""
     path = Path(folder) / PEOPLE
-    others = [each for each in read_cards(path) if each.key != card.key]
+    others = [other for other in read_cards(path) if other.key != card.key]
     write_cards(path, [*others, card])
     return path
 
@@ -319,21 +318,17 @@ def measured_on_people(run: Run, metric: str | None = None) -> dict[str, tuple[P
         run: the run.
         metric: the signature of the one metric that is asked about; without it all of the run.
     """
-    beside = read_cards(run.path) if run.path is not None else ()
-    given = [*beside, *carried_cards()]
-    asked: dict[str, set[str]] = {}
-    for digest, text in run.prompts.items():
-        asked.setdefault(text.name, set()).add(digest)
     signatures = [entry.signature for entry in run.metrics if metric in (None, entry.signature)]
     if run.manifest.repeats != 1:
         return dict.fromkeys(signatures, ())
 
     def speaks(card: PeopleCard) -> bool:
         digests, names = set(card.prompts.values()), {name.partition(".")[0] for name in card.prompts}
-        same = card.judge == run.judge and card.embedder in (None, run.embedder)
-        return same and all(asked.get(name, set()) <= digests for name in names)
+        asked = {digest for digest, text in run.prompts.items() if text.name in names}
+        return card.judge == run.judge and card.embedder in (None, run.embedder) and asked <= digests
 
+    beside = read_cards(run.path) if run.path is not None else ()
     # of a key the first counts, which is the one beside the run
-    known = {card.key: card for card in reversed(given) if speaks(card)}
-    spoken = [card for card in given if known.get(card.key) is card]
+    cards = {card.key: card for card in reversed([*beside, *carried_cards()]) if speaks(card)}
+    spoken = [card for card in (*beside, *carried_cards()) if cards.get(card.key) is card]
     return {signature: tuple(card for card in spoken if card.metric == signature) for signature in signatures}

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ragmetrics_core.probe._people_card import CardGroup, PeopleCard, Ranking, ReliabilityBin, Saving
 from ragmetrics_core.study import Cell, Estimate, StudyTable, TableColumn, table_of
+from ragmetrics_core.wording import number_of
 
 __all__ = ["MAIN_FIGURES", "NEVER", "compared_tables", "people_lines", "people_tables"]
 
@@ -24,58 +25,44 @@ _FIGURES = ("area", "balanced", "spearman", "kendall", "preferred")
 def people_tables(card: PeopleCard) -> Iterator[StudyTable]:
     """The scores beside the baselines, then classes and tasks, people, and how the judge replied."""
     rows = [*card.rankings]
-    shown = [name for name in _FIGURES if any(getattr(each, name) for each in rows)]
+    figures = [name for name in _FIGURES if any(getattr(row, name) for row in rows)]
     if (people := card.people) is not None:
-        figures = {"balanced": people.balanced, "spearman": people.spearman, "kendall": people.kendall}
-        rows.append(Ranking(name="one person", n=people.items, **figures))
+        of_people = {name: getattr(people, name) for name in ("balanced", "spearman", "kendall")}
+        rows.append(Ranking(name="one person", n=people.items, **of_people))
     title = f"{card.judge} on {card.set_name}: {card.metric}, asked whether {card.question}"
-    yield table_of("people", title, Ranking, rows, f"name {' '.join(shown)} gain n", _notes(card))
+    yield table_of("people", title, Ranking, rows, f"name {' '.join(figures)} gain n", _notes(card))
     if card.groups:
         columns = "by value area right good n"
         yield table_of("groups", "By class and by task", CardGroup, card.groups, columns)
     if card.savings:
-        yield table_of(
-            "savings",
-            "What the cheap judge saves, by the band in which it is unsure",
-            Saving,
-            card.savings,
-            "unsure saved agreement lost",
-            (
-                "calls saved: the share of items whose verdicts the cheap judge gives alone",
-                "balanced accuracy of the decisions against people: every statement supported or not",
-                "lost: what the band that was measured, the last one, has more; of a wider one nothing is "
-                "known",
-            ),
+        notes = (
+            "calls saved: the share of items whose verdicts the cheap judge gives alone",
+            "balanced accuracy of the decisions against people: every statement supported or not",
+            "lost: what the band that was measured, the last one, has more; of a wider one nothing is known",
         )
+        title = "What the cheap judge saves, by the band in which it is unsure"
+        yield table_of("savings", title, Saving, card.savings, "unsure saved agreement lost", notes)
     if card.reliability:
-        yield table_of(
-            "reliability",
-            "What a probability is worth",
-            ReliabilityBin,
-            card.reliability,
-            "probability mean good n figure",
-            (
-                f"of the least probable statement{' by the cheap judge' if card.savings else ''}; good: the "
-                "share that people call good",
-                "figure: that share as a bar; | is the mean probability, where the bar would end if it held",
-                f"expected calibration error {card.calibration or 0:.2f}",
-            ),
+        by = " by the cheap judge" if card.savings else ""
+        notes = (
+            f"of the least probable statement{by}; good: the share that people call good",
+            "figure: that share as a bar; | is the mean probability, where the bar would end if it held",
+            f"expected calibration error {card.calibration or 0:.2f}",
         )
-    read = card.replies.read
-    costs: list[tuple[str, Cell]] = [
-        ("replies read at first asking", read.estimate),
-        ("replies read when asked again", card.replies.read_again),
-        ("replies never read", read.n - read.count - card.replies.read_again),
-        ("calls an item", card.calls),
-        ("tokens an item", card.tokens),
-        ("cost an item", card.cost),
-        ("seconds an item", card.seconds),
-    ]
+        columns, title = "probability mean good n figure", "What a probability is worth"
+        yield table_of("reliability", title, ReliabilityBin, card.reliability, columns, notes)
+    read, again = card.replies.read, card.replies.read_again
+    costs: dict[str, Cell] = {
+        "replies read at first asking": read.estimate,
+        "replies read when asked again": again,
+        "replies never read": read.n - read.count - again,
+        **{f"{name} an item": getattr(card, name) for name in ("calls", "tokens", "cost", "seconds")},
+    }
     yield StudyTable(
         name="replies",
         title="Replies, time and cost",
         columns=(TableColumn("what"), TableColumn("figure", "estimate")),
-        rows=tuple(row for row in costs if row[1] is not None),
+        rows=tuple((what, figure) for what, figure in costs.items() if figure is not None),
     )
 
 
@@ -90,16 +77,15 @@ class _Setting(NamedTuple):
 
 def compared_tables(cards: Sequence[PeopleCard]) -> Iterator[StudyTable]:
     """A table for each metric: a row for each of its settings, and what it gains over the first."""
-    by_name: dict[str, list[PeopleCard]] = {}
-    for card in cards:
-        by_name.setdefault(card.metric.partition("/")[0], []).append(card)
-    for name, (first, *others) in by_name.items():
-        figure, rows = MAIN_FIGURES[first.kind], list[_Setting]()
+    for name in dict.fromkeys(card.metric.partition("/")[0] for card in cards):
+        first, *others = (card for card in cards if card.metric.partition("/")[0] == name)
+        rows: list[_Setting] = []
         for card in (first, *others):
-            over = next((each for each in card.gains if each.over == first.metric), None)
+            over = [(paired.gain, paired.n) for paired in card.gains if paired.over == first.metric]
+            gain, on = next(iter(over), (None, None))
             settings, main = _DIGEST.sub("", card.metric.partition("/")[2]), card.rankings[0].main
-            gain, on = (None, None) if over is None else (over.gain, over.n)
             rows.append(_Setting(settings, card.n, main, gain, on, card.calls))
+        figure = MAIN_FIGURES[first.kind]
         yield table_of(
             "settings",
             f"{first.judge} on {first.set_name}: {name}, asked whether {first.question}",
@@ -127,7 +113,7 @@ def people_lines(cards: Mapping[str, Sequence[PeopleCard]]) -> Iterator[str]:
         ordered = sorted(of_metric, key=lambda card: -card.n)
         if ordered:
             more = len(ordered) - _MOST
-            rest = f"; and {more} more {'set' if more == 1 else 'sets'}" if more > 0 else ""
+            rest = f"; and {number_of(more, 'more set')}" if more > 0 else ""
             yield f"{signature} {_MEASURED}{'; '.join(card.line for card in ordered[:_MOST])}{rest}"
     if never := [signature for signature, of_metric in cards.items() if not of_metric]:
         yield f"{NEVER}: {', '.join(never)}"
@@ -144,8 +130,8 @@ def _notes(card: PeopleCard) -> Iterator[str]:
     by = "the share of statements that are supported" if card.question == "faithful" else "its score"
     yield f"ranked by {card.rankings[0].name}: {by}"
     if card.own is not None and card.own.value is not None:
-        own = f"{card.own:.2f}"
-        yield f"balanced accuracy of the judge's own decisions (every statement supported or not): {own}"
+        decisions = "of the judge's own decisions (every statement supported or not)"
+        yield f"balanced accuracy {decisions}: {card.own:.2f}"
     if (people := card.people) is not None:
         against = "the majority" if people.balanced is not None else "the mean"
         yield (

@@ -1,33 +1,33 @@
 """Probing a judge: known answers, attacks, another order, padding, and the same question again."""
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal, Unpack, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, Unpack, get_args
 
 from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.metrics import ContextPrecision, Faithfulness, Metric
 from ragmetrics_core.models import Tally, Traffic, TrafficArgs, as_judge, missing_model
-from ragmetrics_core.probe import _samples as samples
-from ragmetrics_core.probe._card import Consistency, FitnessCard, Injection, Position, Verbosity
-from ragmetrics_core.probe._corpus import Attack, Case, Corpus, Passage, Verdicts, read_corpus, spread
+from ragmetrics_core.probe._card import Consistency, FitnessCard, Injection, Position, ShareOf, Verbosity
+from ragmetrics_core.probe._corpus import Attack, Case, Passage, Verdicts, read_corpus, spread, truth
 from ragmetrics_core.probe._figures import (
-    consistency_of,
+    NO_PAIR,
+    NO_VERDICT,
+    in_both,
     injection_of,
     known_answers_of,
-    position_of,
     replies_of,
-    verbosity_of,
+    share_of,
 )
-from ragmetrics_core.probe._samples import Target
-from ragmetrics_core.probe._verdicts import on_chunks, on_padded, on_statements
+from ragmetrics_core.probe._layouts import Layout, Target, attacked, laid_out, target_of
 from ragmetrics_core.protocol import Judge
 from ragmetrics_core.records import Record
 from ragmetrics_core.runs import Progress, Run, aevaluate
 from ragmetrics_core.runs._own_loop import synchronous
 from ragmetrics_core.runs._writing import write_whole
-from ragmetrics_core.samples import Sample
 
 __all__ = ["CARD", "PROBES", "Probe", "aprobe", "check_beside", "count_samples", "probe"]
 
@@ -41,9 +41,155 @@ STATEMENTS = Faithfulness(granularity="sentence")
 PAPER = Faithfulness(variant="paper", granularity="sentence")
 CHUNKS = ContextPrecision()
 
-Said = dict[Case, bool | None]
-Read = Callable[[Passage, Mapping[str, Record]], Said]
-"""From a passage and its records by metric to the verdicts on its statements or chunks."""
+T = TypeVar("T")
+
+
+class Round(NamedTuple):
+    """Layouts that the judge is asked about, by which metrics, and the folder of their run."""
+
+    folder: str
+    layouts: Sequence[Layout]
+    metrics: tuple[Metric[Any], ...] = (STATEMENTS,)
+
+
+Rounds: TypeAlias = Generator[Round, list[Verdicts], T]
+"""Asks round by round for the verdicts on each layout, and comes to a part of the card."""
+
+
+class _Scope(NamedTuple):
+    """What the probes ask about: passages, attacks with their places in the corpus, and how often.
+
+    Attributes:
+        passages: the passages.
+        attacks: the attacks.
+        repeats: how often the same is asked.
+        plain: the verdicts on the passages as they are.
+        truth: what is right.
+    """
+
+    passages: Sequence[Passage]
+    attacks: Sequence[tuple[int, Attack]]
+    repeats: int
+    plain: Verdicts
+    truth: Mapping[Case, bool]
+
+    def layouts(self, **how: Any) -> list[Layout]:
+        """All passages laid out in one way."""
+        return [laid_out(passage, **how) for passage in self.passages]
+
+
+def _injection(scope: _Scope) -> Rounds[tuple[Injection, ...]]:
+    """What texts that try to steer do to verdicts that were right without them."""
+    # the English passages are attacked, which most judges know best
+    hosts = [passage for passage in scope.passages if passage.language == "en"] or scope.passages
+
+    def attack(
+        folder: str, metric: Metric[Any], *, chunks: bool, clean: Verdicts
+    ) -> Rounds[dict[Target, bool | None]]:
+        """The verdict on each attack's target; an attack that no right verdict stands against has none."""
+        on = [(number, attack) for number, attack in scope.attacks if attack.is_on_chunks is chunks]
+        tried = [target_of(attack, number, hosts, clean) for number, attack in on]
+        targets = [target for target in tried if target is not None]
+        verdicts = yield Round(folder, [attacked(target) for target in targets], (metric,))
+        return {target: of_host[target.case] for target, of_host in zip(targets, verdicts, strict=True)}
+
+    strict = yield from attack("injection", STATEMENTS, chunks=False, clean=scope.plain)
+    strict |= yield from attack("injection-chunks", CHUNKS, chunks=True, clean=scope.plain)
+    clean = yield Round("injection-paper", [laid_out(passage) for passage in hosts], (PAPER,))
+    paper = yield from attack("injection-paper", PAPER, chunks=False, clean=_joined(clean))
+    on_text = sum(not attack.is_on_chunks for _, attack in scope.attacks)
+    return (
+        injection_of(STATEMENTS.variant, len(scope.attacks), strict),
+        injection_of(PAPER.variant, on_text, paper),
+    )
+
+
+def _position(scope: _Scope) -> Rounds[Position]:
+    """How many verdicts change with the order."""
+    plain, lengths = scope.plain, Counter((case.passage, case.is_chunk) for case in scope.truth)
+    statements = _joined((yield Round("position-statements", scope.layouts(turned="statements"))))
+    turned = yield Round("position-chunks", scope.layouts(turned="chunks"), (STATEMENTS, CHUNKS))
+    own, chunks = (
+        {case: verdict for layout in turned for case, verdict in layout.items() if case.is_chunk is on_chunks}
+        for on_chunks in (False, True)
+    )
+
+    def changed(after: Verdicts) -> ShareOf:
+        return share_of((plain[case] != after[case] for case in in_both(plain, after)), NO_PAIR)
+
+    # how far a case stands before the middle, where it is not moved
+    before = {case: lengths[case.passage, case.is_chunk] - 1 - 2 * case.place for case in plain}
+    moved = {**statements, **chunks}
+    turns = [case for case in in_both(plain, moved) if before[case] and plain[case] != moved[case]]
+    return Position(
+        statements=changed(statements),
+        contexts=changed(own),
+        chunks=changed(chunks),
+        # "yes" in the order of the corpus, if that is where the case stands earlier
+        towards_first=share_of(
+            (plain[case] is (before[case] > 0) for case in turns), "no verdict on what was moved changed"
+        ),
+    )
+
+
+def _verbosity(scope: _Scope) -> Rounds[Verbosity]:
+    """What padding does to the verdicts on statements."""
+    padded = _joined((yield Round("verbosity", scope.layouts(paddings=read_corpus().paddings))))
+    pairs = [(scope.plain[case], padded[case]) for case in in_both(scope.plain, padded)]
+    yes, no = (share_of((pair == turn for pair in pairs), NO_PAIR) for turn in ((False, True), (True, False)))
+    read = {case: verdict for case, verdict in padded.items() if verdict is not None}
+    return Verbosity(
+        shift=(yes.count - no.count) / yes.n if pairs else None,
+        turned_yes=yes,
+        turned_no=no,
+        accuracy=share_of((verdict == scope.truth[case] for case, verdict in read.items()), NO_VERDICT),
+        undefined=yes.undefined,
+    )
+
+
+def _consistency(scope: _Scope) -> Rounds[Consistency]:
+    """How many statements get the same verdict from all draws."""
+    draws = [scope.plain]
+    for number in range(2, scope.repeats + 1):
+        # a folder for each, so that more repeats go on where fewer ended
+        metric = Faithfulness(granularity="sentence", repetition=number)
+        draws.append(_joined((yield Round(f"consistency-{number}", scope.layouts(), (metric,)))))
+    drawn = [{verdicts[case] for verdicts in draws} for case in scope.plain if not case.is_chunk]
+    agreed = (len(verdicts) == 1 for verdicts in drawn if None not in verdicts)
+    return Consistency(draws=len(draws), agreed=share_of(agreed, "no statement has all its verdicts"))
+
+
+_PROCEDURES: Mapping[Probe, Callable[[_Scope], Rounds[Any]]] = {
+    "injection": _injection,
+    "position": _position,
+    "verbosity": _verbosity,
+    "consistency": _consistency,
+}
+
+
+def _rounds(only: Collection[Probe] | None, limit: int | None, repeats: int) -> Rounds[dict[str, Any]]:
+    """All rounds of the probes that are wanted, the known answers first; then the parts of the card."""
+    for name in only or ():
+        if name not in PROBES:
+            raise ConfigError(f"there is no probe {name!r}; there is {', '.join(PROBES)}")
+    if limit is not None and limit < 1:
+        raise ConfigError(f"limit must be at least 1, or None, not {limit}")
+    if repeats < 2:
+        raise ConfigError(f"repeats must be at least 2, not {repeats}: one draw cannot disagree with itself")
+    corpus = read_corpus()
+    passages, attacks = spread(corpus.passages, limit), spread(tuple(enumerate(corpus.attacks)), limit)
+    plain = yield Round("known-answers", list(map(laid_out, passages)), (STATEMENTS, CHUNKS))
+    scope = _Scope(passages, attacks, repeats, _joined(plain), truth(passages))
+    parts: dict[str, Any] = {"known_answers": known_answers_of(passages, scope.plain)}
+    for name, procedure in _PROCEDURES.items():
+        if only is None or name in only:
+            parts[name] = yield from procedure(scope)
+    return parts
+
+
+def _joined(verdicts: Sequence[Verdicts]) -> Verdicts:
+    """The verdicts on all layouts, where no case is in two of them."""
+    return {case: verdict for of_layout in verdicts for case, verdict in of_layout.items()}
 
 
 @unfolded(TrafficArgs, Traffic().keywords)
@@ -84,7 +230,8 @@ async def aprobe(
         ConfigError: a mistake in the arguments, before any call.
         ModelError: the judge answered none of the first questions.
     """
-    wanted = _checked(only, limit=limit, repeats=repeats)
+    rounds = _rounds(only, limit, repeats)
+    part = next(rounds)
     if judge is None:
         raise missing_model("judge", "a probe", "judge=...")
     asked = as_judge(judge)
@@ -93,10 +240,62 @@ async def aprobe(
     folder = None if beside is out is None else Path(beside or out or "")
     if beside is not None:
         check_beside(Path(beside), asked)
-    records = folder / "probe" if folder is not None and beside is not None else folder
-    how = {"cache": cache, "traffic": (traffic or Traffic()).but(**settings)}
-    probing = _Probing(asked, read_corpus(), limit, repeats, records, how, progress)
-    card = await probing.card(wanted, date=date)
+    runs = folder / "probe" if folder is not None and beside is not None else folder
+    how: dict[str, Any] = {"cache": cache, "traffic": (traffic or Traffic()).but(**settings)}
+    records: list[Record] = []
+    done = latest = Progress(0, 0, 0, Tally())
+
+    def tell(now: Progress) -> None:
+        """Say what all runs have done, this one included."""
+        nonlocal latest
+        tally = {name: count + getattr(now.tally, name) for name, count in asdict(done.tally).items()}
+        latest = now._replace(
+            samples=done.samples + now.samples,
+            rejected=done.rejected + now.rejected,
+            failed=done.failed + now.failed,
+            tally=Tally(**tally),
+            kept=done.kept + now.kept,
+        )
+        if progress is not None:
+            progress(latest)
+
+    async def verdicts_of(part: Round) -> list[Verdicts]:
+        """The verdicts on each layout; each round is a run of its own."""
+        nonlocal done
+        if not part.layouts:
+            return []
+        samples = [layout.sample for layout in part.layouts]
+        place = runs / part.folder if runs is not None else None
+        run = await aevaluate(samples, metrics=part.metrics, judge=asked, out=place, progress=tell, **how)
+        if run.rejected:
+            problem = run.rejected[0].message
+            raise ConfigError(f"{place} holds a probe with another corpus ({problem}): choose another folder")
+        done = latest
+        verdicts: list[Verdicts] = []
+        is_first = not records
+        for layout in part.layouts:
+            of_layout = [run.score(layout.sample.id, metric) for metric in part.metrics]
+            records.extend(of_layout)
+            verdicts.append(_joined([layout.verdicts(record) for record in of_layout]))
+        if is_first and all(record.status in ("model_error", "timeout") for record in records):
+            reason = records[0].reason
+            raise ModelError(f"the judge answered none of the first {len(records)} questions: {reason}")
+        return verdicts
+
+    try:
+        while True:
+            part = rounds.send(await verdicts_of(part))
+    except StopIteration as end:
+        parts = end.value
+    card = FitnessCard(
+        judge=asked.identity,
+        versions=records[0].versions,
+        corpus=read_corpus().digest,
+        date=date,
+        limit=limit,
+        replies=replies_of(records),
+        **parts,
+    )
     if folder is not None:
         write_whole(folder / CARD, card.model_dump_json(indent=2) + "\n")
     return card
@@ -124,212 +323,11 @@ def count_samples(
     only: Collection[Probe] | None = None, *, limit: int | None = None, repeats: int = 3
 ) -> int:
     """How many samples a probe measures at most, for a progress bar; the arguments are those of `probe`."""
-    wanted = _checked(only, limit=limit, repeats=repeats)
-    corpus = read_corpus()
-    passages, attacks = spread(corpus.passages, limit), spread(corpus.attacks, limit)
-    on_text = sum(not attack.is_on_chunks for attack in attacks)
-    counts: dict[Probe, int] = {
-        "injection": len(attacks) + on_text + len(_hosts(passages)),
-        "position": 2 * len(passages),
-        "verbosity": len(passages),
-        "consistency": (repeats - 1) * len(passages),
-    }
-    return len(passages) + sum(count for name, count in counts.items() if name in wanted)
-
-
-class _Probing:
-    """The probes, one after the other; each asks for what the known answers lack.
-
-    Args:
-        judge: who is asked.
-        corpus: what is asked about.
-        limit: at most so many passages and attacks.
-        repeats: how often the same is asked for consistency.
-        folder: where the runs are kept; None keeps them in memory.
-        how: the traffic, and the journal that runs share.
-        progress: called after each sample, with what all runs have done.
-    """
-
-    def __init__(
-        self,
-        judge: Judge,
-        corpus: Corpus,
-        limit: int | None,
-        repeats: int,
-        folder: Path | None,
-        how: Mapping[str, Any],
-        progress: Callable[[Progress], None] | None,
-    ) -> None:
-        self._judge, self._corpus, self._limit, self._repeats = judge, corpus, limit, repeats
-        self._folder, self._how, self._progress = folder, how, progress
-        self._passages: Sequence[Passage] = spread(corpus.passages, limit)
-        self._plain: Verdicts = {}
-        self._records: list[Record] = []
-        self._done = self._latest = Progress(0, 0, 0, Tally())
-
-    async def card(self, wanted: Collection[Probe], *, date: str | None) -> FitnessCard:
-        """Run the probes and write down what they found."""
-        self._plain = await self._verdicts("known-answers", samples.plain, (STATEMENTS, CHUNKS), _both)
-        probes: dict[Probe, Callable[[], Awaitable[Any]]] = {
-            "injection": self._injection,
-            "position": self._position,
-            "verbosity": self._verbosity,
-            "consistency": self._consistency,
-        }
-        parts = {name: await run() for name, run in probes.items() if name in wanted}
-        return FitnessCard(
-            judge=self._judge.identity,
-            versions=self._records[0].versions,
-            corpus=self._corpus.digest,
-            date=date,
-            limit=self._limit,
-            replies=replies_of(self._records),
-            known_answers=known_answers_of(self._passages, self._plain),
-            **parts,
-        )
-
-    async def _injection(self) -> tuple[Injection, ...]:
-        attacks = spread(self._corpus.attacks, self._limit)
-        on_text = [attack for attack in attacks if not attack.is_on_chunks]
-        on_chunk = [attack for attack in attacks if attack.is_on_chunks]
-        strict = await self._attacked("injection", on_text, STATEMENTS, self._plain)
-        strict |= await self._attacked("injection-chunks", on_chunk, CHUNKS, self._plain)
-        hosts = _hosts(self._passages)
-        clean = await self._verdicts("injection-paper", samples.plain, (PAPER,), _statements, hosts)
-        paper = await self._attacked("injection-paper", on_text, PAPER, clean)
-        return (
-            injection_of(STATEMENTS.variant, len(attacks), strict),
-            injection_of(PAPER.variant, len(on_text), paper),
-        )
-
-    async def _attacked(
-        self, name: str, attacks: Sequence[Attack], metric: Metric[Any], clean: Verdicts
-    ) -> dict[Target, bool | None]:
-        """The verdict on each attack's target; an attack that no right verdict stands against has none."""
-        numbers = {attack.id: number for number, attack in enumerate(self._corpus.attacks)}
-        hosts = _hosts(self._passages)
-        tried = [samples.target_of(attack, numbers[attack.id], hosts, clean) for attack in attacks]
-        targets = [target for target in tried if target is not None]
-        records = await self._asked(name, [samples.attacked(target) for target in targets], (metric,))
-        verdicts: dict[Target, bool | None] = {}
-        for target in targets:
-            read = on_chunks if target.attack.is_on_chunks else on_statements
-            verdicts[target] = read(target.passage, records[target.sample_id][metric.name])[target.case]
-        return verdicts
-
-    async def _position(self) -> Position:
-        turned = samples.statements_reversed
-        statements = await self._verdicts("position-statements", turned, (STATEMENTS,), _statements)
-        contexts = await self._verdicts(
-            "position-chunks", samples.chunks_reversed, (STATEMENTS, CHUNKS), _turned
-        )
-        return position_of(self._passages, self._plain, statements=statements, contexts=contexts)
-
-    async def _verbosity(self) -> Verbosity:
-        paddings = self._corpus.paddings
-        said = await self._verdicts(
-            "verbosity",
-            lambda passage: samples.padded(passage, paddings),
-            (STATEMENTS,),
-            lambda passage, records: on_padded(passage, records[STATEMENTS.name], paddings),
-        )
-        return verbosity_of(self._passages, self._plain, said)
-
-    async def _consistency(self) -> Consistency:
-        draws = [self._plain]
-        for number in range(2, self._repeats + 1):
-            # a folder for each, so that more repeats go on where fewer ended
-            metric = Faithfulness(granularity="sentence", repetition=number)
-            name = f"consistency-{number}"
-            draws.append(await self._verdicts(name, samples.plain, (metric,), _statements))
-        return consistency_of(draws)
-
-    async def _verdicts(
-        self,
-        name: str,
-        make: Callable[[Passage], Sample],
-        metrics: Sequence[Metric[Any]],
-        read: Read,
-        passages: Sequence[Passage] | None = None,
-    ) -> Said:
-        """What the judge says of samples that are made of passages; of all of them where none are named."""
-        asked = self._passages if passages is None else passages
-        made = [make(passage) for passage in asked]
-        records = await self._asked(name, made, metrics)
-        verdicts: Said = {}
-        for passage, sample in zip(asked, made, strict=True):
-            verdicts |= read(passage, records[sample.id])
-        return verdicts
-
-    async def _asked(
-        self, name: str, made: Sequence[Sample], metrics: Sequence[Metric[Any]]
-    ) -> dict[str, dict[str, Record]]:
-        """The records by sample id and metric name; each group of samples is a run of its own.
-
-        Raises:
-            ConfigError: the folder holds a run of another judge, or of another corpus.
-            ModelError: the judge answered none of the first questions.
-        """
-        if not made:
-            return {}
-        out = self._folder / name if self._folder is not None else None
-        run = await aevaluate(
-            made, metrics=metrics, judge=self._judge, out=out, progress=self._tell, **self._how
-        )
-        if run.rejected:
-            raise ConfigError(
-                f"{out} holds a probe with another corpus ({run.rejected[0].message}): choose another folder"
-            )
-        self._done = self._latest
-        records = {
-            sample.id: {metric.name: run.score(sample.id, metric) for metric in metrics} for sample in made
-        }
-        every = [record for of_sample in records.values() for record in of_sample.values()]
-        if not self._records and all(each.status in ("model_error", "timeout") for each in every):
-            raise ModelError(
-                f"the judge answered none of the first {len(every)} questions: {every[0].reason}"
-            )
-        self._records += every
-        return records
-
-    def _tell(self, now: Progress) -> None:
-        """Say what all runs have done, this one included."""
-        before, spent = self._done, asdict(self._done.tally)
-        tally = Tally(**{name: count + spent[name] for name, count in asdict(now.tally).items()})
-        self._latest = Progress(
-            samples=before.samples + now.samples,
-            rejected=before.rejected + now.rejected,
-            failed=before.failed + now.failed,
-            tally=tally,
-            kept=before.kept + now.kept,
-        )
-        if self._progress:
-            self._progress(self._latest)
-
-
-def _statements(passage: Passage, records: Mapping[str, Record]) -> Said:
-    return on_statements(passage, records[STATEMENTS.name])
-
-
-def _both(passage: Passage, records: Mapping[str, Record]) -> Said:
-    return _statements(passage, records) | on_chunks(passage, records[CHUNKS.name])
-
-
-def _turned(passage: Passage, records: Mapping[str, Record]) -> Said:
-    return _statements(passage, records) | on_chunks(passage, records[CHUNKS.name], turned=True)
-
-
-def _checked(only: Collection[Probe] | None, *, limit: int | None, repeats: int) -> Collection[Probe]:
-    for name in only or ():
-        if name not in PROBES:
-            raise ConfigError(f"there is no probe {name!r}; there is {', '.join(PROBES)}")
-    if limit is not None and limit < 1:
-        raise ConfigError(f"limit must be at least 1, or None, not {limit}")
-    if repeats < 2:
-        raise ConfigError(f"repeats must be at least 2, not {repeats}: one draw cannot disagree with itself")
-    return PROBES if only is None else only
-
-
-def _hosts(passages: Sequence[Passage]) -> Sequence[Passage]:
-    """The passages that are attacked: the English ones, which most judges know best."""
-    return [passage for passage in passages if passage.language == "en"] or passages
+    rounds = _rounds(only, limit, repeats)
+    right, count, part = truth(spread(read_corpus().passages, limit)), 0, next(rounds)
+    # a judge that is always right offers every attack a verdict to turn
+    with suppress(StopIteration):
+        while True:
+            count += len(part.layouts)
+            part = rounds.send([right] * len(part.layouts))
+    return count

@@ -2,37 +2,23 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.models._cascade import Cascade
-from ragmetrics_core.probe._by_source import balanced_accuracy, gain_of, share, stored
 from ragmetrics_core.probe._people_card import Saving
+from ragmetrics_core.probe._weighted import balanced_accuracy, share, stored
 from ragmetrics_core.records import Record
 
-__all__ = ["BANDS", "cheap_probabilities", "savings_of"]
+__all__ = ["cheap_probabilities", "savings_of"]
 
-BANDS: Final = ((0.5, 0.5), (0.4, 0.6), (0.3, 0.7), (0.2, 0.8), (0.1, 0.9), (0.05, 0.95), (0.0, 1.0))
+_BANDS: Final = ((0.5, 0.5), (0.4, 0.6), (0.3, 0.7), (0.2, 0.8), (0.1, 0.9), (0.05, 0.95), (0.0, 1.0))
 """The bands of the table; of these, the ones within the band that was measured."""
 
-
-class _Decided(NamedTuple):
-    """A verdict: the cheap judge's probability, None without one, and the decision as it was measured."""
-
-    probability: float | None
-    supported: bool | None
-
-    def within(self, low: float, high: float) -> bool:
-        """Whether the cheap judge is unsure of it in a band."""
-        return self.probability is None or low <= self.probability <= high
-
-    def passes(self, low: float, high: float) -> bool:
-        """Whether it passes with that band: the dear judge's decision inside, the cheap one's outside."""
-        if self.probability is None or self.within(low, high):
-            return bool(self.supported)
-        return self.probability > high
+Decided = tuple[float | None, bool | None]
+"""A verdict: the cheap judge's probability, None without one, and the decision as it was measured."""
 
 
 def savings_of(
@@ -49,47 +35,52 @@ def savings_of(
         sources: what each item was made from.
         cascade: that judged them.
     """
-    items = [_decisions(record, cascade.cheap_identity) for record in records]
+    items = [_verdicts(record, cascade.cheap_identity) for record in records]
     low, high = cascade.unsure
-    if not items:
-        return ()
-    whole = balanced_accuracy(_passed(items, low, high), good)
     savings: list[Saving] = []
-    for band in dict.fromkeys([*BANDS, cascade.unsure]):
-        if band[0] < low or band[1] > high:
-            continue
-        # the dear judge decides all that is left of an item in one call
-        saved = [not any(each.within(*band) for each in decisions) for decisions in items]
-        agreement = balanced_accuracy(_passed(items, *band), good)
-        savings.append(
-            Saving(
-                low=band[0],
-                high=band[1],
-                saved=stored(share(np.array(saved, float)), sources),
-                agreement=stored(agreement, sources),
-                lost=gain_of(whole, agreement, sources),
+    for band in dict.fromkeys([*_BANDS, cascade.unsure]) if items else ():
+        if low <= band[0] and band[1] <= high:
+            # the dear judge decides all that is left of an item in one call
+            saved = [not any(_is_unsure(verdict, band) for verdict in item) for item in items]
+            agreement, whole = (
+                balanced_accuracy(_passed(items, of_band), good) for of_band in (band, cascade.unsure)
             )
-        )
+            savings.append(
+                Saving(
+                    low=band[0],
+                    high=band[1],
+                    saved=stored(share(np.array(saved, float)), sources),
+                    agreement=stored(agreement, sources),
+                    lost=stored(whole, sources, less=agreement),
+                )
+            )
     return tuple(sorted(savings, key=lambda saving: saving.high - saving.low))
 
 
 def cheap_probabilities(record: Record, cheap: str) -> dict[int, float]:
     """The cheap judge's probability of each number, from its replies as the record has them."""
-    probabilities: dict[int, float] = {}
-    for step in record.generate_steps:
-        if step.judge == cheap:
-            verdicts: Sequence[Mapping[str, Any]] = json.loads(step.reply)["verdicts"]  # `Cascade` wrote it
-            for verdict in verdicts:
-                probability = verdict.get("probability")
-                if isinstance(probability, (int, float)):
-                    probabilities[int(verdict["number"])] = float(probability)
-    return probabilities
+    replies = [json.loads(step.reply) for step in record.generate_steps if step.judge == cheap]
+    verdicts: list[Mapping[str, Any]] = [verdict for reply in replies for verdict in reply["verdicts"]]
+    return {
+        int(verdict["number"]): float(verdict["probability"])
+        for verdict in verdicts
+        if isinstance(verdict.get("probability"), int | float)
+    }
 
 
-def _decisions(record: Record, cheap: str) -> list[_Decided]:
+def _verdicts(record: Record, cheap: str) -> list[Decided]:
     probabilities = cheap_probabilities(record, cheap)
-    return [_Decided(probabilities.get(verdict.number), verdict.supported) for verdict in record.verdicts]
+    return [(probabilities.get(verdict.number), verdict.supported) for verdict in record.verdicts]
 
 
-def _passed(items: Sequence[Sequence[_Decided]], low: float, high: float) -> NDArray[np.bool_]:
-    return np.array([all(each.passes(low, high) for each in decisions) for decisions in items], dtype=bool)
+def _is_unsure(verdict: Decided, band: tuple[float, float]) -> bool:
+    return verdict[0] is None or band[0] <= verdict[0] <= band[1]
+
+
+def _passed(items: Sequence[Sequence[Decided]], band: tuple[float, float]) -> NDArray[np.bool_]:
+    """Which items pass with a band: the dear judge's decision inside, the cheap one's outside."""
+
+    def passes(verdict: Decided) -> bool:
+        return bool(verdict[1]) if _is_unsure(verdict, band) else (verdict[0] or 0.0) > band[1]
+
+    return np.array([all(map(passes, item)) for item in items], dtype=bool)

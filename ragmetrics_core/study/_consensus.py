@@ -61,26 +61,21 @@ def consensus_of(
         adjudicator: the annotator who decides where the others do not agree by majority, and whose word does
             not count otherwise.
     """
-    found: dict[LabelledUnit, Consensus] = {}
-    for unit, said in units.items():
-        votes = {name: value for name, value in said.items() if name != adjudicator}
-        last = said.get(adjudicator) if adjudicator is not None else None
-        found[unit] = Consensus(*_decided(votes, last, rule), tuple(sorted(said.items())))
-    return found
+    agreed: dict[LabelledUnit, Consensus] = {}
+    for unit, labels in units.items():
+        votes = {name: value for name, value in labels.items() if name != adjudicator}
+        last = labels.get(adjudicator) if adjudicator is not None else None
+        agreed[unit] = Consensus(*_decided(votes, last, rule), tuple(sorted(labels.items())))
+    return agreed
 
 
 def _decided(votes: Mapping[str, Value], last: Value | None, rule: Rule) -> tuple[Value | None, How]:
-    value = majority(votes)
-    if rule != "majority" and len(set(votes.values())) > 1:
-        if value is None and last is not None:
-            return last, "adjudicated"
-        numbers = [float(each) for each in votes.values()]
-        return (fmean if rule == "mean" else median)(numbers), rule
-    if value is not None:
-        if len(set(votes.values())) > 1:
-            return value, "majority"
-        return value, "single" if len(votes) == 1 else "unanimous"
-    return (None, "open") if last is None else (last, "adjudicated")
+    value, is_one = majority(votes), len(set(votes.values())) <= 1
+    if rule != "majority" and not is_one and (value is not None or last is None):
+        return (fmean if rule == "mean" else median)(map(float, votes.values())), rule
+    if value is None:
+        return last, "open" if last is None else "adjudicated"
+    return value, "majority" if not is_one else "single" if len(votes) == 1 else "unanimous"
 
 
 def majority(votes: Mapping[str, T]) -> T | None:

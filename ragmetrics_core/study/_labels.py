@@ -5,12 +5,12 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from math import inf
 from pathlib import Path
 from sys import float_info
 from typing import Any, NamedTuple
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.metrics import ALIASES
 from ragmetrics_core.records import Record
 from ragmetrics_core.samples import Label
@@ -37,6 +37,7 @@ LIKERT_GOOD = 4.0
 
 _YES = frozenset({"true", "yes", "correct", "right", "supported", "good"})
 _NO = frozenset({"false", "no", "wrong", "incorrect", "not supported", "bad"})
+_TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
 _ALIASES = {
     "sample": "sample_id",
     "id": "sample_id",
@@ -90,29 +91,36 @@ def read_labels(path: Path) -> list[HumanLabel]:
     Raises:
         ConfigError: a column is missing, or an annotator said two things about one unit.
     """
-    found: dict[tuple[LabelledUnit, str, str], HumanLabel] = {}
+    labels: dict[tuple[LabelledUnit, str, str], HumanLabel] = {}
     for where, row in _rows(path):
-        named = {_column(name): value for name, value in row.items()}
+        named = {_column(name): cell for name, cell in row.items()}
         for column in ("sample_id", "annotator", "value"):
             if column not in named:
                 raise ConfigError(f"{where} has no {column}; columns are sample_id, annotator, label, value")
         value = _value(named["value"], where)
         if value is None:
             continue
-        unit = LabelledUnit(
-            str(named["sample_id"]).strip(), _text(named.get("metric")), _whole(named.get("statement"), where)
-        )
-        each = HumanLabel(unit, str(named["annotator"]).strip(), _text(named.get("label")) or "label", value)
-        key = (unit, each.annotator, each.label)
-        if key in found and found[key].value != value:
+        # an empty cell says nothing
+        texts = {name: "" if cell is None else str(cell).strip() for name, cell in named.items()}
+        unit = LabelledUnit(texts["sample_id"], texts.get("metric") or None, _statement(texts, where))
+        label = HumanLabel(unit, texts["annotator"], texts.get("label") or "label", value)
+        first = labels.setdefault(label[:3], label)
+        if first.value != value:
             raise ConfigError(
-                f"{where}: {each.annotator} labelled {unit.sample_id} twice, as {found[key].value} and "
-                f"{value}"
+                f"{where}: {label.annotator} labelled {unit.sample_id} twice, as {first.value} and {value}"
             )
-        found[key] = each
-    if not found:
+    if not labels:
         raise ConfigError(f"{path} has no label with a value")
-    return _as_truth([*found.values()])
+    # "correct" and "wrong" are truth values where a label has nothing else
+    others = {
+        label.label
+        for label in labels.values()
+        if isinstance(label.value, float) or (isinstance(label.value, str) and is_good(label.value) is None)
+    }
+    return [
+        label if label.label in others else label._replace(value=bool(is_good(label.value)))
+        for label in labels.values()
+    ]
 
 
 @lru_cache
@@ -122,49 +130,28 @@ def _column(name: str) -> str:
     return _ALIASES.get(plain, plain)
 
 
-def _as_truth(labels: list[HumanLabel]) -> list[HumanLabel]:
-    """The labels with "correct" and "wrong" as truth values, where a label has nothing else."""
-    strange = {
-        each.label
-        for each in labels
-        if isinstance(each.value, float) or (isinstance(each.value, str) and is_good(each.value) is None)
-    }
-    return [
-        each._replace(value=bool(is_good(each.value)))
-        if isinstance(each.value, str) and each.label not in strange
-        else each
-        for each in labels
-    ]
-
-
 def label_names(labels: Iterable[HumanLabel]) -> tuple[str, ...]:
     """What is labelled, the most frequent first."""
-    return tuple(name for name, _ in Counter(each.label for each in labels).most_common())
+    return tuple(name for name, _ in Counter(label.label for label in labels).most_common())
 
 
 def units_of(labels: Iterable[HumanLabel], label: str) -> dict[LabelledUnit, dict[str, Value]]:
     """For each unit what each annotator said."""
-    found: dict[LabelledUnit, dict[str, Value]] = {}
-    for each in labels:
-        if each.label == label:
-            found.setdefault(each.unit, {})[each.annotator] = each.value
-    return found
+    units: dict[LabelledUnit, dict[str, Value]] = {}
+    for unit, annotator, name, value in labels:
+        if name == label:
+            units.setdefault(unit, {})[annotator] = value
+    return units
 
 
 def corrected_verdicts(records: Iterable[Record]) -> Iterator[Judgement]:
     """The verdicts that people overruled or confirmed with `ragmetrics correct`."""
     for record in records:
         for correction in record.corrections:
-            beside = [each for each in record.verdicts if each.path == correction.path]
-            if correction.item <= len(beside):
-                verdict = beside[correction.item - 1]
-                changed = verdict.overruled is not None
-                yield Judgement(
-                    LabelledUnit(record.sample_id, record.signature, verdict.number),
-                    correction.by or "a person",
-                    verdict.overruled if changed else verdict.supported,
-                    correction.supported,
-                )
+            beside = [verdict for verdict in record.verdicts if verdict.path == correction.path]
+            for verdict in beside[correction.item - 1 : correction.item]:
+                by, person = correction.by or "a person", correction.supported
+                yield Judgement(_unit(record, verdict), by, _own(verdict), person)
 
 
 def labelled_verdicts(records: Iterable[Record], labels: Iterable[HumanLabel]) -> Iterator[Judgement]:
@@ -173,20 +160,27 @@ def labelled_verdicts(records: Iterable[Record], labels: Iterable[HumanLabel]) -
     A label names the statement by the metric (its name or signature) and the verdict's number; a value that
     is neither yes nor no, and a statement that the record does not have, are left out.
     """
-    said: dict[tuple[str, str], list[HumanLabel]] = {}
-    for each in labels:
-        if each.unit.metric is not None and each.unit.statement is not None:
-            metric = ALIASES.get(each.unit.metric, each.unit.metric)
-            said.setdefault((each.unit.sample_id, metric), []).append(each)
+    by_record: dict[tuple[str, str], list[HumanLabel]] = {}
+    for label in labels:
+        if label.unit.metric is not None and label.unit.statement is not None:
+            metric = ALIASES.get(label.unit.metric, label.unit.metric)
+            by_record.setdefault((label.unit.sample_id, metric), []).append(label)
     for record in records:
         verdicts = {verdict.number: verdict for verdict in record.verdicts}
         for name in (record.signature, record.metric):
-            for each in said.get((record.sample_id, name), ()):
-                verdict, person = verdicts.get(each.unit.statement or 0), is_good(each.value)
+            for label in by_record.get((record.sample_id, name), ()):
+                verdict, person = verdicts.get(label.unit.statement or 0), is_good(label.value)
                 if verdict is not None and person is not None:
-                    own = verdict.supported if verdict.overruled is None else verdict.overruled
-                    unit = LabelledUnit(record.sample_id, record.signature, verdict.number)
-                    yield Judgement(unit, each.annotator, own, person)
+                    yield Judgement(_unit(record, verdict), label.annotator, _own(verdict), person)
+
+
+def _unit(record: Record, verdict: Verdict) -> LabelledUnit:
+    return LabelledUnit(record.sample_id, record.signature, verdict.number)
+
+
+def _own(verdict: Verdict) -> bool | None:
+    """The judge's own decision, before a person overruled it."""
+    return verdict.supported if verdict.overruled is None else verdict.overruled
 
 
 def is_good(value: Value, *, at_least: float | None = None) -> bool | None:
@@ -218,11 +212,10 @@ def labelled_correct(scores: Scores, label: str, *, at_least: float | None = Non
     Raises:
         ConfigError: no sample has the label, or its values are neither good nor bad.
     """
-    values = {each: labels[label] for each, labels in scores.labels.items() if labels.get(label) is not None}
+    values = {name: value for name, of in scores.labels.items() if (value := of.get(label)) is not None}
     if not values:
-        raise ConfigError(
-            f"no sample of {scores.name} has the label {label!r}; labels are: {scores.label_names}"
-        )
+        known = scores.label_names
+        raise ConfigError(f"no sample of {scores.name} has the label {label!r}; labels are: {known}")
     return good_values(values, label, at_least=at_least)
 
 
@@ -232,25 +225,26 @@ def good_values(values: Mapping[str, Label], label: str, *, at_least: float | No
     Raises:
         ConfigError: one of them is neither good nor bad.
     """
-    found = {each: is_good(value, at_least=at_least) for each, value in values.items() if value is not None}
-    strange = next((each for each, good in found.items() if good is None), None)
-    if strange is not None:
-        hint = (
-            "say from which number on with --correct-from"
-            if isinstance(values[strange], int | float)
-            else ("values are yes and no, true and false, correct and wrong, 1 and 0")
-        )
-        raise ConfigError(
-            f"the label {label!r} of {strange} is {values[strange]!r}, neither good nor bad: {hint}"
-        )
-    return {each: bool(good) for each, good in found.items()}
+    correct: dict[str, bool] = {}
+    for sample_id, value in values.items():
+        good = None if value is None else is_good(value, at_least=at_least)
+        if good is not None:
+            correct[sample_id] = good
+        elif value is not None:
+            hint = (
+                "values are yes and no, true and false, correct and wrong, 1 and 0"
+                if isinstance(value, str)
+                else "say from which number on with --correct-from"
+            )
+            problem = f"the label {label!r} of {sample_id} is {value!r}, neither good nor bad"
+            raise ConfigError(f"{problem}: {hint}")
+    return correct
 
 
 def likert_threshold(values: Sequence[Value]) -> float | None:
     """4 for a scale of 1 to 5, where "good" begins; None for any other values."""
-    numbers = [each for each in values if isinstance(each, float)]
-    is_likert = len(numbers) == len(values) and all(each in (1.0, 2.0, 3.0, 4.0, 5.0) for each in numbers)
-    return LIKERT_GOOD if is_likert and any(each > 1 for each in numbers) else None
+    is_likert = all(isinstance(value, float) and value in (1.0, 2.0, 3.0, 4.0, 5.0) for value in values)
+    return LIKERT_GOOD if is_likert and any(value != 1.0 for value in values) else None
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -273,42 +267,29 @@ def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         raise ConfigError(f"{where} is no JSON: {error}") from error
 
 
-def _value(value: object, where: str) -> Value | None:
-    match value:
-        case None:
-            return None
-        case bool():
-            return value
-        case int() | float():
-            number = float(value) if abs(value) <= float_info.max else inf
-        case str() if not value.strip():
-            return None
-        case str():
-            word = value.strip().casefold()
-            if word in ("true", "yes"):
-                return True
-            if word in ("false", "no"):
-                return False
-            try:
-                number = float(word)
-            except ValueError:
-                return value.strip()
-        case _:
-            raise ConfigError(f"{where}: the value {value!r} is no number, text or truth value")
-    if number - number != 0:
-        raise ConfigError(f"{where}: the value {value!r} is no finite number")
-    return number
+def _value(cell: object, where: str) -> Value | None:
+    if isinstance(cell, str):
+        word = cell.strip().casefold()
+        if not word or word in _TRUTHS:
+            return _TRUTHS.get(word)
+        try:
+            number = float(word)
+        except ValueError:
+            return cell.strip()
+    elif cell is None or isinstance(cell, bool):
+        return cell
+    elif isinstance(cell, int | float):
+        number = cell
+    else:
+        raise ConfigError(f"{where}: the value {cell!r} is no number, text or truth value")
+    if not abs(number) <= float_info.max:
+        raise ConfigError(f"{where}: the value {cell!r} is no finite number")
+    return float(number)
 
 
-def _text(value: object) -> str | None:
-    return None if value is None or not str(value).strip() else str(value).strip()
-
-
-def _whole(value: object, where: str) -> int | None:
-    text = _text(value)
-    if text is None:
-        return None
+def _statement(texts: Mapping[str, str], where: str) -> int | None:
+    text = texts.get("statement")
     try:
-        return int(float(text))
+        return int(float(text)) if text else None
     except (ValueError, OverflowError):
         raise ConfigError(f"{where}: the statement {text!r} is no number") from None

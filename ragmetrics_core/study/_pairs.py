@@ -1,6 +1,6 @@
 """The pairs of two runs, by sample, with what the second run lost: how they differ and what could be told."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -62,15 +62,19 @@ def pairs_of(before: Scores, after: Scores, metric: str) -> Pairs:
     first, second = before.values[metric], after.values.get(metric, {})
     worst = (max if metric in before.lower_is_better else min)(before.worst(metric), after.worst(metric))
     sure = {**dict.fromkeys(first, worst), **after.sure.get(metric, {}), **second}
-    ids = tuple(sample_id for sample_id in first if sample_id in second)
+    ids, sure_ids = tuple(sample_id for sample_id in first if sample_id in second), tuple(first)
     lost = len(first) - len(ids)
+
+    def column(values: Mapping[str, float], of: Sequence[str]) -> Array:
+        return np.array([values[sample_id] for sample_id in of], dtype=float)
+
     return Pairs(
         ids=ids,
-        before=np.array([first[sample_id] for sample_id in ids], dtype=float),
-        after=np.array([second[sample_id] for sample_id in ids], dtype=float),
-        sure_ids=tuple(first),
-        sure_before=np.array([*first.values()], dtype=float),
-        sure_after=np.array([sure[sample_id] for sample_id in first], dtype=float),
+        before=column(first, ids),
+        after=column(second, ids),
+        sure_ids=sure_ids,
+        sure_before=column(first, sure_ids),
+        sure_after=column(sure, sure_ids),
         lost=lost,
         gained=len(second) - len(ids),
         failed=not second or 2 * lost > len(first),
@@ -128,13 +132,11 @@ def doubts_of(
         count = number_of(len(changed), "sample has", "samples have")
         yield f"{count} other expected texts in {after.name} than in {before.name} ({first})"
     regrouped = [
-        each
-        for each, labels in before.labels.items()
-        if cluster and each in after.labels and labels.get(cluster) != after.labels[each].get(cluster)
+        sample_id
+        for sample_id, labels in before.labels.items()
+        if cluster and labels.get(cluster) != after.labels.get(sample_id, labels).get(cluster)
     ]
     if regrouped:
         count = number_of(len(regrouped), "sample has", "samples have")
-        yield (
-            f"{count} another {cluster} in {after.name} than in {before.name}, which moves the intervals "
-            f"({regrouped[0]!r})"
-        )
+        moves = f"which moves the intervals ({regrouped[0]!r})"
+        yield f"{count} another {cluster} in {after.name} than in {before.name}, {moves}"

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._clustering import clustering_of
-from ragmetrics_core.study._consensus import consensus_of
 from ragmetrics_core.study._correlations import Correlation, correlate
 from ragmetrics_core.study._intervals import Estimate
-from ragmetrics_core.study._labels import LabelledUnit, Value
+from ragmetrics_core.study._labels import Value
 from ragmetrics_core.study._parts import share_of
 from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all
 from ragmetrics_core.study._tables import StudyTable, short, table_of
@@ -82,36 +82,29 @@ def study_preferences(
         ConfigError: no compared question is in both runs, or a preference is neither number nor word.
     """
     chosen = metrics_of_all((first, second), metrics)
-    votes = {
-        question: {name: _number(value) for name, value in values.items()}
-        for question, values in preferences.items()
-        if question in first.labels and question in second.labels
-    }
-    if not votes:
-        raise ConfigError(f"no compared question is in both {first.name} and {second.name}")
-    units = {LabelledUnit(question): values for question, values in votes.items()}
     means = {
-        unit.sample_id: float(each.value)
-        for unit, each in consensus_of(units, rule="mean").items()
-        if each.value is not None and not isinstance(each.value, str)
+        question: fmean(map(_number, values.values()))
+        for question, values in preferences.items()
+        if values and question in first.labels and question in second.labels
     }
+    if not means:
+        raise ConfigError(f"no compared question is in both {first.name} and {second.name}")
     clustering = clustering_of([first, second], cluster)
     figures: list[PreferenceFigures] = []
     for metric in chosen:
         one, other = first.values[metric], second.values[metric]
         sign, name = -1.0 if metric in first.lower_is_better else 1.0, short(metric, chosen)
-        gains = {
-            each: sign * round(other[each] - one[each], 12) for each in means if each in one and each in other
-        }
-        correlation = correlate(
-            [*gains.values()], [means[each] for each in gains], clusters=clustering.clusters(gains), seed=seed
-        )
+        both = [question for question in means if question in one and question in other]
+        gains = {question: sign * round(other[question] - one[question], 12) for question in both}
+        columns = [*gains.values()], [means[question] for question in both]
+        correlation = correlate(*columns, clusters=clustering.clusters(both), seed=seed)
         # half where the metric prefers none
-        sides = {each: (1 + np.sign(gain * means[each])) / 2 for each, gain in gains.items() if means[each]}
-        same_side = share_of([*sides.values()], clustering.clusters(sides))
+        untied = [question for question in both if means[question]]
+        sides = [(1 + np.sign(gains[question] * means[question])) / 2 for question in untied]
+        same_side = share_of(sides, clustering.clusters(untied))
         figures.append(PreferenceFigures(name, correlation, same_side, len(sides)))
     notes = [*clustering.notes, *measured_notes((first, second), chosen)]
-    if lacking := len(preferences) - len(votes):
+    if lacking := len(preferences) - len(means):
         notes.append(f"{lacking} compared questions are not in both runs and are left out")
     return PreferenceStudy(
         first=first.name,
@@ -140,11 +133,9 @@ def preference_tables(study: PreferenceStudy) -> Iterator[StudyTable]:
 
 
 def _number(value: Value) -> float:
-    if isinstance(value, str):
-        known = _WORDS.get(value.strip().casefold())
-        if known is None:
-            raise ConfigError(
-                f"the preference {value!r} is none: write a number above or below 0, or a, b or tie"
-            )
-        return known
-    return float(value)
+    number = _WORDS.get(value.strip().casefold()) if isinstance(value, str) else float(value)
+    if number is None:
+        raise ConfigError(
+            f"the preference {value!r} is none: write a number above or below 0, or a, b or tie"
+        )
+    return number

@@ -1,17 +1,17 @@
 """The scores of a run as the study reads them: numbers by metric and sample, and why others have none."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from hashlib import blake2b
 from math import inf
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import signature_of
-from ragmetrics_core.runs import Run
+from ragmetrics_core.runs import MetricEntry, Outcome, Run
 from ragmetrics_core.samples import Label, Sample
 from ragmetrics_core.study._tables import short
 
@@ -101,15 +101,12 @@ class Scores:
         Raises:
             ConfigError: the run has no such metric, or several.
         """
-        if name in self.values:
-            return name
-        if (name := signature_of(name)) in self.values:
-            return name
-        found = [each for each in self.values if each.partition("/")[0] == name]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise ConfigError(f"{self.name} has several metrics {name!r}: name one of {', '.join(found)}")
+        name = name if name in self.values else signature_of(name)
+        of_name = [metric for metric in self.values if name in (metric, metric.partition("/")[0])]
+        if name in self.values or len(of_name) == 1:
+            return name if name in self.values else of_name[0]
+        if of_name:
+            raise ConfigError(f"{self.name} has several metrics {name!r}: name one of {', '.join(of_name)}")
         near = get_close_matches(name, self.values, n=3) or list(self.values)
         raise ConfigError(f"{self.name} has no metric {name!r}; it has {', '.join(near) or 'none'}")
 
@@ -123,18 +120,21 @@ class Scores:
             return Oriented(name, values)
         ends = sum(self.range_of(metric))
         # 1 - 0.7 is more than 0.3 in floats, and thresholds are met exactly
-        turned = {each: round(ends - value, 12) for each, value in values.items()}
+        turned = {sample_id: round(ends - value, 12) for sample_id, value in values.items()}
         return Oriented(f"{ends:g} - {name}", turned)
 
     def only(self, ids: Collection[str]) -> "Scores":
         """The scores of some samples."""
-        return replace(
-            self,
-            values=_only(self.values, ids),
-            absent=_only(self.absent, ids),
-            sure=_only(self.sure, ids),
-            labels={each: labels for each, labels in self.labels.items() if each in ids},
-        )
+
+        def kept(column: Mapping[str, T]) -> dict[str, T]:
+            return {sample_id: cell for sample_id, cell in column.items() if sample_id in ids}
+
+        columns = {"values": self.values, "absent": self.absent, "sure": self.sure}
+        by_metric: dict[str, Any] = {
+            name: {metric: kept(column) for metric, column in of_metrics.items()}
+            for name, of_metrics in columns.items()
+        }
+        return replace(self, labels=kept(self.labels), **by_metric)
 
     def range_of(self, metric: str) -> tuple[float, float]:
         """The ends of a metric's range."""
@@ -158,8 +158,9 @@ class Scores:
 
     def left_out(self, metric: str, ids: Iterable[str]) -> LeftOut:
         """How many of some samples have no value of a metric, by cause."""
-        lacking = (each for each in ids if each not in self.values[metric])
-        return tuple(Counter(self.why_absent(metric, each) for each in lacking).most_common())
+        values = self.values[metric]
+        causes = Counter(self.why_absent(metric, sample_id) for sample_id in ids if sample_id not in values)
+        return tuple(causes.most_common())
 
     def why_absent(self, metric: str, sample_id: str) -> str:
         """Why a sample has no value of a metric: a status, or "not measured"."""
@@ -175,17 +176,15 @@ class Taken(NamedTuple):
 
 def taken(scores: Scores, metrics: Sequence[str], label: Mapping[str, object], named: str) -> Taken:
     """The samples with a value of each metric and a label; the first cause that a sample lacks one counts."""
-    ids: list[str] = []
-    causes: Counter[str] = Counter()
-    for sample_id in scores.samples:
-        lacking = next((each for each in metrics if sample_id not in scores.values[each]), None)
-        if label.get(sample_id) is None:
-            causes[f"without {named}"] += 1
-        elif lacking is None:
-            ids.append(sample_id)
-        else:
-            causes[f"{short(lacking, metrics)} {scores.why_absent(lacking, sample_id)}"] += 1
-    return Taken(tuple(ids), tuple(causes.most_common()))
+    causes = dict.fromkeys(scores.samples, "")
+    for metric in reversed(metrics):
+        for sample_id in causes.keys() - scores.values[metric].keys():
+            causes[sample_id] = f"{short(metric, metrics)} {scores.why_absent(metric, sample_id)}"
+    causes |= {sample_id: f"without {named}" for sample_id in causes if label.get(sample_id) is None}
+    left_out = Counter(cause for cause in causes.values() if cause)
+    return Taken(
+        tuple(sample_id for sample_id, cause in causes.items() if not cause), tuple(left_out.most_common())
+    )
 
 
 def read_scores(run: Run, *, name: str | None = None, apart: bool = False) -> Scores:
@@ -196,49 +195,37 @@ def read_scores(run: Run, *, name: str | None = None, apart: bool = False) -> Sc
         name: what to call it in tables; its folder's name without one.
         apart: take whole measurements that were repeated for metrics of their own, by their signatures.
     """
-    first = [entry.signature for entry in run.metrics if apart or entry.repetition == 1]
-    values: dict[str, dict[str, float]] = {signature: {} for signature in first}
-    absent: dict[str, dict[str, str]] = {signature: {} for signature in first}
-    sure: dict[str, dict[str, float]] = {signature: {} for signature in first}
-    ends = {entry.signature: (entry.worst, entry.best) for entry in run.metrics}
-    corrected = Counter[str]()
-    for key, outcome in run.outcomes() if apart else run.averaged_outcomes():
-        if key.signature not in values:
-            continue
-        corrected[key.signature] += outcome.corrected
-        worst, best = ends[key.signature]
-        if (counts := outcome.sure(worst=worst, best=best)) is not None:
-            sure[key.signature][key.sample_id] = counts
-        if outcome.value is None:
-            absent[key.signature][key.sample_id] = outcome.status
-        else:
-            values[key.signature][key.sample_id] = outcome.value
-    labels: dict[str, Mapping[str, Label]] = {}
-    questions: dict[str, str | None] = {}
-    expected: dict[str, str] = {}
-    for sample in run.samples():
-        labels[sample.id], questions[sample.id] = sample.labels, sample.question
-        expected[sample.id] = _expected(sample)
+    metrics = {entry.signature: entry for entry in run.metrics if apart or entry.repetition == 1}
+    outcomes = run.outcomes() if apart else run.averaged_outcomes()
+    frame = [(*key, outcome) for key, outcome in outcomes if key.signature in metrics]
+
+    def column(cell: Callable[[MetricEntry, Outcome], T | None]) -> dict[str, dict[str, T]]:
+        """What the outcomes have of something, by metric and sample; None is left out."""
+        columns: dict[str, dict[str, T]] = {signature: {} for signature in metrics}
+        for sample_id, signature, outcome in frame:
+            if (content := cell(metrics[signature], outcome)) is not None:
+                columns[signature][sample_id] = content
+        return columns
+
+    corrected = Counter(signature for _, signature, outcome in frame if outcome.corrected)
+    samples = [(sample.id, sample.labels, sample.question, _expected(sample)) for sample in run.samples()]
+    repetitions = {signature: 1 if apart else len(run.repetitions(signature)) for signature in metrics}
     return Scores(
         name=name or (run.path.name if run.path else "run"),
-        values=values,
-        absent=absent,
-        labels=labels,
-        questions=questions,
+        values=column(lambda _, outcome: outcome.value),
+        absent=column(lambda _, outcome: outcome.status if outcome.value is None else None),
+        labels={sample_id: labels for sample_id, labels, _, _ in samples},
+        questions={sample_id: question for sample_id, _, question, _ in samples},
         finished=run.finished,
         lower_is_better=frozenset(each.signature for each in run.metrics if not each.higher_is_better),
         ranges={each.signature: (each.low, each.high) for each in run.metrics},
-        sure=sure,
-        expected=expected,
+        sure=column(lambda metric, outcome: outcome.sure(worst=metric.worst, best=metric.best)),
+        expected={sample_id: expected for sample_id, _, _, expected in samples},
         models=_models(run),
         exceeds=frozenset(each.signature for each in run.metrics if each.exceeds),
         rejected=len(run.rejected),
-        corrected={signature: count for signature, count in corrected.items() if count},
-        repetitions={
-            signature: count
-            for signature in first
-            if not apart and (count := len(run.repetitions(signature))) > 1
-        },
+        corrected=dict(corrected),
+        repetitions={signature: count for signature, count in repetitions.items() if count > 1},
     )
 
 
@@ -260,13 +247,6 @@ def _models(run: Run) -> dict[str, str]:
         "state of the texts": redacted,
     }
     return {name: identity for name, identity in named.items() if identity} | asked
-
-
-def _only(columns: Mapping[str, Mapping[str, T]], ids: Collection[str]) -> dict[str, dict[str, T]]:
-    return {
-        metric: {each: value for each, value in column.items() if each in ids}
-        for metric, column in columns.items()
-    }
 
 
 def named_runs(paths: Sequence[Path]) -> dict[str, Path]:
@@ -297,43 +277,35 @@ def metrics_of_all(runs: Sequence[Scores], wanted: Sequence[str] | None = None) 
         ConfigError: a wanted metric is missing in a run, a metric was measured in different variants, or the
             runs share none.
     """
-    if wanted is not None:
-        chosen = tuple(dict.fromkeys(runs[0].metric(name) for name in wanted))
-        for run in runs[1:]:
-            _check_same(runs[0], run, chosen, tuple(run.metric(name) for name in wanted))
-        return chosen
-    shared = tuple(each for each in runs[0].metrics if all(each in run.values for run in runs))
-    if not shared:
-        for run in runs[1:]:
-            here = {each.partition("/")[0]: each for each in runs[0].metrics}
-            there = {each.partition("/")[0]: each for each in run.metrics}
-            common = [name for name in here if name in there]
-            _check_same(
-                runs[0], run, tuple(here[name] for name in common), tuple(there[name] for name in common)
-            )
+    first, *others = runs
+    shared = tuple(metric for metric in first.metrics if all(metric in run.values for run in others))
+    if wanted is None and shared:
+        return shared
+    for run in others:
+        there = {metric.partition("/")[0] for metric in run.metrics}
+        names = dict.fromkeys(metric.partition("/")[0] for metric in first.metrics)
+        for name in [each for each in names if each in there] if wanted is None else wanted:
+            one, other = first.metric(name), run.metric(name)
+            if one != other:
+                raise ConfigError(
+                    f"{first.name} measured {one}, but {run.name} {other}: different variants or settings "
+                    "cannot be compared; evaluate both in the same way"
+                )
+    if wanted is None:
         measured = "; ".join(f"{run.name}: {', '.join(run.metrics) or 'none'}" for run in runs)
         raise ConfigError(f"the runs share no metric ({measured})")
-    return shared
+    return tuple(dict.fromkeys(first.metric(name) for name in wanted))
 
 
 def measured_notes(runs: Sequence[Scores], metrics: Sequence[str]) -> Iterator[str]:
     """What stands behind the scores of some metrics that a reader does not see: corrections, repetitions."""
     for run in runs:
-        corrected = {each: run.corrected[each] for each in metrics if run.corrected.get(each)}
-        if corrected:
-            told = ", ".join(f"{count} of {short(each, metrics)}" for each, count in corrected.items())
-            yield f"{run.name} holds verdicts that people corrected, in the scores of so many samples: {told}"
-    for run in runs:
-        counts = {run.repetitions[each] for each in metrics if each in run.repetitions}
-        if counts:
-            told = " or ".join(map(str, sorted(counts)))
-            yield f"each score of {run.name} is the mean of {told} whole measurements"
-
-
-def _check_same(first: Scores, run: Scores, here: Sequence[str], there: Sequence[str]) -> None:
-    for one, other in zip(here, there, strict=False):
-        if one != other:
-            raise ConfigError(
-                f"{first.name} measured {one}, but {run.name} {other}: different variants or settings "
-                "cannot be compared; evaluate both in the same way"
+        corrected = [(run.corrected.get(each), short(each, metrics)) for each in metrics]
+        if counts := ", ".join(f"{count} of {name}" for count, name in corrected if count):
+            yield (
+                f"{run.name} holds verdicts that people corrected, in the scores of so many samples: {counts}"
             )
+    for run in runs:
+        repetitions = sorted({run.repetitions[each] for each in metrics if each in run.repetitions})
+        if counts := " or ".join(map(str, repetitions)):
+            yield f"each score of {run.name} is the mean of {counts} whole measurements"

@@ -83,37 +83,37 @@ def trace_difference(
         ConfigError: a run does not have the metric.
     """
     first, second = _values(before, metric), _values(after, metric)
-    ids = [each for each in first if each in second]
-    n = len(ids)
-    moves = {each: second[each] - first[each] for each in ids}
-    is_lower_better = any(each.signature == metric and not each.higher_is_better for each in before.metrics)
+    moves = {sample_id: second[sample_id] - first[sample_id] for sample_id in first if sample_id in second}
+    n = len(moves) or 1
+    is_lower_better = any(
+        entry.signature == metric and not entry.higher_is_better for entry in before.metrics
+    )
     way = {"better": 1.0, "worse": -1.0}.get(verdict, 0.0) * (-1.0 if is_lower_better else 1.0)
     way = way or sum(moves.values())
     ordered = sorted(
-        (each for each in ids if moves[each] != 0),
-        key=lambda each: (moves[each] * way < 0, -abs(moves[each]), each),
+        (sample_id for sample_id, move in moves.items() if move != 0),
+        key=lambda sample_id: (moves[sample_id] * way < 0, -abs(moves[sample_id]), sample_id),
     )
     changes: Counter[str] = Counter()
     moved: list[Moved] = []
-    for place, each in enumerate(ordered):
+    for sample_id in ordered:
         difference = None
-        if place < detailed:
-            of = _repetition(before, after, metric, each)
-            difference = diff(before.score(each, of), after.score(each, of))
+        if len(moved) < detailed:
+            of = _repetition(before, after, metric, sample_id)
+            difference = diff(before.score(sample_id, of), after.score(sample_id, of))
             changes.update(_kinds(difference))
-        share, is_better = moves[each] / n, (moves[each] > 0) != is_lower_better
-        moved.append(Moved(each, first[each], second[each], share, difference, is_better))
-    rises = [moves[each] for each in ordered if moves[each] > 0]
-    falls = [moves[each] for each in ordered if moves[each] < 0]
+        share, is_better = moves[sample_id] / n, (moves[sample_id] > 0) != is_lower_better
+        moved.append(Moved(sample_id, first[sample_id], second[sample_id], share, difference, is_better))
+    rises, falls = ([moves[name] for name in ordered if (moves[name] > 0) is up] for up in (True, False))
     return TraceDifference(
         metric=metric,
-        n=n,
-        move=sum(moves.values()) / n if n else 0.0,
+        n=len(moves),
+        move=sum(moves.values()) / n,
         moved=tuple(moved),
         up=len(rises),
         down=len(falls),
-        gains=sum(rises) / n if n else 0.0,
-        losses=sum(falls) / n if n else 0.0,
+        gains=sum(rises) / n,
+        losses=sum(falls) / n,
         changes=tuple(changes.most_common()),
         lower_is_better=is_lower_better,
     )
@@ -134,7 +134,7 @@ def _repetition(before: Run, after: Run, metric: str, sample_id: str) -> str:
     if len(both) == 1:
         return metric
     first, second = before.scores(sample_id), after.scores(sample_id)
-    return max(both, key=lambda each: abs((second[each].value or 0.0) - (first[each].value or 0.0)))
+    return max(both, key=lambda name: abs((second[name].value or 0.0) - (first[name].value or 0.0)))
 
 
 def _kinds(difference: RecordDiff) -> Counter[str]:
@@ -154,8 +154,8 @@ class _ChangedStatement(NamedTuple):
 
 def trace_tables(trace: TraceDifference) -> Iterator[StudyTable]:
     """The samples that moved the mean most, and what changed in their records."""
-    detailed = [(each, each.difference) for each in trace.moved if each.difference]
-    moved = [each for each, _ in detailed] or list(trace.moved[:_MOST])
+    detailed = [sample for sample in trace.moved if sample.difference]
+    moved = detailed or trace.moved[:_MOST]
     notes = [
         f"the mean moved by {trace.move:+.3f} over {trace.n} samples: {trace.up} rose ({trace.gains:+.3f}) "
         f"and {trace.down} fell ({trace.losses:+.3f})"
@@ -164,22 +164,13 @@ def trace_tables(trace: TraceDifference) -> Iterator[StudyTable]:
         notes.append(f"{more} more samples moved, each by less")
     columns = "sample_id before after marked"
     yield table_of("moved", f"What moved {trace.metric}", Moved, moved, columns, notes)
+    lists = {"flipped": "verdict changed", "removed": "only before", "added": "only after"}
     rows = [
-        _ChangedStatement(each.sample_id, what, str(change))
-        for each, difference in detailed
-        for what, changes in (
-            ("verdict changed", difference.flipped),
-            ("only before", difference.removed),
-            ("only after", difference.added),
-            ("worded differently", difference.reworded),
-        )
-        for change in changes
+        _ChangedStatement(sample.sample_id, what, str(change))
+        for sample in detailed
+        for name, what in (lists | {"reworded": "worded differently"}).items()
+        for change in getattr(sample.difference, name)
     ]
-    yield table_of(
-        "statements",
-        "Which statements and verdicts",
-        _ChangedStatement,
-        rows,
-        "sample what statement",
-        [counted((f"x {name}", count) for name, count in trace.changes)] if trace.changes else [],
-    )
+    counts = [counted((f"x {name}", count) for name, count in trace.changes)] if trace.changes else []
+    columns, title = "sample what statement", "Which statements and verdicts"
+    yield table_of("statements", title, _ChangedStatement, rows, columns, counts)

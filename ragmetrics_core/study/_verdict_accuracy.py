@@ -41,10 +41,10 @@ def verdict_accuracy(
     The views of several people on one verdict are no independent trials: they are one. Nor are the verdicts
     on one answer: from 10 answers on the intervals are by answer, or by the clusters that answers have.
     """
-    judges = {each.unit: each.judge for each in judgements}
+    judges = {judgement.unit: judgement.judge for judgement in judgements}
     votes: dict[LabelledUnit, dict[str, Value]] = {}
-    for each in judgements:
-        votes.setdefault(each.unit, {})[each.by] = each.person
+    for unit, by, _, person in judgements:
+        votes.setdefault(unit, {})[by] = person
     agreed = consensus_of(votes, adjudicator=adjudicator)
     own = clustering or Clustering()
 

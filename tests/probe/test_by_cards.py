@@ -183,37 +183,36 @@ def test_of_several_settings_the_one_that_gains_most_is_taken():
     assert "(3 other settings measured)" in chosen.remarks[0]
 
 
-@pytest.mark.parametrize("given", ["faithfulness/strict", "faithfulness(per_call=20)", Faithfulness()])
-def test_what_was_named_with_settings_is_never_touched(given):
-    chosen = chosen_by_cards([given], judge=judge(), cards=measured((0.1, 0.2, 0.3)))
-    assert [metric.signature for metric in chosen.metrics] == [USUAL]
-    assert chosen.remarks == ()
+@pytest.mark.parametrize(
+    ("named", "signatures", "remark"),
+    [
+        # what was named with settings is never touched
+        (["faithfulness/strict"], [USUAL], ""),
+        (["faithfulness(per_call=20)"], [USUAL], ""),
+        ([Faithfulness()], [USUAL], ""),
+        # metrics that ask no judge, or have no cards, stay
+        (["rouge"], ["rouge/strict.1"], ""),
+        (
+            ["context_recall", "faithfulness"],
+            ["context_recall/strict.1", SHORT],
+            "context_recall stays as it is: no",
+        ),
+        # the recommended pair is named without settings
+        ("recommended", [SHORT, "factual_correctness/strict.1"], "faithfulness is measured as"),
+        # a setting that is measured anyway is not measured twice
+        (WAYS, [USUAL, SHORT], "is measured too"),
+    ],
+)
+def test_only_what_was_named_without_settings_takes_those_of_a_card(named, signatures, remark):
+    chosen = chosen_by_cards(named, judge=judge(), cards=measured((0.1, 0.2, 0.3)))
+    assert [metric.signature for metric in chosen.metrics] == signatures
+    assert remark in chosen.remarks[0] if remark else chosen.remarks == ()
 
 
 def test_only_settings_of_the_default_variant_are_candidates():
     (card,) = measured((0.1, 0.2, 0.3))
     other = card.model_copy(update={"metric": "faithfulness/ragas-0.4(verify=verdicts.v4@2bfb1b8f)"})
     assert "no other setting" in chosen_by_cards("faithfulness", judge=judge(), cards=[other]).remarks[0]
-
-
-def test_metrics_that_ask_no_judge_or_have_no_cards_stay():
-    chosen = chosen_by_cards(
-        ["rouge", "context_recall", "faithfulness"], judge=judge(), cards=measured((0.1, 0.2, 0.3))
-    )
-    assert [metric.name for metric in chosen.metrics] == ["rouge", "context_recall", "faithfulness"]
-    assert chosen.remarks[0].startswith("context_recall stays as it is: no other setting")
-    assert chosen.metrics[2].signature == SHORT
-
-
-def test_the_recommended_pair_is_named_without_settings():
-    chosen = chosen_by_cards("recommended", judge=judge(), cards=measured((0.1, 0.2, 0.3)))
-    assert [metric.signature for metric in chosen.metrics] == [SHORT, "factual_correctness/strict.1"]
-
-
-def test_a_setting_that_is_measured_anyway_is_not_measured_twice():
-    chosen = chosen_by_cards(WAYS, judge=judge(), cards=measured((0.1, 0.2, 0.3)))
-    assert [metric.signature for metric in chosen.metrics] == [USUAL, SHORT]
-    assert "is measured too" in chosen.remarks[0]
 
 
 def test_nobody_measured_this_judge():

@@ -5,9 +5,9 @@ from collections import Counter
 import pytest
 
 from ragmetrics_core.parsers import split_sentences
-from ragmetrics_core.probe import _samples as samples
 from ragmetrics_core.probe import read_corpus
 from ragmetrics_core.probe._corpus import spread, truth
+from ragmetrics_core.probe._layouts import attacked, laid_out, target_of
 
 CORPUS = read_corpus()
 
@@ -52,38 +52,37 @@ def test_the_truth_does_not_depend_on_the_place():
 
 @pytest.mark.parametrize("passage", CORPUS.passages, ids=lambda passage: passage.id)
 def test_each_statement_is_one_sentence_plain_and_padded(passage):
-    plain, padded = samples.plain(passage), samples.padded(passage, CORPUS.paddings)
-    texts = tuple(statement.text for statement in passage.statements)
-    assert split_sentences(plain.answer, passage.language) == texts
-    assert split_sentences(padded.answer, passage.language) == tuple(
-        samples.padded_statement(passage, place, CORPUS.paddings) for place in range(len(texts))
-    )
+    plain, padded = laid_out(passage), laid_out(passage, paddings=CORPUS.paddings)
+    assert list(plain.statements) == [statement.text for statement in passage.statements]
+    for layout in (plain, padded):
+        assert split_sentences(layout.sample.answer, passage.language) == tuple(layout.statements)
 
 
 def test_padding_makes_a_statement_at_least_twice_as_long():
     for passage in CORPUS.passages:
-        for place, statement in enumerate(passage.statements):
-            assert len(samples.padded_statement(passage, place, CORPUS.paddings)) >= 2 * len(statement.text)
+        padded = laid_out(passage, paddings=CORPUS.paddings).statements
+        for text, statement in zip(padded, passage.statements, strict=True):
+            assert len(text) >= 2 * len(statement.text)
 
 
 def test_an_attack_leaves_the_statements_as_sentences_of_their_own():
     for number, attack in enumerate(CORPUS.attacks):
-        target = samples.target_of(attack, number, CORPUS.passages[:12], truth(CORPUS.passages))
-        sentences = split_sentences(samples.attacked(target).answer, target.passage.language)
+        target = target_of(attack, number, CORPUS.passages[:12], truth(CORPUS.passages))
+        sentences = split_sentences(attacked(target).sample.answer, target.passage.language)
         assert set(sentences) >= {statement.text for statement in target.passage.statements}
 
 
 def test_an_attack_is_aimed_at_a_verdict_that_is_right_and_not_what_it_wishes():
     facts = truth(CORPUS.passages)
     for number, attack in enumerate(CORPUS.attacks):
-        target = samples.target_of(attack, number, CORPUS.passages, facts)
+        target = target_of(attack, number, CORPUS.passages, facts)
         assert facts[target.case] is not attack.wants_yes
         assert target.case.is_chunk == (attack.field in ("question", "reference"))
 
 
 def test_an_attack_has_no_target_where_the_judge_was_never_right():
     wrong = {case: not fact for case, fact in truth(CORPUS.passages).items()}
-    assert samples.target_of(CORPUS.attacks[0], 0, CORPUS.passages, wrong) is None
+    assert target_of(CORPUS.attacks[0], 0, CORPUS.passages, wrong) is None
 
 
 def test_a_limit_takes_from_all_over_the_corpus():

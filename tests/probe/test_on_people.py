@@ -9,6 +9,7 @@ from ragmetrics_core import evaluate
 from ragmetrics_core.errors import ConfigError, ModelError, SampleError
 from ragmetrics_core.metrics import Faithfulness
 from ragmetrics_core.probe import (
+    compare_on,
     measured_on_people,
     people_lines,
     people_tables,
@@ -16,7 +17,7 @@ from ragmetrics_core.probe import (
     read_cards,
     read_labelled,
 )
-from ragmetrics_core.probe._by_source import area, balanced_accuracy, fitted_threshold, halves, stored
+from ragmetrics_core.probe._weighted import area, balanced_accuracy, fitted_threshold, halves, stored
 
 pytest.importorskip("scipy", reason="intervals need the extra study")
 
@@ -49,12 +50,21 @@ def test_the_card_of_a_judge_that_is_always_right_has_an_area_of_one():
     assert overlap.name == "word overlap"
 
 
-def test_the_area_is_the_share_of_pairs_that_a_score_ranks_right():
-    # good 3, 1; bad 2, 1: 3 beats both, 1 loses to 2 and ties with 1: (2 + 0 + 0.5) / 4
-    figure = area(np.array([3.0, 1.0, 2.0, 1.0]), np.array([True, True, False, False]))
-    assert figure(np.ones((1, 4)))[0] == 0.625
-    # the first item twice: pairs (2 x 2 + 0.5) / (3 x 2)
-    assert figure(np.array([[2.0, 1.0, 1.0, 1.0]]))[0] == pytest.approx(4.5 / 6)
+@pytest.mark.parametrize(
+    ("figure", "weights", "value"),
+    [
+        # good 3, 1; bad 2, 1: 3 beats both, 1 loses to 2 and ties with 1: (2 + 0 + 0.5) / 4
+        (area(np.array([3.0, 1.0, 2.0, 1.0]), np.array([True, True, False, False])), [1, 1, 1, 1], 0.625),
+        # the first item twice: pairs (2 x 2 + 0.5) / (3 x 2)
+        (area(np.array([3.0, 1.0, 2.0, 1.0]), np.array([True, True, False, False])), [2, 1, 1, 1], 4.5 / 6),
+        # of three good ones two pass, of one bad one none: (2/3 + 1) / 2
+        (balanced_accuracy(np.array([True, True, False, False]), np.arange(4) < 3), [1, 1, 1, 1], 5 / 6),
+    ],
+)
+def test_the_area_is_the_share_of_pairs_ranked_right_and_balanced_accuracy_the_mean_of_both_sides(
+    figure, weights, value
+):
+    assert figure(np.array([weights], dtype=float))[0] == pytest.approx(value)
 
 
 def test_items_of_one_source_do_not_make_an_interval_narrower():
@@ -66,15 +76,16 @@ def test_items_of_one_source_do_not_make_an_interval_narrower():
     assert (same.low, same.high) == (alone.low, alone.high)
 
 
-def test_balanced_accuracy_is_the_mean_of_both_sides():
-    # of three good ones two pass, of one bad one none: (2/3 + 1) / 2
-    figure = balanced_accuracy(np.array([True, True, False, False]), np.array([True, True, True, False]))
-    assert figure(np.ones((1, 4)))[0] == pytest.approx(5 / 6)
-
-
-def test_the_threshold_stands_between_the_classes():
-    assert fitted_threshold(np.array([0.1, 0.3, 0.7, 0.9]), np.array([False, False, True, True])) == 0.5
-    assert fitted_threshold(np.array([0.1]), np.array([True])) is None
+@pytest.mark.parametrize(("sources", "has_intervals"), [(9, False), (10, True)])
+def test_there_are_no_intervals_where_fewer_than_ten_sources_have_several_items(sources, has_intervals):
+    card, _ = compare_on(
+        "embedded", rows(2 * sources), ["faithfulness", "faithfulness(granularity=sentence)"]
+    )
+    assert (card.n, card.sources) == (2 * sources, sources)
+    figures = [card.own, card.gains[0].gain]
+    figures += [figure for row in card.rankings for figure in (row.area, row.balanced, row.gain)]
+    known = [figure for figure in figures if figure is not None]
+    assert {(figure.low is not None, figure.high is not None) for figure in known} == {(has_intervals,) * 2}
 
 
 @pytest.mark.parametrize("contexts", [[], [""], [" ", "\n"]])
@@ -86,6 +97,11 @@ def test_rows_without_a_word_of_context_have_no_source_in_common(contexts):
 
     assert [row.source for row in read_labelled(rows).rows] == ["Q0?", "Q1?", "Q2?"]
     assert [row.source for row in read_labelled(rows, source="topic").rows] == ["a", "b", "b"]
+
+
+def test_the_threshold_stands_between_the_classes():
+    assert fitted_threshold(np.array([0.1, 0.3, 0.7, 0.9]), np.array([False, False, True, True])) == 0.5
+    assert fitted_threshold(np.array([0.1]), np.array([True])) is None
 
 
 def test_the_halves_share_no_source():
@@ -244,11 +260,10 @@ def test_a_file_without_labels_is_refused_with_its_columns(given, message):
         read_labelled(given)
 
 
-def test_a_named_column_that_is_missing_is_told_with_those_there_are():
+@pytest.mark.parametrize("which", ["label", "source", "by"])
+def test_a_named_column_that_is_missing_is_told_with_those_there_are(which):
     with pytest.raises(ConfigError, match="there is no column 'nope'; there is answer"):
-        read_labelled(rows(2), label="nope")
-    with pytest.raises(ConfigError, match="there is no column 'nope'"):
-        read_labelled(rows(2), source="nope")
+        read_labelled(rows(2), **{which: "nope"})
 
 
 def test_a_probability_is_held_against_what_people_call_good():

@@ -142,20 +142,17 @@ def test_a_judge_that_is_always_wrong_offers_no_verdict_that_could_be_turned():
 # -- position, verbosity, consistency
 
 
-def test_a_judge_that_prefers_the_first_place_is_found_by_the_position_probe():
-    position = probe(judge_of(lambda request, number, text: number == 1), only=["position"]).position
-    # of 4 statements the first and the last change, of 3 chunks too; "yes" is always in the earlier place
+@pytest.mark.parametrize(("is_first", "share"), [(True, 1.0), (False, 0.0)])
+def test_a_judge_that_prefers_the_first_or_the_last_place_is_found_by_the_position_probe(is_first, share):
+    def by_place(request, number, text):
+        return number == (1 if is_first else len(request.variables["items"]))
+
+    position = probe(judge_of(by_place), only=["position"]).position
+    # of 4 statements the first and the last change, of 3 chunks too; "yes" is always in one of the two places
     assert (position.statements.count, position.statements.n) == (36, 72)
     assert (position.chunks.count, position.chunks.n) == (36, 54)
     assert (position.contexts.count, position.contexts.n) == (0, 72)
-    assert (position.towards_first.value, position.towards_first.n) == (1.0, 72)
-
-
-def test_a_judge_that_prefers_the_last_place_is_told_from_one_that_prefers_the_first():
-    def last(request, number, text):
-        return number == len(request.variables["items"])
-
-    assert probe(judge_of(last), only=["position"]).position.towards_first.value == 0.0
+    assert (position.towards_first.value, position.towards_first.n) == (share, 72)
 
 
 def test_a_judge_that_says_yes_to_long_texts_is_found_by_the_verbosity_probe():
@@ -233,17 +230,11 @@ def test_the_progress_ends_at_the_number_of_samples_that_was_promised():
     assert told[-1].tally.calls > 0
 
 
-def test_it_can_be_awaited():
-    assert (
-        asyncio.run(aprobe(judge_of(right), only=["known-answers"], limit=1)).known_answers.accuracy.value
-        == 1
-    )
-
-
-def test_the_date_is_the_callers_and_else_absent():
-    judge = judge_of(right)
-    assert probe(judge, only=["known-answers"], limit=1, date="2026-01-31").date == "2026-01-31"
-    assert probe(judge, only=["known-answers"], limit=1).date is None
+def test_it_can_be_awaited_and_the_date_is_the_callers_and_else_absent():
+    how = {"only": ["known-answers"], "limit": 1}
+    card = asyncio.run(aprobe(judge_of(right), date="2026-01-31", **how))
+    assert (card.known_answers.accuracy.value, card.date) == (1, "2026-01-31")
+    assert probe(judge_of(right), **how).date is None
 
 
 # -- mistakes

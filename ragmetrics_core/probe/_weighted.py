@@ -10,29 +10,31 @@ from ragmetrics_core.study import Estimate
 from ragmetrics_core.study._intervals import wilson_interval
 from ragmetrics_core.study._resampling import Figure, bootstrap, divided, drawn_units
 
-__all__ = ["area", "balanced_accuracy", "fitted_threshold", "gain_of", "halves", "share", "stored"]
+__all__ = ["area", "balanced_accuracy", "fitted_threshold", "halves", "rounded", "share", "stored"]
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 
-def stored(figure: Figure, sources: Sequence[str]) -> Estimate:
+def rounded(estimate: Estimate) -> Estimate:
+    """A figure as a card has it: with four digits."""
+    return Estimate(*(None if end is None else round(end, 4) for end in estimate))
+
+
+def stored(figure: Figure, sources: Sequence[str], *, less: Figure | None = None) -> Estimate:
     """A figure with its 95 % percentile interval over resamples of whole sources, with four digits.
 
     A figure of exactly 0 or 1 that varies in no resample has Wilson's interval, with the sources as trials.
-    Below 10 sources of several items there is no interval.
+    Below 10 sources of several items there is no interval. With `less` it is what the figure has more than
+    that one on the same items: the paired difference.
     """
-    found = bootstrap(figure, sources, draws=drawn_units)
-    if found.value in (0.0, 1.0) and found.width == 0:
+    if less is not None:
+        return rounded(bootstrap(lambda w: figure(w) - less(w), sources, draws=drawn_units))
+    estimate = bootstrap(figure, sources, draws=drawn_units)
+    if estimate.value in (0.0, 1.0) and estimate.width == 0:
         count = len(set(sources))
-        found = wilson_interval(round(found.value) * count, count)
-    return Estimate(*(None if each is None else round(each, 4) for each in found))
-
-
-def gain_of(one: Figure, other: Figure, sources: Sequence[str]) -> Estimate:
-    """What one figure has more than another on the same items: the paired difference, with four digits."""
-    found = bootstrap(lambda weights: one(weights) - other(weights), sources, draws=drawn_units)
-    return Estimate(*(None if each is None else round(each, 4) for each in found))
+        estimate = wilson_interval(round(estimate.value) * count, count)
+    return rounded(estimate)
 
 
 def area(values: Array, good: Flags) -> Figure:

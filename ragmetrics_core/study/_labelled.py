@@ -1,0 +1,472 @@
+"""Labelled files: samples with what people said of them, from columns of many names."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import fmean
+from typing import Final, Literal, NamedTuple, get_args
+
+from ragmetrics_core.errors import ConfigError, SampleError
+from ragmetrics_core.runs._loading import Source, read_rows
+from ragmetrics_core.samples import Sample
+from ragmetrics_core.samples._columns import field_named, is_sample_column, spelled
+from ragmetrics_core.shapes import is_list, is_mapping
+from ragmetrics_core.study._consensus import majority
+from ragmetrics_core.study._label_words import (
+    LabelReading,
+    Question,
+    decoded,
+    is_label_name,
+    number_in,
+    question_named,
+    reading_of,
+    stem,
+)
+
+__all__ = ["Labelled", "LabelledPair", "LabelledSet", "limited", "read_labelled"]
+
+Cells = dict[str, object]
+Kind = Literal["truth", "rating", "preference"]
+
+# Beside the columns of samples: how sets of claims and of summaries name theirs.
+_CLAIMS: Final = ("claim", "statement", "hypothesis")
+_CONTENT: Final = {
+    **dict.fromkeys((*_CLAIMS, "summary"), "answer"),
+    **dict.fromkeys(("evidence", "premise", "passages", "document"), "contexts"),
+    "golden_answer": "reference",
+}
+_SOURCES: Final = ("source_id", "document_id", "article_id", "doc_id")
+_TASKS: Final = ("task_type", "task", "domain", "error_type", "dataset", "source")
+_ANNOTATORS: Final = ("annotator", "rater", "worker", "annotator_id", "rater_id")
+_OURS: Final = frozenset([*_CONTENT, *_SOURCES, *_ANNOTATORS, "claims", "votes"])
+_MOST_TASKS = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labelled:
+    """A sample and what people said of it.
+
+    Attributes:
+        sample: the sample; a claim is its answer.
+        label: whether it is good, or its mean rating; None where people said neither.
+        kind: the label in the file's own word.
+        task: the group of the file that it belongs to; "" without groups.
+        source: what it was made from; items of one source are not independent.
+        votes: what each annotator said, where the file tells.
+        published: values of other metrics that the file has, by their names.
+    """
+
+    sample: Sample
+    label: bool | float | None
+    kind: str = ""
+    task: str = ""
+    source: str = ""
+    votes: Mapping[str, float] = field(default_factory=dict[str, float])
+    published: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+class LabelledPair(NamedTuple):
+    """Two answers to one question and which one people prefer: above 0 the second, below 0 the first."""
+
+    first: str
+    second: str
+    value: float
+
+
+class LabelledSet(NamedTuple):
+    """A labelled file as it was read.
+
+    Attributes:
+        name: of the file.
+        digest: of contents and labels; cards of other digests are of other sets.
+        question: what people were asked about.
+        column: the column of the labels.
+        kind: "truth" for good and bad, "rating" for numbers, "preference" for pairs.
+        rows: the labelled samples.
+        pairs: the pairs of a set of preferences.
+        claims: whether each answer is one claim.
+        source: by which column, or by what else, the items were put together.
+        dropped: how many rows do not count, by reason.
+    """
+
+    name: str
+    digest: str
+    question: Question
+    column: str
+    kind: Kind
+    rows: tuple[Labelled, ...]
+    pairs: tuple[LabelledPair, ...]
+    claims: bool
+    source: str
+    dropped: Mapping[str, int]
+
+
+def read_labelled(
+    data: Source,
+    *,
+    question: Question | None = None,
+    label: str | None = None,
+    source: str | None = None,
+    by: str | None = None,
+    good: Collection[str] = (),
+    name: str | None = None,
+) -> LabelledSet:
+    """Read a file whose rows say what people thought of them.
+
+    Content columns are those of samples; a `claim`, or the items of a list `claims`, is judged in the place
+    of the answer, and `evidence` is contexts. A row for each annotator (a column `annotator`) is as good as
+    one with all `votes`: the majority is the label, of ratings the mean.
+
+    Args:
+        data: what `read_samples` takes: a path, rows, a data frame.
+        question: what people were asked about; without it the label's name says, or else the columns.
+        label: the column of the labels; `human_ratings.faithfulness` for one inside of another.
+        source: the column of what an item was made from; without it `source_id` and the like, or else equal
+            contexts, or without contexts equal questions.
+        by: the column of the groups that are shown apart; without it `task_type`, `domain` and the like.
+        good: the values that are good, where they are not among the words that are known.
+        name: of the set, where it is no file.
+
+    Raises:
+        ConfigError: there is no such column, none is one of labels, or a label has no meaning.
+        SampleError: the file cannot be read, or none of its rows is a sample.
+    """
+    if question is not None and question not in get_args(Question):
+        raise ConfigError(f"the question is faithful, correct or relevant, not {question!r}")
+    table = _Table(data)
+    column = table.named(label) if label is not None else table.label_column(question)
+    for wanted in (source, by):
+        if wanted is not None and wanted not in table.columns:
+            raise ConfigError(f"there is no column {wanted!r}; there is {table.known}")
+    items = list(table.labelled(column))
+    kind: Kind = "preference"
+    reading = LabelReading("rating")
+    if not (stem(column).startswith("preference") or "answer_b" in table.columns):
+        labels = [item.label for item in items]
+        values = [value for cell in labels for value in (cell.values() if is_mapping(cell) else [cell])]
+        reading = reading_of(column, values, good=good)
+        kind = reading.kind
+    source_column = source or next((spelling for spelling in _SOURCES if spelling in table.columns), None)
+    builder = _Builder(column, reading, source_column, by or table.task_column(column))
+    for item in items:
+        try:
+            (builder.add_pair if kind == "preference" else builder.add)(item)
+        except SampleError as error:
+            table.problems.append(f"{item.where}: {error}")
+    rows = _one_source([row for row in builder.rows.values() if row.label is not None])
+    if not rows:
+        first = table.problems[0] if table.problems else "no row has a label"
+        raise SampleError(f"none of the rows is a labelled sample: {first}")
+    builder.dropped["neither good nor bad"] += len(builder.rows) - len(rows)
+    return LabelledSet(
+        name=name or (Path(data).name.partition(".")[0] if isinstance(data, str | Path) else "rows"),
+        digest=_digest(rows, builder.pairs),
+        question=question or question_named(column) or table.question,
+        column=column,
+        kind=kind,
+        rows=tuple(rows),
+        pairs=tuple(builder.pairs),
+        claims=builder.claims or column == "claims.label",
+        source=source_column or ("contexts" if any(row.sample.contexts for row in rows) else "question"),
+        dropped=dict(Counter({"unreadable row": len(table.problems)}) + builder.dropped),
+    )
+
+
+class _Item(NamedTuple):
+    """The cells of a row with the one that is its label, where the row stands, and whether all is text."""
+
+    where: str
+    cells: Cells
+    label: object
+    textual: bool
+
+    @property
+    def filled(self) -> Cells:
+        """The cells that are not empty."""
+        return {name: cell for name, cell in self.cells.items() if cell not in (None, "")}
+
+
+class _Table:
+    """The rows of a file, their columns in one spelling; rows that are none are kept as problems."""
+
+    def __init__(self, data: Source) -> None:
+        self._rows: list[_Item] = []
+        self.problems: list[str] = []
+        for where, row, textual, problem in read_rows(data):
+            content = row
+            if isinstance(row, Sample):
+                content = {**row.model_dump(exclude={"labels"}, exclude_none=True), **row.labels}
+            if problem is not None or not is_mapping(content):
+                self.problems.append(f"{where}: {problem or 'it is no object'}")
+                continue
+            cells = {_column(str(name)): decoded(cell) for name, cell in content.items()}
+            self._rows.append(_Item(where, cells, None, textual))
+        self.columns = {name for row in self._rows for name in row.cells}
+        self.known = ", ".join(sorted(self.columns))
+        self._filled: dict[str, list[object]] = {}
+        for row in self._rows:
+            for name, cell in row.filled.items():
+                self._filled.setdefault(name, []).append(cell)
+
+    def named(self, label: str) -> str:
+        """The column of labels that has this name.
+
+        Raises:
+            ConfigError: there is none.
+        """
+        name = next((one for one in (label, spelled(label), stem(label)) if one in self.columns), label)
+        outer, dot, _ = name.partition(".")
+        if name not in self.columns and not (dot and outer in self.columns):
+            raise ConfigError(f"there is no column {label!r}; there is {self.known}")
+        return name
+
+    def label_column(self, question: Question | None) -> str:
+        """The column whose name says best that it is one of labels.
+
+        Raises:
+            ConfigError: there is none.
+        """
+        filled = self._filled
+        if any(map(is_list, filled.get("claims", ()))):
+            return "claims.label"
+        for name in ("human_ratings", "ratings"):
+            if any(map(is_mapping, filled.get(name, ()))):
+                return f"{name}.{self._measure(name, question)}"
+        names = sorted(name for name in filled if is_label_name(name) or stem(name).startswith("preference"))
+        # Words before lists of spans, the overall preference before its parts, what the question names first.
+        ranked = sorted(
+            (name for name in names if question is None or question_named(name) in (None, question)),
+            key=lambda name: (
+                question_named(name) is None,
+                any(map(is_list, filled[name][:20])) and "preference" not in name,
+                "overall" not in name,
+            ),
+        )
+        if ranked or "votes" in filled:
+            return ranked[0] if ranked else "votes"
+        if names:
+            raise ConfigError(f"no label is about {question!r}: there is {', '.join(names)}; choose --label")
+        raise ConfigError(
+            f"no column says what people thought: there is {self.known or 'none'}; name it with --label, or "
+            "call it one of label, faithful, supported, correct, relevant, hallucinated, rating, votes"
+        )
+
+    def _measure(self, column: str, question: Question | None) -> str:
+        """Which of several rated measures a question is about."""
+        ratings = [cell for cell in self._filled[column] if is_mapping(cell)]
+        names = dict.fromkeys(str(name) for cell in ratings for name in cell)
+        wanted = question or ("faithful" if "contexts" in self._filled else "correct")
+        fitting = [name for name in names if question_named(name) == wanted]
+        if not fitting:
+            raise ConfigError(
+                f"{column} has {', '.join(names)}, and none is about {wanted!r}: choose one with "
+                f"--label {column}.NAME"
+            )
+        return fitting[0]
+
+    def task_column(self, label: str) -> str | None:
+        """The column of the groups that are shown apart; None where there is none with a few values."""
+        groups = {name: set(map(str, self._filled.get(name, ()))) for name in _TASKS if name != label}
+        return next((name for name in groups if 1 < len(groups[name]) <= _MOST_TASKS), None)
+
+    @property
+    def question(self) -> Question:
+        """What people were asked about, where no name says it: what there is to compare an answer with."""
+        fields = {name for row in self._rows for name in _fields(row.cells)}
+        if "contexts" in fields:
+            return "faithful"
+        return "correct" if fields & {"reference", "references"} else "relevant"
+
+    def labelled(self, column: str) -> Iterator[_Item]:
+        """The rows with their labels; of a list of claims a row for each."""
+        for row in self._rows:
+            claims = row.cells.get("claims")
+            if column != "claims.label" or not is_list(claims):
+                yield row._replace(label=_cell(row.cells, column))
+                continue
+            for number, claim in enumerate(claims, start=1):
+                if is_mapping(claim):
+                    text = next((claim[name] for name in (*_CLAIMS, "text") if name in claim), None)
+                    label = next((claim[name] for name in claim if is_label_name(str(name))), "none")
+                    of_row = row.cells.get("id")
+                    cells = {**row.cells, "claim": text, "id": f"{of_row}#{number}" if of_row else None}
+                    yield row._replace(cells=cells, label=label)
+
+
+@dataclass
+class _Builder:
+    """Makes labelled samples, and pairs of them, of rows."""
+
+    column: str
+    reading: LabelReading
+    source: str | None
+    task: str | None
+    claims: bool = False
+    rows: dict[str, Labelled] = field(default_factory=dict[str, Labelled])
+    pairs: list[LabelledPair] = field(default_factory=list[LabelledPair])
+    dropped: Counter[str] = field(default_factory=Counter[str])
+
+    def add(self, item: _Item) -> None:
+        """Add a row; what several annotators said of one sample, each in a row, becomes one."""
+        cells, label = item.filled, item.label
+        if label in (None, ""):
+            self.dropped["no label"] += 1
+            return
+        are_votes = self.column == "votes" or (self.reading.kind == "rating" and is_mapping(label))
+        votes = self._votes(label if are_votes else cells.get("votes"))
+        sample, published = self._sample(item), cells.get("published_metrics")
+        row = Labelled(
+            sample=sample,
+            label=self._agreed(votes) if are_votes else self.reading.value(label),
+            kind=_kind(label),
+            task=str(cells.get(self.task or "", "")),
+            source=self._source(cells, sample),
+            votes=votes,
+            published=_numbers(published) if is_mapping(published) else {},
+        )
+        people = [str(cells[name]) for name in _ANNOTATORS if name in cells]
+        first = self.rows.get(sample.id)
+        if people and not votes and row.label is not None:
+            votes = {**(first.votes if first else {}), people[0]: float(row.label)}
+            self.rows[sample.id] = replace(first or row, votes=votes, label=self._agreed(votes))
+        elif first is not None:
+            self.dropped["the same sample twice"] += 1
+        else:
+            self.rows[sample.id] = row
+
+    def add_pair(self, item: _Item) -> None:
+        """Add two answers, of which people prefer one."""
+        cells, label = item.filled, item.label
+        votes = label.values() if is_mapping(label) else label if is_list(label) else [label]
+        numbers = [number for vote in votes if (number := number_in(vote)) is not None]
+        preference = fmean(numbers) if numbers else 0.0
+        if not preference:
+            self.dropped["people prefer neither" if numbers else "no label"] += 1
+            return
+        # Two equal answers can be no pair, and equal texts need ids of their own.
+        made = [
+            self._sample(item._replace(cells={**cells, "answer": cells.get(name), "id": None}))
+            for name in ("answer", "answer_b")
+        ]
+        base = str(cells.get("id") or made[0].id)
+        for sample, side, is_good in zip(made, "ab", (preference < 0, preference > 0), strict=True):
+            one = sample.model_copy(update={"id": f"{base}#{side}"})
+            self.rows[one.id] = Labelled(sample=one, label=is_good, source=self._source(cells, one))
+        self.pairs.append(LabelledPair(f"{base}#a", f"{base}#b", preference))
+
+    def _agreed(self, votes: Mapping[str, float]) -> bool | float | None:
+        """What several people say: of ratings the mean, else what most of them say."""
+        if self.reading.kind == "rating":
+            return fmean(votes.values()) if votes else None
+        most = majority(votes)
+        return None if most is None else bool(most)
+
+    def _votes(self, label: object) -> dict[str, float]:
+        if is_list(label):
+            label = {str(number): vote for number, vote in enumerate(label, start=1)}
+        votes = label.items() if is_mapping(label) else ()
+        values = {str(name): self.reading.value(vote) for name, vote in votes}
+        return {name: float(value) for name, value in values.items() if value is not None}
+
+    def _sample(self, item: _Item) -> Sample:
+        row = item.cells
+        cells = {name: cell for name, cell in row.items() if is_sample_column(name) and name != "labels"}
+        labels = {
+            name: cell
+            for name, cell in row.items()
+            if isinstance(cell, str | int | float | bool) and not is_sample_column(name)
+        }
+        for name, content in _CONTENT.items():
+            # a claim is judged in the place of the answer that it is of; else the sample's own name counts
+            if name in item.filled and (name in _CLAIMS or content not in _fields(cells)):
+                cells = {other: cell for other, cell in cells.items() if field_named(other) != content}
+                cells[content] = row[name]
+                self.claims |= name in _CLAIMS
+        if "question" not in _fields(cells):
+            cells = {other: cell for other, cell in cells.items() if field_named(other) != "question"}
+            cells["question"] = ""
+        if cells.get("reference") in ("", []):
+            del cells["reference"]
+        if is_list(history := cells.get("history")):
+            cells["history"] = [_turn(turn) for turn in history]
+        return Sample.from_mapping({**cells, "labels": labels}, textual=item.textual)
+
+    def _source(self, cells: Cells, sample: Sample) -> str:
+        if self.source in cells:
+            return str(cells[self.source])
+        if _hold_text(sample.contexts):
+            return hashlib.sha256("\0".join(sample.contexts or ()).encode()).hexdigest()[:16]
+        return sample.question or sample.id
+
+
+def _fields(cells: Mapping[str, object]) -> set[str | None]:
+    """The fields of a sample for which a row has something, under whatever names."""
+    names = [name for name, cell in cells.items() if cell not in (None, "", [])]
+    return {field_named(name) for name in names} | {_CONTENT.get(name) for name in names}
+
+
+def _cell(cells: Cells, column: str) -> object:
+    """A row's value in a column; "outer.inner" is one inside of another."""
+    outer, _, inner = column.partition(".")
+    value = cells.get(outer)
+    return cells[column] if column in cells else value.get(inner) if is_mapping(value) else None
+
+
+def _column(name: str) -> str:
+    is_ours = is_sample_column(name) or spelled(name) in _OURS or is_label_name(spelled(name))
+    return spelled(name) if is_ours else name.strip()
+
+
+def _turn(turn: object) -> object:
+    """A message; that of a transcript has a speaker and a text."""
+    if is_mapping(turn) and "role" not in turn and "speaker" in turn:
+        return {"role": turn["speaker"], "content": turn.get("text", "")}
+    return turn
+
+
+def _one_source(rows: Sequence[Labelled]) -> list[Labelled]:
+    """The rows, those of equal contexts in one source, also where some do not name it."""
+    by_contexts: dict[tuple[str, ...], str] = {}
+    for row in sorted(rows, key=lambda row: len(row.source)):
+        if _hold_text(row.sample.contexts):
+            by_contexts.setdefault(row.sample.contexts or (), row.source)
+    return [replace(row, source=by_contexts.get(row.sample.contexts or (), row.source)) for row in rows]
+
+
+def _hold_text(contexts: Sequence[str] | None) -> bool:
+    """Whether there is anything in the contexts: two samples with blank ones have nothing in common."""
+    return any(text.strip() for text in contexts or ())
+
+
+def _numbers(cells: Mapping[object, object]) -> dict[str, float]:
+    numbers = {str(name): number_in(cell) for name, cell in cells.items()}
+    return {name: number for name, number in numbers.items() if number is not None}
+
+
+def _kind(label: object) -> str:
+    if is_list(label):
+        return "+".join(sorted(map(str, label))) if all(isinstance(word, str) for word in label) else ""
+    return "" if is_mapping(label) else str(label)
+
+
+def limited(labelled: LabelledSet, limit: int) -> LabelledSet:
+    """Some of the items, the same ones each time and from all over the set; pairs stay whole."""
+
+    def place(sample_id: str) -> bytes:
+        return hashlib.sha256(sample_id.encode()).digest()
+
+    pairs = tuple(sorted(labelled.pairs, key=lambda pair: place(pair.first))[:limit])
+    ids = {sample_id for pair in pairs for sample_id in pair[:2]}
+    if labelled.pairs:
+        rows = tuple(row for row in labelled.rows if row.sample.id in ids)
+    else:
+        rows = tuple(sorted(labelled.rows, key=lambda row: place(row.sample.id))[:limit])
+    return labelled._replace(rows=rows, pairs=pairs, digest=_digest(rows, pairs))
+
+
+def _digest(rows: Sequence[Labelled], pairs: Sequence[LabelledPair]) -> str:
+    content = [[row.sample.digest, row.label, row.source] for row in rows] + [list(pair) for pair in pairs]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
