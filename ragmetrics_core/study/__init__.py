@@ -35,8 +35,7 @@ from ragmetrics_core.study._estimate import (
     on_unit_scale,
     scale_of,
 )
-from ragmetrics_core.study._funnel import Funnel, study_funnel
-from ragmetrics_core.study._funnel_tables import funnel_tables
+from ragmetrics_core.study._funnel import Funnel, funnel_tables, study_funnel
 from ragmetrics_core.study._gating import (
     FailIf,
     GateVerdict,
