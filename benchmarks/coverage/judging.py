@@ -86,7 +86,7 @@ def _slices(g: Generator, *, n: int) -> Estimate:
         f = np.clip(0.3 + 0.5 * y + g.normal(0, 0.2, 10 * n), 0, 1)
         clusters = range(start, start + n), range(start + n, start + 10 * n)
         slices.append(LabelledValues(y[:n], f[:n], f[n:], clusters))
-    return slices[0].powered_less(slices[1])
+    return slices[0].less(slices[1])
 
 
 def _pairs(g: Generator, *, n: int) -> Estimate:

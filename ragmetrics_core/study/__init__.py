@@ -4,8 +4,7 @@ Everything here takes `Scores` (of `read_scores`) or plain numbers, and gives re
 intervals and what was left out; `*_tables` make tables of them. scipy comes with the extra `study`.
 """
 
-from ragmetrics_core.study._agreement import HUMAN, Agreement, study_agreement
-from ragmetrics_core.study._agreement_tables import agreement_tables
+from ragmetrics_core.study._agreement import HUMAN, Agreement, agreement_tables, study_agreement
 from ragmetrics_core.study._annotation import (
     Annotations,
     Sheet,

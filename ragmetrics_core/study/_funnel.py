@@ -134,7 +134,7 @@ class _Kept(NamedTuple):
 
 
 class _Search(NamedTuple):
-    """What a search brought: how many new relevant chunks, and whether any new one; whether it was repeated."""
+    """What a search brought: how many new relevant chunks, any new one, and whether it is a repetition."""
 
     relevant: int
     is_new: bool

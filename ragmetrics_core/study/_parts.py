@@ -59,9 +59,10 @@ class MeanPart(NamedTuple):
         """Of the values."""
         return float(np.mean(np.asarray(self.values, dtype=float)))
 
-    def less(self, other: "MeanPart") -> tuple["MeanPart", "MeanPart"]:
-        """The parts of the difference to another."""
-        return self, other._replace(weight=-other.weight)
+    @property
+    def turned(self) -> "MeanPart":
+        """The part as it is taken away."""
+        return self._replace(weight=-self.weight)
 
 
 class MeanSpread(NamedTuple):

@@ -78,10 +78,9 @@ class LabelledValues(NamedTuple):
         # labels and scores that do not vary tell nothing of the spread
         return mean if min(self.counts) < 2 or mean.width else Estimate(mean.value)
 
-    def powered_less(self, other: "LabelledValues") -> Estimate:
+    def less(self, other: "LabelledValues") -> Estimate:
         """The difference of two prediction-powered means, whose samples may share clusters."""
-        labelled, *rest = self.powered()
-        of_other, *others = (part._replace(weight=-part.weight) for part in other.powered())
+        (labelled, *rest), (of_other, *others) = self.powered(), (part.turned for part in other.powered())
         return estimate(labelled, of_other, *rest, *others, bound=2)
 
 
@@ -129,25 +128,15 @@ def prediction_powered_mean(
     return values.powered_mean(weight, level=level), weight
 
 
-class PoweredMean(NamedTuple):
-    """One slice: labels only, and labels beside scores."""
-
-    name: Annotated[str, Column("slice")]
-    classical: Annotated[Estimate, Column("labels only")]
-    powered: Annotated[Estimate, Column("prediction-powered")]
-    labelled: int
-    scored: Annotated[int, Column("scored only")]
-
-
-class PoweredDifference(NamedTuple):
-    """What people would say of the first less of the second: by scores, by labels, and by both.
+class PoweredFigure(NamedTuple):
+    """What people would say of a slice, or of the first less the second: by scores, by labels, and by both.
 
     Attributes:
-        one, other: the two runs or slices.
-        naive: the difference of the scores, as biased as the judge is.
+        one, other: the two runs or slices; "" where it is one.
+        naive: of the scores, as biased as the judge is.
         classical: of the labels alone.
         powered: prediction-powered.
-        labelled: how many samples have a score and a label; of slices in both together.
+        labelled: how many samples have a score and a label; of two slices in both together.
         scored: how many have a score only.
     """
 
@@ -172,8 +161,8 @@ class PoweredComparison:
     """
 
     metric: str
-    differences: tuple[PoweredDifference, ...]
-    slices: tuple[PoweredMean, ...] = ()
+    differences: tuple[PoweredFigure, ...]
+    slices: tuple[PoweredFigure, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -232,18 +221,10 @@ def powered_runs(
             f"{number_of(labelled, 'sample')} with labels and values of {signature} in both {one.name} and "
             f"{other.name}: three are needed"
         )
-    row = PoweredDifference(
-        one.name,
-        other.name,
-        estimate(differences.by_scores),
-        estimate(differences.by_labels),
-        differences.powered_mean(),
-        labelled,
-        scored,
-    )
     notes = [*clustering.notes, *_few(labelled)]
     if not scored:
         notes.append("every sample with both scores is labelled: the scores add nothing")
+    row = _figure((one.name, differences), (other.name, None))
     return PoweredComparison(metric=name, differences=(row,), notes=tuple(notes))
 
 
@@ -281,11 +262,8 @@ def powered_slices(
         )
     return PoweredComparison(
         metric=name,
-        differences=tuple(_difference(*pair) for pair in combinations(slices.items(), 2)),
-        slices=tuple(
-            PoweredMean(value, estimate(each.by_labels), each.powered_mean(), *each.counts)
-            for value, each in slices.items()
-        ),
+        differences=tuple(_figure(*pair) for pair in combinations(slices.items(), 2)),
+        slices=tuple(_figure(each, ("", None)) for each in slices.items()),
         notes=tuple(notes),
     )
 
@@ -315,7 +293,7 @@ def powered_tables(comparison: PoweredComparison) -> Iterator[StudyTable]:
     yield table_of(
         "differences",
         f"Differences as people would judge them, predicted by {comparison.metric}",
-        PoweredDifference,
+        PoweredFigure,
         comparison.differences,
         "one other powered classical naive labelled scored",
         (
@@ -325,20 +303,23 @@ def powered_tables(comparison: PoweredComparison) -> Iterator[StudyTable]:
         ),
     )
     if comparison.slices:
-        columns = "name powered classical labelled scored"
-        yield table_of("slices", "The slices", PoweredMean, comparison.slices, columns)
+        columns, titles = "one powered classical labelled scored", {"one": "slice"}
+        yield table_of("slices", "The slices", PoweredFigure, comparison.slices, columns, titles=titles)
 
 
-def _difference(one: tuple[str, LabelledValues], other: tuple[str, LabelledValues]) -> PoweredDifference:
-    """The difference of two slices, whose samples may share clusters."""
+def _figure(one: tuple[str, LabelledValues], other: tuple[str, LabelledValues | None]) -> PoweredFigure:
+    """The mean of some samples, or the difference of two slices, whose samples may share clusters."""
     (name, first), (other_name, second) = one, other
-    return PoweredDifference(
+    both = [first] if second is None else [first, second]
+    by_scores, *less_scores = (each.by_scores for each in both)
+    by_labels, *less_labels = (each.by_labels for each in both)
+    return PoweredFigure(
         name,
         other_name,
-        estimate(*first.by_scores.less(second.by_scores)),
-        estimate(*first.by_labels.less(second.by_labels)),
-        first.powered_less(second),
-        *(sum(counts) for counts in zip(first.counts, second.counts, strict=True)),
+        estimate(by_scores, *(part.turned for part in less_scores)),
+        estimate(by_labels, *(part.turned for part in less_labels)),
+        first.powered_mean() if second is None else first.less(second),
+        *(sum(counts) for counts in zip(*(each.counts for each in both), strict=True)),
     )
 
 

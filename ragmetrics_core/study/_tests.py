@@ -55,7 +55,7 @@ def mean_test(one: MeanPart, other: MeanPart, *, alternative: Alternative = "two
 
 
 def _test(value: float, one: MeanPart, other: MeanPart, alternative: Alternative) -> float | None:
-    spread = spread_of(*one.less(other))
+    spread = spread_of(one, other.turned)
     if any(are_too_few(part.clusters) for part in (one, other)) or not spread.error:
         return None
     return t_test(value / spread.error, spread.df, alternative)

@@ -109,7 +109,7 @@ def test_one_of_two_is_no_majority():
 
 def test_annotators_who_skipped_are_counted(labels):
     found = study_agreement(labels, adjudicator="zoe")
-    assert {(each.name, each.labelled, each.skipped) for each in found.annotators} == {
+    assert {(each.who, each.n, each.skipped) for each in found.figures if each.what == "labels"} == {
         ("ann", 5, 0),
         ("bob", 5, 0),
         ("cid", 4, 1),
@@ -132,7 +132,6 @@ def test_on_a_scale_of_1_to_5_an_answer_is_correct_from_4(labels, scores):
 
 def test_labels_of_unknown_samples_are_left_out_with_a_remark(labels, scores):
     found = study_agreement(labels, scores(faithfulness=[0.9, 0.4, 0.0]), adjudicator="zoe")
-    assert found.unknown == ("s4", "s5")
     assert any("2 labelled samples are not in a and are left out: s4, s5" in note for note in found.notes)
 
 
@@ -157,7 +156,7 @@ def test_no_labels_are_a_mistake():
 def test_an_annotator_who_always_says_the_same_is_told(tmp_path):
     (tmp_path / "l.csv").write_text("sample_id,annotator,value\ns1,a,3\ns2,a,3\ns1,b,1\ns2,b,3\n")
     found = study_agreement(read_labels(tmp_path / "l.csv"))
-    assert [each.note for each in found.annotators] == ["always 3", ""]
+    assert [each.note for each in found.figures if each.what == "labels"] == ["always 3", ""]
 
 
 def test_a_label_of_the_run_that_is_neither_good_nor_bad_is_a_mistake(scores):
