@@ -19,7 +19,7 @@ from ragmetrics_core.cli._study_people import (
     plan,
     systems,
 )
-from ragmetrics_core.cli._study_runs import cosine, groups, repeats, retriever, trend
+from ragmetrics_core.cli._study_runs import groups, repeats, retriever, trend
 
 __all__ = ["study"]
 
@@ -52,7 +52,6 @@ _STUDIES: tuple[_Study | Callable[..., None], ...] = (
     _Study(plan),
     _Study(repeats),
     _Study(trend, _PLOT),
-    _Study(cosine, _PLOT),
     _Study(retriever, _PLOT),
     funnel,
     annotate,

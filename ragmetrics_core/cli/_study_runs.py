@@ -1,6 +1,6 @@
-"""The studies of runs: `ragmetrics study groups`, `trend`, `repeats`, `cosine` and `retriever`."""
+"""The studies of runs: `ragmetrics study groups`, `trend`, `repeats` and `retriever`."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,20 +10,13 @@ import typer
 from ragmetrics_core.cli._arguments import RunFolder
 from ragmetrics_core.cli._study_output import Alpha, Cluster, Runs, Seed, StudyAnswer, Wanted, open_runs
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.journal import Journal, call_address, decode_vector
-from ragmetrics_core.models import as_embedder
-from ragmetrics_core.records import Record
-from ragmetrics_core.report._plots import draw_curves, draw_groups, draw_histograms, draw_intervals
+from ragmetrics_core.report._plots import draw_curves, draw_groups, draw_intervals
 from ragmetrics_core.runs import Run, read_samples
-from ragmetrics_core.runs._own_loop import on_own_loop
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.study import (
-    CosineStudy,
     Estimate,
     RetrievalStudy,
     Trend,
-    compared_texts,
-    cosine_tables,
     first_hits,
     group_tables,
     named_runs,
@@ -31,7 +24,6 @@ from ragmetrics_core.study import (
     repeat_tables,
     retrieval_tables,
     short,
-    study_cosines,
     study_groups,
     study_repeats,
     study_retrieval,
@@ -39,7 +31,7 @@ from ragmetrics_core.study import (
     trend_tables,
 )
 
-__all__ = ["cosine", "groups", "repeats", "retriever", "trend"]
+__all__ = ["groups", "repeats", "retriever", "trend"]
 
 
 def groups(
@@ -113,49 +105,6 @@ def repeats(run: RunFolder, metrics: Wanted = None, seed: Seed = 0) -> StudyAnsw
     return StudyAnswer(repeat_tables(study), short=repeat_tables(study, most=10))
 
 
-def cosine(
-    run: RunFolder,
-    embedder: Annotated[
-        str | None,
-        typer.Option(help="Embed what the run did not keep: embedded or openai:MODEL, as in the run."),
-    ] = None,
-    seed: Seed = 0,
-) -> StudyAnswer:
-    """Show what a cosine is worth: beside those of shuffled pairs of the same run.
-
-    For answer relevance, answer similarity and whatever else compares by cosine: 0.9 means little from an
-    embedder whose random pairs score 0.88. Vectors come from the records, the run's journal, or --embedder.
-    """
-    opened = Run.load(run)
-    compared = compared_texts(_embedded(opened))
-    if not compared:
-        raise ConfigError(f"no metric of {run} compares by cosine: answer_relevance and answer_similarity do")
-    identity = opened.embedder or "an unknown embedder"
-    vectors: dict[str, Sequence[float]] = {}
-    texts: dict[str, str] = {}
-    for each in compared:
-        vectors.update(each.vectors)
-        texts.update(each.texts)
-    wanted = {digest for each in compared for pair in each.pairs for digest in pair[1:]}
-    lacking = [digest for digest in sorted(wanted - vectors.keys()) if digest in texts]
-    vectors.update(_journalled(opened, identity, {digest: texts[digest] for digest in lacking}))
-    lacking = [digest for digest in lacking if digest not in vectors]
-    if lacking and embedder is not None:
-        model = as_embedder(embedder)
-        if model.identity != identity:
-            raise ConfigError(f"the run was measured with {identity}, and {embedder} is {model.identity}")
-        rows = on_own_loop(model.aembed([texts[digest] for digest in lacking]))
-        vectors.update(zip(lacking, rows.tolist(), strict=True))
-    if not wanted & vectors.keys():
-        raise ConfigError(
-            f"the vectors of {run} are in neither its records nor its journal: name its embedder with "
-            "--embedder"
-        )
-    studies = [study_cosines(each, vectors, embedder=identity, seed=seed) for each in compared]
-    plots = {"plot": partial(_draw_cosines, studies)}
-    return StudyAnswer(cosine_tables(studies), plots, short=cosine_tables(studies, most=10))
-
-
 def retriever(
     data: Annotated[
         list[Path],
@@ -188,28 +137,6 @@ def retriever(
     retrievers = [first_hits(name, each) for name, each in samples.items()]
     study = study_retrieval(retrievers, ks=sorted({int(part) for part in parts}), alpha=alpha, seed=seed)
     return StudyAnswer(retrieval_tables(study), {"plot": partial(_draw_retrieval, study)})
-
-
-def _embedded(run: Run) -> Iterator[Record]:
-    """The records of the metrics that compare by cosine: the first one of each tells whether it does."""
-    for entry in run.metrics:
-        records = run.records(entry.signature)
-        if (first := next(records, None)) is not None and first.embedder is not None:
-            yield first
-            yield from records
-
-
-def _journalled(run: Run, identity: str, texts: dict[str, str]) -> dict[str, Sequence[float]]:
-    """The vectors that the run's own journal has."""
-    path = None if run.path is None else run.path / "journal.sqlite"
-    if path is None or not path.is_file() or not texts:
-        return {}
-    vectors: dict[str, Sequence[float]] = {}
-    with Journal(path) as journal:
-        for digest, text in texts.items():
-            if (body := journal.get(call_address(identity, "embed", text))) is not None:
-                vectors[digest] = decode_vector(body).tolist()
-    return vectors
 
 
 def _samples(path: Path) -> list[Sample]:
@@ -245,14 +172,6 @@ def _draw_trend(study: Trend, path: Path) -> None:
         label = f"{each.run}{signs.get(each.verdict, '')}"
         panels.setdefault(short(each.metric, signatures), []).append((label, each.mean))
     draw_intervals(panels, path, title="Over the runs", axis="mean")
-
-
-def _draw_cosines(studies: Sequence[CosineStudy], path: Path) -> None:
-    panels = {
-        each.metric: {"own pairs": each.values[0].tolist(), "shuffled pairs": each.values[1].tolist()}
-        for each in studies
-    }
-    draw_histograms(panels, path, title=f"Cosines of {studies[0].embedder}", axis="cosine")
 
 
 def _draw_retrieval(study: RetrievalStudy, path: Path) -> None:

@@ -26,7 +26,6 @@ from ragmetrics_core.study._correlations import (
     correlate,
     pooled_correlation,
 )
-from ragmetrics_core.study._cosine import CosineStudy, compared_texts, cosine_tables, study_cosines
 from ragmetrics_core.study._estimate import (
     QualityEstimate,
     estimate_quality,
@@ -110,7 +109,6 @@ __all__ = [
     "Concordance",
     "Consensus",
     "Correlation",
-    "CosineStudy",
     "Estimate",
     "FailIf",
     "Funnel",
@@ -148,14 +146,12 @@ __all__ = [
     "compare_correlations",
     "compare_metrics",
     "compare_runs",
-    "compared_texts",
     "comparison_tables",
     "concordance_tables",
     "consensus_of",
     "corrected_mean",
     "corrected_verdicts",
     "correlate",
-    "cosine_tables",
     "decide",
     "decide_limits",
     "doubts_of_mean",
@@ -203,7 +199,6 @@ __all__ = [
     "shown",
     "study_agreement",
     "study_concordance",
-    "study_cosines",
     "study_funnel",
     "study_groups",
     "study_people",

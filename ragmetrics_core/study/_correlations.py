@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from math import atanh, isfinite, tanh
-from typing import NamedTuple, TypedDict, Unpack
+from typing import NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,8 +11,8 @@ from ragmetrics_core.study._distributions import normal_quantile, tau_b
 from ragmetrics_core.study._intervals import Estimate
 from ragmetrics_core.study._parts import FEWEST_CLUSTERS, Clusters, are_own, are_too_few, clusters_of
 from ragmetrics_core.study._resampling import (
-    RESAMPLES,
     Figure,
+    Resampling,
     cluster_worth,
     divided,
     drawn_units,
@@ -23,7 +23,6 @@ from ragmetrics_core.wording import number_of
 
 __all__ = [
     "Correlation",
-    "Resampling",
     "compare_correlations",
     "correlate",
     "kendall",
@@ -58,29 +57,22 @@ class Correlation(NamedTuple):
     note: str = ""
 
 
-class Resampling(TypedDict, total=False):
-    """How an interval is drawn.
-
-    Attributes:
-        clusters: each pair's cluster; whole clusters are drawn, and below 10 of them there is no interval.
-        level: confidence, 0.95 without it.
-        count: how many resamples, 2000 without it.
-        seed: of the random draws, 0 without it.
-    """
-
-    clusters: Clusters | None
-    level: float
-    count: int
-    seed: int
-
-
-def correlate(x: ArrayLike, y: ArrayLike, **how: Unpack[Resampling]) -> Correlation:
+def correlate(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    clusters: Clusters | None = None,
+    level: float = 0.95,
+    **how: Unpack[Resampling],
+) -> Correlation:
     """All three coefficients of two columns with percentile intervals over resampled pairs.
 
     Args:
         x: one column.
         y: the other one, in the same order.
-        how: `clusters`, `level`, `count` and `seed` of the resamples; see `Resampling`.
+        clusters: each pair's cluster; whole clusters are drawn, and below 10 of them there is no interval.
+        level: confidence.
+        how: `count` and `seed` of the resamples; see `Resampling`.
     """
     one, other = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     n, none = len(one), Estimate(None)
@@ -89,26 +81,26 @@ def correlate(x: ArrayLike, y: ArrayLike, **how: Unpack[Resampling]) -> Correlat
     if np.ptp(one) == 0 or np.ptp(other) == 0:
         which = "both columns are" if np.ptp(one) == np.ptp(other) == 0 else "a column is"
         return Correlation(none, none, none, n, f"{which} constant")
-    clusters = clusters_of(n, how.get("clusters"))
+    clusters = clusters_of(n, clusters)
     size, note = len(set(clusters)), ""
-    by_pairs = kendall_interval(one, other, **how)
+    by_pairs = kendall_interval(one, other, clusters, level=level, **how)
     if size < FEWEST_CLUSTERS:
         note = f"{size} {'pairs' if are_own(clusters) else 'clusters'} are too few for an interval"
     elif abs(by_pairs.value or 0.0) > 1 - 1e-12:
         note = "both have one order: resamples give no interval"
+
     figures = spearman_figure(one, other), pearson_figure(one, other)
-    values = [float(figure(np.ones((1, n)))[0]) for figure in figures]
-    by_rank, by_number = (Estimate(value if isfinite(value) else None) for value in values)
-    if note or by_rank.value is None or by_number.value is None:
+
+    def figure(weights: Array) -> Array:
+        return np.column_stack([of_pairs(weights) for of_pairs in figures])
+
+    (values,) = figure(np.ones((1, n))).tolist()
+    if note or not all(map(isfinite, values)):
+        by_rank, by_number = (Estimate(value if isfinite(value) else None) for value in values)
         return Correlation(by_rank, Estimate(by_pairs.value), by_number, n, note)
-    drawn = resampled(
-        lambda weights: np.column_stack([figure(weights) for figure in figures]),
-        clusters,
-        count=how.get("count", RESAMPLES),
-        seed=how.get("seed", 0),
-    )
+    drawn, worth = resampled(figure, clusters, **how), cluster_worth(clusters)
     by_rank, by_number = (
-        percentile_interval(value, column, n=cluster_worth(clusters), level=how.get("level", 0.95))
+        percentile_interval(value, column, n=worth, level=level)
         for value, column in zip(values, drawn.T, strict=True)
     )
     return Correlation(by_rank, by_pairs, by_number, n)
@@ -128,13 +120,14 @@ def kendall(x: ArrayLike, y: ArrayLike) -> float | None:
     return tau_b(one, other)
 
 
-def kendall_interval(x: Array, y: Array, **how: Unpack[Resampling]) -> Estimate:
+def kendall_interval(
+    x: Array, y: Array, clusters: Clusters, *, level: float = 0.95, **how: Unpack[Resampling]
+) -> Estimate:
     """Kendall's correlation with its percentile interval, or for very many pairs one by formula.
 
     The formula knows no clusters: with clusters of several there is no interval for so many distinct pairs.
     """
     value, n = kendall(x, y), len(x)
-    clusters, level = clusters_of(n, how.get("clusters")), how.get("level", 0.95)
     distinct = len(np.unique(np.column_stack([x, y]), axis=0)) if n else 0
     if value is None or are_too_few(clusters) or (distinct > _MOST_SIGNS and not are_own(clusters)):
         return Estimate(value)
@@ -143,14 +136,7 @@ def kendall_interval(x: Array, y: Array, **how: Unpack[Resampling]) -> Estimate:
         half = normal_quantile(0.5 + level / 2) * (0.437 / (n - 4)) ** 0.5
         middle = atanh(min(max(value, -1 + 1e-12), 1 - 1e-12))
         return Estimate(value, tanh(middle - half), tanh(middle + half))
-    drawn = resampled(
-        kendall_figure(x, y),
-        clusters,
-        draws=drawn_units,
-        width=3 * distinct,
-        count=how.get("count", RESAMPLES),
-        seed=how.get("seed", 0),
-    )
+    drawn = resampled(kendall_figure(x, y), clusters, draws=drawn_units, width=3 * distinct, **how)
     return percentile_interval(value, drawn, n=cluster_worth(clusters), level=level)
 
 
@@ -228,8 +214,7 @@ def compare_correlations(
     *,
     clusters: Clusters | None = None,
     level: float = 0.95,
-    count: int = RESAMPLES,
-    seed: int = 0,
+    **how: Unpack[Resampling],
 ) -> Estimate:
     """How much better one metric correlates with people than another, on the same samples (Spearman).
 
@@ -237,14 +222,12 @@ def compare_correlations(
     Undefined (None) where a column is constant.
     """
     x, y, z = (np.asarray(each, dtype=float) for each in (one, other, people))
-    pooled = pooled_correlations(
-        [([x, y], z)], [clusters_of(len(z), clusters)], level=level, count=count, seed=seed
-    )
+    pooled = pooled_correlations([([x, y], z)], [clusters_of(len(z), clusters)], level=level, **how)
     return pooled([1.0, -1.0])
 
 
 def pooled_correlation(
-    sets: Sequence[tuple[ArrayLike, ArrayLike]], *, level: float = 0.95, count: int = RESAMPLES, seed: int = 0
+    sets: Sequence[tuple[ArrayLike, ArrayLike]], *, level: float = 0.95, **how: Unpack[Resampling]
 ) -> Estimate:
     """Spearman's correlation within sets, averaged with their sizes as weights.
 
@@ -255,7 +238,7 @@ def pooled_correlation(
         return Estimate(None)
     known = [([np.asarray(x, dtype=float)], np.asarray(y, dtype=float)) for x, y in sets]
     own = [range(len(people)) for _, people in known]
-    return pooled_correlations(known, own, level=level, count=count, seed=seed)([1.0])
+    return pooled_correlations(known, own, level=level, **how)([1.0])
 
 
 def pooled_correlations(
@@ -263,8 +246,7 @@ def pooled_correlations(
     clusters: Sequence[Clusters],
     *,
     level: float = 0.95,
-    count: int = RESAMPLES,
-    seed: int = 0,
+    **how: Unpack[Resampling],
 ) -> Callable[[ArrayLike], Estimate]:
     """Correlate each of several columns with people, within sets, over the same resamples.
 
@@ -274,8 +256,7 @@ def pooled_correlations(
         sets: the columns and what people say.
         clusters: of each set.
         level: confidence.
-        count: how many resamples.
-        seed: of the random draws.
+        how: `count` and `seed` of the resamples.
 
     Returns:
         From the weights of the columns to the weighted sum of their correlations: 1 and -1 is a difference.
@@ -290,7 +271,8 @@ def pooled_correlations(
     (values,) = _averaged([of_set(place)(np.ones((1, sizes[place]))) for place in places], sizes)
     drawn = np.full((1, len(values)), np.nan)
     if min(len(set(each)) for each in clusters) >= FEWEST_CLUSTERS:
-        tables = [resampled(of_set(at), clusters[at], count=count, seed=seed + at) for at in places]
+        seed = how.pop("seed", 0)
+        tables = [resampled(of_set(at), clusters[at], **how, seed=seed + at) for at in places]
         drawn = _averaged(tables, sizes)
     worth = sum(cluster_worth(each) for each in clusters)
 
@@ -307,7 +289,6 @@ def pooled_correlations(
 
 def _averaged(tables: Sequence[Array], sizes: Sequence[int]) -> Array:
     """The tables' mean, weighted by size; what has no number in one does not count there."""
-    known = [np.isfinite(table) for table in tables]
-    columns = list(zip(tables, known, sizes, strict=True))
-    total = sum(size * np.where(is_known, table, 0.0) for table, is_known, size in columns)
-    return divided(np.asarray(total), np.asarray(sum(size * is_known for _, is_known, size in columns)))
+    stacked = np.array(tables)
+    counted = np.isfinite(stacked) * np.array(sizes)[:, None, None]
+    return divided((np.nan_to_num(stacked) * counted).sum(axis=0), counted.sum(axis=0))
