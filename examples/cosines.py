@@ -43,7 +43,7 @@ class Worth(NamedTuple):
         way = ((self.own.value or 0.0) - self.shuffled) / (1 - self.shuffled) if self.shuffled < 1 else 0.0
         return (
             f"{self.own}; texts that have nothing to do with each other score {self.shuffled:.2f} here, so "
-            f"that it is {way:.0%} of the way from there to 1; an own pair is the closer one in {self.above:.0%}"
+            f"that it is {way:.0%} of the way from there to 1; in {self.above:.0%} an own pair is closer"
         )
 
 
@@ -75,8 +75,8 @@ def worth_of(
         return None
     own = np.array([units[one] @ units[other] for _, one, other in known])
     # half of those that are equal count
-    ends = (np.searchsorted(shuffled, own, side) for side in ("left", "right"))
-    below = sum(ends) / 2 / len(shuffled)
+    low, high = (np.searchsorted(shuffled, own, side) for side in ("left", "right"))
+    below = (low + high) / 2 / len(shuffled)
     samples = [sample for sample, _, _ in known]
     percentiles = dict(zip(samples, below.tolist(), strict=True))
     return Worth(mean_of(own, samples), float(shuffled.mean()), float(below.mean()), percentiles)
@@ -87,6 +87,12 @@ def texts_of(record: Record) -> list[str]:
     sample = record.sample
     texts = [sample.question, sample.answer, sample.reference, *(sample.references or ())] if sample else []
     return [text for text in (*texts, *(verdict.text for verdict in record.verdicts)) if text is not None]
+
+
+async def embedded(texts: Sequence[str], embedder: str) -> list[list[float]]:
+    """The vectors that an embedder makes."""
+    made: list[list[float]] = (await as_embedder(embedder).aembed(texts)).tolist()
+    return made
 
 
 def main() -> None:
@@ -108,8 +114,8 @@ def main() -> None:
                 texts.update((digest_of(text), text) for text in texts_of(record))
     if given.embedder is not None:
         lacking = {digest: text for digest, text in texts.items() if digest not in vectors}
-        made = asyncio.run(as_embedder(given.embedder).aembed([*lacking.values()]))
-        vectors.update(zip(lacking, made.tolist(), strict=True))
+        made = asyncio.run(embedded([*lacking.values()], given.embedder))
+        vectors.update(zip(lacking, made, strict=True))
     for metric, of_metric in pairs.items():
         worth = worth_of(of_metric, vectors)
         print(f"{metric}: {worth or 'no two pairs have vectors: name the embedder of the run'}")

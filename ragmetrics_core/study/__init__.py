@@ -46,8 +46,7 @@ from ragmetrics_core.study._gating import (
     limit_of,
     near,
 )
-from ragmetrics_core.study._group_tables import group_tables
-from ragmetrics_core.study._groups import GroupStudy, study_groups
+from ragmetrics_core.study._groups import GroupStudy, group_tables, study_groups
 from ragmetrics_core.study._intervals import Estimate, Summary
 from ragmetrics_core.study._labels import (
     HumanLabel,

@@ -373,11 +373,11 @@ def agreement_tables(agreement: Agreement) -> Iterator[StudyTable]:
             _Detected,
             (_Detected(*each) for each in agreement.detections.items()),
             "metric detection.area detection.correct detection.wrong detection.threshold.at "
-            "detection.threshold.unseen_caught detection.threshold.unseen_passed detection.note",
+            "detection.threshold.caught detection.threshold.passed detection.note",
             (
                 "area: the chance that a correct answer scores better than a wrong one; threshold: the best "
-                "one (Youden); caught and passed: on answers that the search has not seen (cross-validation, "
-                f"with intervals of a nested bootstrap that searches again){correct}",
+                "one (Youden); caught and passed: wrong answers beyond it, and correct ones that pass, of "
+                f"the answers that it was searched in, which flatter it{correct}",
                 *lower("scores of at most the threshold pass"),
             ),
         )

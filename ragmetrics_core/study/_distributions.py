@@ -87,7 +87,7 @@ def scipy_module(name: str) -> Any:
         ConfigError: scipy is not installed.
     """
     try:
-        return import_module(f"scipy.{name}")
+        return getattr(import_module("scipy"), name)
     except ModuleNotFoundError:
         raise ConfigError(
             "studies and reports need the scipy package: pip install 'ragmetrics[study]'"
