@@ -1,7 +1,7 @@
 """Two runs compared sample by sample: what differs, by how much, and whether it can be told."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
@@ -11,7 +11,14 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._clustering import Clustering, clustering_of
 from ragmetrics_core.study._intervals import Estimate
 from ragmetrics_core.study._means import score_mean
-from ragmetrics_core.study._pairs import FEWEST, detectable_difference, doubts_of, paired_difference, pairs_of
+from ragmetrics_core.study._pairs import (
+    FEWEST,
+    Pairs,
+    detectable_difference,
+    doubts_of,
+    paired_difference,
+    pairs_of,
+)
 from ragmetrics_core.study._parts import Clusters
 from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all
 from ragmetrics_core.study._tables import Column, Mark, MetricName, StudyTable, short, table_of
@@ -120,12 +127,12 @@ class PairedMetric:
     detectable: float | None
     lost: Annotated[int, Column(mark=_lost_mark)]
     gained: int
-    holm: Annotated[float | None, Column("p holm", "p")] = None
-    verdict: Annotated[Verdict, VERDICT] = "cannot tell"
-    within_margin: Annotated[bool | None, Column("not inferior", mark=_margin_mark)] = None
-    lower_is_better: bool = False
-    failed: bool = False
-    note: str = ""
+    holm: Annotated[float | None, Column("p holm", "p")]
+    verdict: Annotated[Verdict, VERDICT]
+    within_margin: Annotated[bool | None, Column("not inferior", mark=_margin_mark)]
+    lower_is_better: bool
+    failed: bool
+    note: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,9 +171,11 @@ class _Tested(NamedTuple):
     Yes/no scores, and others that all moved by as much, have one test for scores and passes.
     """
 
-    compared: PairedMetric
+    pairs: Pairs
     differences: Array
     clusters: Clusters
+    passes: Passes
+    p: float | None
     is_one: bool
 
 
@@ -203,26 +212,45 @@ def compare_runs(
     _check_margin(margin, before, chosen)
     clustering = clustering_of((before, after), cluster)
     doubts = tuple(doubts_of(before, after, metrics, cluster=clustering.by))
-    tested = [_tested(before, after, metric, threshold, 1 - alpha, clustering, seed) for metric in chosen]
+    tested = [_tested(before, after, metric, threshold, clustering, seed) for metric in chosen]
     # what is one test counts once
-    ps = [p for one in tested for p in (one.compared.p, None if one.is_one else one.compared.passes.p)]
+    ps = [p for one in tested for p in (one.p, None if one.is_one else one.passes.p)]
     size, adjusted = sum(p is not None for p in ps), holm(ps)
     compared: list[PairedMetric] = []
-    for one, of_scores, of_passes in zip(tested, adjusted[::2], adjusted[1::2], strict=True):
-        metric = one.compared
-        gain = -metric.pessimistic if metric.lower_is_better else metric.pessimistic
-        enough = not metric.failed and metric.n >= FEWEST and gain.low is not None
+    for metric, one, of_scores, of_passes in zip(chosen, tested, adjusted[::2], adjusted[1::2], strict=True):
+        pairs, ends, level = one.pairs, before.ends(metric), 1 - alpha
+        both, lower = clustering.clusters(pairs.ids), metric in before.lower_is_better
+        difference = worst = paired_difference(one.differences, one.clusters, level=level, seed=seed)
+        if pairs.lost:
+            difference = paired_difference(pairs.after - pairs.before, both, level=level, seed=seed)
+        gain = -worst if lower else worst
+        enough = not pairs.failed and len(pairs.ids) >= FEWEST and gain.low is not None
         compared.append(
-            replace(
-                metric,
+            PairedMetric(
+                metric=metric,
+                n=len(pairs.ids),
+                before=score_mean(pairs.before, both, ends=ends, level=level),
+                after=score_mean(pairs.after, both, ends=ends, level=level),
+                difference=difference,
+                pessimistic=worst,
+                p=one.p,
                 holm=of_scores,
-                passes=metric.passes._replace(holm=of_scores if one.is_one else of_passes),
+                passes=one.passes._replace(holm=of_scores if one.is_one else of_passes),
                 detectable=detectable_difference(one.differences, one.clusters, tests=size, alpha=alpha),
-                verdict=verdict_of(gain, of_scores, alpha),
+                verdict=verdict_of(gain.side, of_scores, alpha),
                 within_margin=None if margin is None else enough and (gain.low or 0.0) > -margin,
+                lower_is_better=lower,
+                lost=pairs.lost,
+                gained=pairs.gained,
+                failed=pairs.failed,
+                note=_note(len(pairs.ids), one.differences, clustering.lacks(worst, pairs.sure_ids)),
             )
         )
     only = len(before.samples) - len(shared), len(after.samples) - len(shared)
+    notes = [*_notes(before, after, chosen, only, are_all=metrics is None), *clustering.notes]
+    notes += measured_notes((before, after), chosen)
+    if any(run.corrected.get(each) for run in (before, after) for each in chosen):
+        notes.append("where people corrected verdicts, what moved may be the corrections, not the answers")
     return RunComparison(
         before=before.name,
         after=after.name,
@@ -234,15 +262,15 @@ def compare_runs(
         only_after=only[1],
         cluster=clustering.by,
         doubts=doubts,
-        notes=(*_notes(before, after, chosen, only, clustering, metrics is None), *doubts),
+        notes=(*notes, *doubts),
     )
 
 
-def verdict_of(gain: Estimate, p: float | None, alpha: float) -> Verdict:
-    """What can be told of a gain: its interval must lie on one side of zero, and p below alpha."""
-    if p is None or p >= alpha or not gain.side:
+def verdict_of(side: int, p: float | None, alpha: float) -> Verdict:
+    """What can be told of a gain that is above zero (1), below (-1), or neither: p must be below alpha."""
+    if p is None or p >= alpha or not side:
         return "cannot tell"
-    return "better" if gain.side > 0 else "worse"
+    return "better" if side > 0 else "worse"
 
 
 def comparison_tables(compared: RunComparison) -> Iterator[StudyTable]:
@@ -314,12 +342,7 @@ def _check_margin(margin: float | None, scores: Scores, metrics: Sequence[str]) 
 
 
 def _notes(
-    before: Scores,
-    after: Scores,
-    chosen: Sequence[str],
-    only: tuple[int, int],
-    clustering: Clustering,
-    are_all: bool,
+    before: Scores, after: Scores, chosen: Sequence[str], only: tuple[int, int], *, are_all: bool
 ) -> Iterator[str]:
     runs = before, after
     yield from (f"{run.name} did not finish: what it has is compared" for run in runs if not run.finished)
@@ -331,56 +354,20 @@ def _notes(
     left = dict.fromkeys(each for run in runs for each in run.metrics if are_all and each not in chosen)
     if left:
         yield f"not compared, for only one run measured it: {', '.join(left)}"
-    yield from (*clustering.notes, *measured_notes(runs, chosen))
-    if any(run.corrected.get(each) for run in runs for each in chosen):
-        yield "where people corrected verdicts, what moved may be the corrections, and not the answers"
 
 
 def _tested(
-    before: Scores,
-    after: Scores,
-    metric: str,
-    threshold: float,
-    level: float,
-    clustering: Clustering,
-    seed: int,
+    before: Scores, after: Scores, metric: str, threshold: float, clustering: Clustering, seed: int
 ) -> _Tested:
-    pairs, lower = pairs_of(before, after, metric), metric in before.lower_is_better
-    sign = -1 if lower else 1
+    pairs, sign = pairs_of(before, after, metric), -1 if metric in before.lower_is_better else 1
     was, now = (sign * each >= sign * threshold for each in (pairs.sure_before, pairs.sure_after))
     differences, changes = pairs.sure_after - pairs.sure_before, now.astype(float) - was
-    clusters, both = clustering.clusters(pairs.sure_ids), clustering.clusters(pairs.ids)
-    sizes = np.abs(np.round(differences, 12))
+    clusters, sizes = clustering.clusters(pairs.sure_ids), np.abs(np.round(differences, 12))
     is_one = bool(((sizes > 0) == (changes != 0)).all()) and len(np.unique(sizes[sizes > 0])) <= 1
     p = sign_flip(differences, clusters, seed=seed)
-    pessimistic = difference = paired_difference(differences, clusters, level=level, seed=seed)
-    if pairs.lost:
-        difference = paired_difference(pairs.after - pairs.before, both, level=level, seed=seed)
-    ends = before.ends(metric)
-    compared = PairedMetric(
-        metric=metric,
-        n=len(pairs.ids),
-        before=score_mean(pairs.before, both, ends=ends, level=level),
-        after=score_mean(pairs.after, both, ends=ends, level=level),
-        difference=difference,
-        pessimistic=pessimistic,
-        p=p,
-        passes=Passes(
-            threshold,
-            int(was.sum()),
-            int(now.sum()),
-            int((now & ~was).sum()),
-            int((was & ~now).sum()),
-            p if is_one else sign_flip(changes, clusters, seed=seed),
-        ),
-        detectable=None,
-        lost=pairs.lost,
-        gained=pairs.gained,
-        lower_is_better=lower,
-        failed=pairs.failed,
-        note=_note(len(pairs.ids), differences, clustering.lacks(pessimistic, pairs.sure_ids)),
-    )
-    return _Tested(compared, differences, clusters, is_one)
+    of_passes = p if is_one else sign_flip(changes, clusters, seed=seed)
+    counts = (int(flags.sum()) for flags in (was, now, now & ~was, was & ~now))
+    return _Tested(pairs, differences, clusters, Passes(threshold, *counts, of_passes), p, is_one)
 
 
 def _note(n: int, differences: Array, lacks: str) -> str:

@@ -96,7 +96,7 @@ def study_trend(
             point = TrendPoint(metric, run.name, mean, len(values))
             if change := changes.get((metric, place)):
                 p, moved = adjusted[metric, place], change.pessimistic
-                verdict = verdict_of(-moved if change.lower_is_better else moved, p, alpha)
+                verdict = verdict_of((-moved if change.lower_is_better else moved).side, p, alpha)
                 point = point._replace(change=moved, lost=change.lost, p=p, verdict=verdict)
             points.append(point)
     notes = dict.fromkeys(note for step in steps for note in step.notes)
