@@ -18,7 +18,6 @@ from ragmetrics_core.study._consensus import (
 )
 from ragmetrics_core.study._correlations import Correlation, correlate
 from ragmetrics_core.study._detection import Bin, Detection, detect
-from ragmetrics_core.study._intervals import Estimate
 from ragmetrics_core.study._labels import (
     HumanLabel,
     Judgement,
@@ -29,7 +28,7 @@ from ragmetrics_core.study._labels import (
     likert_threshold,
     units_of,
 )
-from ragmetrics_core.study._parts import Clusters
+from ragmetrics_core.study._parts import Clusters, Estimate
 from ragmetrics_core.study._reliability import Level, Weights, krippendorff_alpha, plain, weighted_kappa
 from ragmetrics_core.study._scores import Scores, measured_notes
 from ragmetrics_core.study._tables import Column, StudyTable, short, table_of
@@ -249,15 +248,15 @@ def _figures(
             if rater != adjudicator:
                 of_rater.setdefault(rater, {})[unit] = value
     raters = sorted(of_rater)
-    votes = [[of_rater[rater][unit] for rater in of_rater if unit in of_rater[rater]] for unit in units]
-    alpha = krippendorff_alpha(votes, level=level, clusters=clusters([*units]), seed=seed)
+    given = [[of_rater[rater][unit] for rater in of_rater if unit in of_rater[rater]] for unit in units]
+    alpha = krippendorff_alpha(given, level=level, clusters=clusters([*units]), seed=seed)
     yield AgreementFigure("all annotators", f"alpha ({level})", alpha.value, alpha.n, None, alpha.note)
     what, weights = ("kappa", "none") if level == "nominal" else ("weighted kappa", weights)
     for one, other in combinations(raters, 2):
         both = [unit for unit in units if unit in of_rater[one] and unit in of_rater[other]]
         left, right = ([of_rater[rater][unit] for unit in both] for rater in (one, other))
-        value, n, note = weighted_kappa(left, right, weights=weights, clusters=clusters(both), seed=seed)
-        yield AgreementFigure(f"{one} and {other}", what, value, n, None, note)
+        kappa = weighted_kappa(left, right, weights=weights, clusters=clusters(both), seed=seed)
+        yield AgreementFigure(f"{one} and {other}", what, kappa.value, kappa.n, None, kappa.note)
     for rater in raters:
         labels = [*of_rater[rater].values()]
         note = f"always {plain(labels[0])}" if len(labels) > 1 and len(set(labels)) == 1 else ""
@@ -350,70 +349,50 @@ def agreement_tables(agreement: Agreement) -> Iterator[StudyTable]:
         return [f"lower is better: {names}; {what_follows}"] if names else []
 
     if agreement.correlations:
-        yield table_of(
-            "correlations",
-            "Correlations with people, and among metrics",
-            _Correlated,
-            (
-                _Correlated(one, other, each, agreement.absent.get(other) if one == HUMAN else None)
-                for (one, other), each in agreement.correlations.items()
-            ),
-            "one other correlation.spearman correlation.kendall correlation.n left_out correlation.note",
-            (
-                "people: their consensus; left out: agreed samples without a value of the metric",
-                *lower("it should correlate negatively with people"),
-            ),
-        )
-    if agreement.detections:
-        least = agreement.correct_from
-        correct = "" if least is None else f"; an answer is correct from {least:g} on"
-        yield table_of(
-            "detection",
-            "Metrics as detectors of wrong answers",
-            _Detected,
-            (_Detected(*each) for each in agreement.detections.items()),
-            "metric detection.area detection.correct detection.wrong detection.threshold.at "
-            "detection.threshold.caught detection.threshold.passed detection.note",
-            (
-                "area: the chance that a correct answer scores better than a wrong one; threshold: the best "
-                "one (Youden); caught and passed: wrong answers beyond it, and correct ones that pass, of "
-                f"the answers that it was searched in, which flatter it{correct}",
-                *lower("scores of at most the threshold pass"),
-            ),
-        )
-        errors = [
-            f"{metric}: expected calibration error {found.error:.3f}, Brier score {found.brier:.3f}"
-            for metric, found in agreement.detections.items()
-            if found.error is not None
+        correlated = [
+            _Correlated(one, other, each, agreement.absent.get(other) if one == HUMAN else None)
+            for (one, other), each in agreement.correlations.items()
         ]
-        yield table_of(
-            "calibration",
-            "Share of correct answers by score",
-            _Binned,
-            (_Binned(metric, bin_) for metric, found in agreement.detections.items() for bin_ in found.bins),
-            "metric bin.scores bin.mean bin.correct bin.n",
-            (*errors, *lower("error and Brier score are of 1 - score")),
+        columns = "one other correlation.spearman correlation.kendall correlation.n left_out correlation.note"
+        note = "people: their consensus; left out: agreed samples without a value of the metric"
+        notes = [note, *lower("it should correlate negatively with people")]
+        title = "Correlations with people, and among metrics"
+        yield table_of("correlations", title, _Correlated, correlated, columns, notes)
+    if detected := [_Detected(*each) for each in agreement.detections.items()]:
+        least = agreement.correct_from
+        note = (
+            "area: the chance that a correct answer scores better than a wrong one; threshold: the best "
+            "one (Youden); caught and passed: wrong answers beyond it, and correct ones that pass, of "
+            "the answers that it was searched in, which flatter it"
+        ) + ("" if least is None else f"; an answer is correct from {least:g} on")
+        columns = (
+            "metric detection.area detection.correct detection.wrong detection.threshold.at "
+            "detection.threshold.caught detection.threshold.passed detection.note"
         )
+        notes = [note, *lower("scores of at most the threshold pass")]
+        title = "Metrics as detectors of wrong answers"
+        yield table_of("detection", title, _Detected, detected, columns, notes)
+        notes = [
+            f"{metric}: expected calibration error {each.error:.3f}, Brier score {each.brier:.3f}"
+            for metric, each in detected
+            if each.error is not None
+        ]
+        notes += lower("error and Brier score are of 1 - score")
+        binned = [_Binned(metric, bin_) for metric, each in detected for bin_ in each.bins]
+        title, columns = "Share of correct answers by score", "metric bin.scores bin.mean bin.correct bin.n"
+        yield table_of("calibration", title, _Binned, binned, columns, notes)
     if agreement.verdicts:
-        yield table_of(
-            "verdicts",
-            "The judge's verdicts, by the people who looked at them",
-            VerdictAccuracy,
-            agreement.verdicts,
-            "metric right yes_right no_right n missing open",
-            (
-                "a verdict counts once, by the consensus of those who looked at it; open: they do not agree",
-                "verdicts that people chose to correct are no random sample: see ragmetrics study annotate",
-            ),
-        )
+        notes = [
+            "a verdict counts once, by the consensus of those who looked at it; open: they do not agree",
+            "verdicts that people chose to correct are no random sample: see ragmetrics study annotate",
+        ]
+        title = "The judge's verdicts, by the people who looked at them"
+        columns = "metric right yes_right no_right n missing open"
+        yield table_of("verdicts", title, VerdictAccuracy, agreement.verdicts, columns, notes)
     undecided = (
-        _Undecided(
-            unit.sample_id,
-            unit.metric or "",
-            unit.statement,
-            ", ".join(f"{name}: {plain(value)}" for name, value in each.said),
-        )
+        _Undecided(unit.sample_id, unit.metric or "", unit.statement, votes)
         for unit, each in agreement.consensus.items()
+        for votes in [", ".join(f"{name}: {plain(value)}" for name, value in each.said)]
         if each.value is None or (each.how in ("mean", "median") and majority(dict(each.said)) is None)
     )
     title = "For discussion: no majority"

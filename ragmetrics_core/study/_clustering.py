@@ -4,8 +4,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._intervals import Estimate
-from ragmetrics_core.study._parts import FEWEST_CLUSTERS, are_too_few, check_clusters
+from ragmetrics_core.study._parts import FEWEST_CLUSTERS, Estimate, are_too_few, check_clusters
 from ragmetrics_core.study._scores import Scores
 
 __all__ = ["NO_CLUSTERS", "SESSION", "Clustering", "clustering_of"]

@@ -1,16 +1,14 @@
 """Two runs compared sample by sample: what differs, by how much, and whether it can be told."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._clustering import Clustering, clustering_of
-from ragmetrics_core.study._intervals import Estimate
-from ragmetrics_core.study._means import score_mean
 from ragmetrics_core.study._pairs import (
     FEWEST,
     Pairs,
@@ -19,7 +17,7 @@ from ragmetrics_core.study._pairs import (
     paired_difference,
     pairs_of,
 )
-from ragmetrics_core.study._parts import Clusters
+from ragmetrics_core.study._parts import Clusters, Estimate, score_mean
 from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all
 from ragmetrics_core.study._tables import Column, Mark, MetricName, StudyTable, short, table_of
 from ragmetrics_core.study._tests import holm, sign_flip
@@ -31,6 +29,7 @@ __all__ = [
     "Passes",
     "RunComparison",
     "Verdict",
+    "compare_metrics",
     "compare_runs",
     "comparison_tables",
     "verdict_of",
@@ -250,7 +249,9 @@ def compare_runs(
     notes = [*_notes(before, after, chosen, only, are_all=metrics is None), *clustering.notes]
     notes += measured_notes((before, after), chosen)
     if any(run.corrected.get(each) for run in (before, after) for each in chosen):
-        notes.append("where people corrected verdicts, what moved may be the corrections, not the answers")
+        notes.append(
+            "where people corrected verdicts, what moved may be the corrections, and not the answers"
+        )
     return RunComparison(
         before=before.name,
         after=after.name,
@@ -291,29 +292,17 @@ def comparison_tables(compared: RunComparison) -> Iterator[StudyTable]:
     if compared.margin is not None:
         columns += " within_margin"
         notes.append(f"not inferior: the bad end of the interval is less than {compared.margin:g} from zero")
-    yield table_of(
-        "comparison",
-        f"{after} against {before}",
-        PairedMetric,
-        compared.metrics,
-        columns,
-        (*notes, *compared.notes),
-    )
-    at = f"passes at {compared.metrics[0].passes.threshold:g}" if compared.metrics else ""
-    yield table_of(
-        "details",
-        "Behind it",
-        PairedMetric,
-        compared.metrics,
-        "metric p passes.both passes.changed passes.p passes.holm detectable note",
-        (
-            "detectable: the difference that a comparison of this n, spread and number of tests tells four "
-            "times in five",
-            "p flip is the sign-flip permutation test of the scores, p mcnemar that of the passes; of yes/no "
-            "scores the two are one test",
-        ),
-        titles={"passes.both": at},
-    )
+    title, rows = f"{after} against {before}", compared.metrics
+    yield table_of("comparison", title, PairedMetric, rows, columns, (*notes, *compared.notes))
+    notes = [
+        "detectable: the difference that a comparison of this n, spread and number of tests tells four "
+        "times in five",
+        "p flip is the sign-flip permutation test of the scores, p mcnemar that of the passes; of yes/no "
+        "scores the two are one test",
+    ]
+    titles = {"passes.both": f"passes at {rows[0].passes.threshold:g}"} if rows else {}
+    columns = "metric p passes.both passes.changed passes.p passes.holm detectable note"
+    yield table_of("details", "Behind it", PairedMetric, rows, columns, notes, titles=titles)
 
 
 def _check_samples(before: Scores, after: Scores, shared: Sequence[str]) -> None:
@@ -366,8 +355,9 @@ def _tested(
     is_one = bool(((sizes > 0) == (changes != 0)).all()) and len(np.unique(sizes[sizes > 0])) <= 1
     p = sign_flip(differences, clusters, seed=seed)
     of_passes = p if is_one else sign_flip(changes, clusters, seed=seed)
-    counts = (int(flags.sum()) for flags in (was, now, now & ~was, was & ~now))
-    return _Tested(pairs, differences, clusters, Passes(threshold, *counts, of_passes), p, is_one)
+    first, second, gained, lost = (int(flags.sum()) for flags in (was, now, now & ~was, was & ~now))
+    passes = Passes(threshold, first, second, gained, lost, of_passes)
+    return _Tested(pairs, differences, clusters, passes, p, is_one)
 
 
 def _note(n: int, differences: Array, lacks: str) -> str:
@@ -383,3 +373,76 @@ def _note(n: int, differences: Array, lacks: str) -> str:
     return lacks or (
         f"only {number_of(moved, 'sample')} moved: the interval is too narrow" if moved < _FEW else ""
     )
+
+
+def compare_metrics(
+    first: str,
+    second: str,
+    before: Scores,
+    after: Scores | None = None,
+    *,
+    threshold: float = 0.5,
+    alpha: float = 0.05,
+    margin: float | None = None,
+    cluster: str | None = None,
+    seed: int = 0,
+) -> RunComparison:
+    """Compare two metrics of a run, or of two runs, paired by sample.
+
+    Such as `faithfulness` with `faithfulness(verify=verdicts.v4)`: what another version of a prompt does to
+    the scores. The comparison is that of `compare_runs`, with the signatures in the places of the runs.
+
+    Args:
+        first: a name or signature; of several metrics of a name that without settings.
+        second: another one.
+        before: the run of the first.
+        after: the run of the second; without it the same.
+        threshold: from which score on a sample passes; up to which one where lower is better.
+        alpha: below which adjusted p a difference is told.
+        margin: by how much the second may be lower, to show that it is not lower than that.
+        cluster: the label whose values say which samples belong together, or "none".
+        seed: of the bootstrap and of the random flips.
+
+    Raises:
+        ConfigError: it is one metric of one run, the two have other ranges or directions, or what
+            `compare_runs` raises.
+    """
+    other = before if after is None else after
+    one, two = _named(before, first), _named(other, second)
+    if one == two and other is before:
+        raise ConfigError(f"{one} is one metric of one run: name two, such as two variants or settings of it")
+    known = before.ranges.get(one), one in before.lower_is_better
+    if known != (other.ranges.get(two), two in other.lower_is_better):
+        raise ConfigError(
+            f"{one} and {two} have other ranges or directions: their scores cannot be set against each other"
+        )
+    names = [signature.partition("/")[0] for signature in (one, two)]
+    metric = names[0] if names[0] == names[1] else f"{names[1]} less {names[0]}"
+    compared = compare_runs(
+        _alone(before, one, metric, called=one if after is None else f"{before.name}: {one}"),
+        _alone(other, two, metric, called=two if after is None else f"{other.name}: {two}"),
+        threshold=threshold,
+        alpha=alpha,
+        margin=margin,
+        cluster=cluster,
+        seed=seed,
+    )
+    note = "two ways to measure were compared: a higher score is no better measure"
+    return replace(compared, notes=(note, *compared.notes))
+
+
+def _named(scores: Scores, name: str) -> str:
+    """The signature of a metric; of several of its name that which has no settings."""
+    plain = [each for each in scores.metrics if each.partition("/")[0] == name and "(" not in each]
+    return plain[0] if len(plain) == 1 else scores.metric(name)
+
+
+def _alone(scores: Scores, signature: str, name: str, *, called: str) -> Scores:
+    """One metric's scores under another name, in a run that is called otherwise."""
+    kept: dict[str, Any] = {}
+    for field in ("values", "absent", "sure", "ranges", "corrected", "repetitions"):
+        of_metrics: Mapping[str, Any] = getattr(scores, field)
+        kept[field] = {name: of_metrics[signature]} if signature in of_metrics else {}
+    for field in ("lower_is_better", "exceeds"):
+        kept[field] = frozenset({name} if signature in getattr(scores, field) else ())
+    return replace(scores, name=called, **kept)

@@ -8,15 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.study._distributions import normal_quantile, t_quantile
-from ragmetrics_core.study._intervals import Estimate, wilson_interval
 from ragmetrics_core.study._parts import (
     Clusters,
+    Estimate,
     MeanPart,
     are_own,
     are_too_few,
     cluster_codes,
     clusters_of,
     spread_of,
+    wilson_interval,
 )
 from ragmetrics_core.study._resampling import Resampling, resampled
 from ragmetrics_core.study._tables import Column
@@ -202,7 +203,8 @@ def best_threshold(
     (at,) = best(np.ones((1, len(scores)))).tolist()
     ends: list[float] = []
     if not are_too_few(clusters):
-        drawn = resampled(best, clusters, **{"count": _SEARCHES, **how})
+        count, seed = how.get("count", _SEARCHES), how.get("seed", 0)
+        drawn = resampled(best, clusters, count=count, seed=seed)
         ends = np.nanquantile(drawn, [0.5 - level / 2, 0.5 + level / 2]).tolist()
     passes = scores >= at
     return Threshold(Estimate(at, *ends), float((~passes)[~correct].mean()), float(passes[correct].mean()))

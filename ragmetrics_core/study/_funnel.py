@@ -10,7 +10,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.records import Record
 from ragmetrics_core.runs import Run
 from ragmetrics_core.samples import Sample, Stage, StageChunk
-from ragmetrics_core.study._intervals import Estimate, wilson_interval
+from ragmetrics_core.study._parts import Estimate, wilson_interval
 from ragmetrics_core.study._tables import Column, StudyTable, table_of
 from ragmetrics_core.wording import number_of
 
@@ -162,9 +162,9 @@ def study_funnel(run: Run) -> Funnel:
             key = stage.name, "" if stage.name == "shown" else stage.component
             by_key[key].extend(stage.chunks)  # the searches of an agent count together
             order[key] = max(order.get(key, 0), place + 1000 * (stage.name == "shown"))
-        for key, chunks in by_key.items():
+        for part, chunks in by_key.items():
             there = sum(_is_among(each, chunks) for each in relevant or ())
-            kept[key].append(_Kept(len(chunks), there, len(relevant or ())))
+            kept[part].append(_Kept(len(chunks), there, len(relevant or ())))
         lost += filter(None, (_lost(sample.id, each, stages) for each in relevant or ()))
         findings += _findings(sample, relevant)
         for number, search in enumerate(_searches(stages, relevant or ()), start=1):

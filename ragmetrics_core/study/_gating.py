@@ -9,7 +9,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.runs import Run
 from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._comparison import PairedMetric, RunComparison
-from ragmetrics_core.study._means import score_mean
+from ragmetrics_core.study._parts import score_mean
 from ragmetrics_core.study._scores import Scores, read_scores
 from ragmetrics_core.study._tables import StudyTable, table_of
 

@@ -14,9 +14,16 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._distributions import Alternative
 from ragmetrics_core.study._group_values import ALL, PAIRS, check_groups, members_of, sample_notes
-from ragmetrics_core.study._intervals import Estimate, Summary, summary_of
-from ragmetrics_core.study._means import is_share, score_mean
-from ragmetrics_core.study._parts import Clusters, MeanPart, are_own
+from ragmetrics_core.study._parts import (
+    Clusters,
+    Estimate,
+    MeanPart,
+    Summary,
+    are_own,
+    is_share,
+    score_mean,
+    summary_of,
+)
 from ragmetrics_core.study._scores import LeftOut, Scores, measured_notes, metrics_of_all
 from ragmetrics_core.study._tables import (
     Cell,

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragmetrics_core.study._distributions import scipy_module
-from ragmetrics_core.study._intervals import Estimate
 from ragmetrics_core.study._labels import Value
-from ragmetrics_core.study._parts import Clusters, are_own, are_too_few, clusters_of
+from ragmetrics_core.study._parts import Clusters, Estimate, are_own, are_too_few, clusters_of
 from ragmetrics_core.study._resampling import (
     Resampling,
     cluster_worth,

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from ragmetrics_core.drivers import by_vote
 from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.runs import Run
-from ragmetrics_core.study._intervals import Estimate
-from ragmetrics_core.study._parts import share_of
+from ragmetrics_core.study._parts import Estimate, share_of
 from ragmetrics_core.study._resampling import bootstrap, divided
 from ragmetrics_core.study._tables import Column, StudyTable, short, table_of
 from ragmetrics_core.wording import number_of
@@ -234,26 +233,16 @@ def repeats_needed(share: float, *, left: float = 0.05) -> int | None:
 
 def repeat_tables(study: RepeatStudy, *, most: int | None = None) -> Iterator[StudyTable]:
     """Each metric's judge, then the verdicts on which votes differ, or the `most` divided of them."""
-    yield table_of(
-        "repeats",
-        "How a judge decides again",
-        JudgeRepeats,
-        study.repeats,
-        "metric repeated n times straddle share samples needed note",
-        (
-            "straddle: the share of verdicts on which votes differ, or of samples whose whole scores differ",
-            "judge's share: of the variance of a score that rests on one vote a verdict, or of one whole "
-            "score; it is already inside every interval",
-            "times needed: so that the judge's own share is 5 % at most, if they were averaged",
-            *study.notes,
-        ),
-    )
+    notes = [
+        "straddle: the share of verdicts on which votes differ, or of samples whose whole scores differ",
+        "judge's share: of the variance of a score that rests on one vote a verdict, or of one whole "
+        "score; it is already inside every interval",
+        "times needed: so that the judge's own share is 5 % at most, if they were averaged",
+        *study.notes,
+    ]
+    columns = "metric repeated n times straddle share samples needed note"
+    yield table_of("repeats", "How a judge decides again", JudgeRepeats, study.repeats, columns, notes)
     rest = 0 if most is None else len(study.straddling) - most
-    yield table_of(
-        "straddling",
-        "Verdicts on which votes differ",
-        Straddling,
-        study.straddling[:most],
-        "metric sample_id number statement yes votes",
-        [f"{rest} more: --table straddling"] if rest > 0 else [],
-    )
+    notes = [f"{rest} more: --table straddling"] if rest > 0 else []
+    columns, title = "metric sample_id number statement yes votes", "Verdicts on which votes differ"
+    yield table_of("straddling", title, Straddling, study.straddling[:most], columns, notes)

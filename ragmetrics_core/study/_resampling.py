@@ -12,8 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragmetrics_core.study._distributions import normal_share, t_quantile
-from ragmetrics_core.study._intervals import Estimate
-from ragmetrics_core.study._parts import Clusters, are_too_few, cluster_codes, clusters_of, effective_number
+from ragmetrics_core.study._parts import (
+    Clusters,
+    Estimate,
+    are_too_few,
+    cluster_codes,
+    clusters_of,
+    effective_number,
+)
 
 __all__ = [
     "RESAMPLES",

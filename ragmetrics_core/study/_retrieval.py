@@ -12,7 +12,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.study._comparison import VERDICT, Verdict, verdict_of
 from ragmetrics_core.study._distributions import binomial_test
-from ragmetrics_core.study._intervals import Estimate, wilson_interval
+from ragmetrics_core.study._parts import Estimate, wilson_interval
 from ragmetrics_core.study._resampling import bootstrap_mean
 from ragmetrics_core.study._scores import LeftOut
 from ragmetrics_core.study._tables import Column, StudyTable, TableColumn, counted, table_of

@@ -11,9 +11,17 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import study_groups
 from ragmetrics_core.study._correlations import correlate, pearson_figure, spearman_figure
 from ragmetrics_core.study._detection import area_under_curve
-from ragmetrics_core.study._intervals import Estimate, wilson_of
-from ragmetrics_core.study._means import score_mean
-from ragmetrics_core.study._parts import MeanPart, check_clusters, estimate, mean_of, share_of, spread_of
+from ragmetrics_core.study._parts import (
+    Estimate,
+    MeanPart,
+    check_clusters,
+    estimate,
+    mean_of,
+    score_mean,
+    share_of,
+    spread_of,
+    wilson_of,
+)
 from ragmetrics_core.study._reliability import krippendorff_alpha, weighted_kappa
 from ragmetrics_core.study._resampling import bootstrap, bootstrap_mean, resampled
 from ragmetrics_core.study._tests import mean_test, rank_test

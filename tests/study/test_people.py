@@ -22,9 +22,8 @@ from ragmetrics_core.study import (
     read_labels,
     study_agreement,
 )
-from ragmetrics_core.study._intervals import wilson_interval
-from ragmetrics_core.study._parts import mean_of
-from ragmetrics_core.study._powered import prediction_powered_mean
+from ragmetrics_core.study._parts import mean_of, wilson_interval
+from ragmetrics_core.study._quality import prediction_powered_mean
 from ragmetrics_core.study._verdict_accuracy import verdict_accuracy
 
 CSV = """sample_id,annotator,label,value

@@ -15,7 +15,7 @@ from ragmetrics_core.report._html.text import one_line
 from ragmetrics_core.runs import Mean, Outcome, Run
 from ragmetrics_core.study import PairedMetric, compare_runs, read_scores
 from ragmetrics_core.study._clustering import Clustering, clustering_of
-from ragmetrics_core.study._means import score_mean
+from ragmetrics_core.study._parts import score_mean
 
 __all__ = ["overview"]
 
