@@ -144,7 +144,6 @@ class RunComparison:
         alpha: below which p a difference is told.
         margin: by how much the second run may be worse.
         common: how many samples both have.
-        only_before, only_after: how many samples one of them has.
         cluster: the label whose values are the clusters; None where samples are independent.
         doubts: why the difference may be another than that of what was measured: another judge, other
             expected texts, a metric that was left out. A gate refuses them.
@@ -157,8 +156,6 @@ class RunComparison:
     alpha: float
     margin: float | None
     common: int
-    only_before: int
-    only_after: int
     cluster: str | None = None
     doubts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -259,8 +256,6 @@ def compare_runs(
         alpha=alpha,
         margin=margin,
         common=len(shared),
-        only_before=only[0],
-        only_after=only[1],
         cluster=clustering.by,
         doubts=doubts,
         notes=(*notes, *doubts),

@@ -8,7 +8,7 @@ from typing import NamedTuple, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragmetrics_core.study._distributions import normal_quantile, tau_b
+from ragmetrics_core.study._distributions import normal_quantile, scipy_module, tau_b
 from ragmetrics_core.study._parts import (
     FEWEST_CLUSTERS,
     Clusters,
@@ -400,15 +400,11 @@ def kendall_score_interval(value: float, n: int, *, more: float = 0.0, level: fl
         pairs = 1 - tau**2 + 2 * (n - 2) * (1 / 9 - (2 / pi * asin(rho / 2)) ** 2)
         return z * sqrt(max(0.0, 2 / (n * (n - 1)) * pairs) + more)
 
+    def excess(tau: float) -> float:
+        return abs(value - tau) - reach(tau)
+
     def end(sign: float) -> float:
-        inside, outside = value, sign
-        if abs(value - outside) <= reach(outside):
-            return outside
-        for _ in range(60):
-            middle = (inside + outside) / 2
-            is_inside = abs(value - middle) <= reach(middle)
-            inside, outside = (middle, outside) if is_inside else (inside, middle)
-        return inside
+        return sign if excess(sign) <= 0 else float(scipy_module("optimize").brentq(excess, value, sign))
 
     return Estimate(value, end(-1.0), end(1.0))
 
@@ -422,13 +418,11 @@ def means_of_systems(table: Array, weights: Array) -> Array:
 
 def _variance(x: Array, y: Array) -> float:
     """The variance of Kendall's correlation over rows; not a number when more than half of them have none."""
-    whole = np.isfinite(x).all(axis=1) & np.isfinite(y).all(axis=1)
-    one, other = x[whole], y[whole]
     rows = max(1, _BATCH // x.shape[1] ** 2)
-    parts = [_kendall_rows(one[at : at + rows], other[at : at + rows]) for at in range(0, len(one), rows)]
-    found = np.concatenate([np.empty(0), *parts])
-    found = found[np.isfinite(found)]
-    return float(found.var()) if 2 * len(found) >= len(x) else float("nan")
+    parts = (slice(start, start + rows) for start in range(0, len(x), rows))
+    taus = np.concatenate([_kendall_rows(x[part], y[part]) for part in parts])
+    known = taus[np.isfinite(taus)]
+    return float(known.var()) if 2 * len(known) >= len(x) else float("nan")
 
 
 def _kendall_rows(x: Array, y: Array) -> Array:
