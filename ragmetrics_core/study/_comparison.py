@@ -17,7 +17,7 @@ from ragmetrics_core.study._pairs import (
     paired_difference,
     pairs_of,
 )
-from ragmetrics_core.study._parts import Clusters, Estimate, score_mean
+from ragmetrics_core.study._parts import Clusters, Estimate, are_too_few, score_mean
 from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all
 from ragmetrics_core.study._tables import Column, Mark, MetricName, StudyTable, short, table_of
 from ragmetrics_core.study._tests import holm, sign_flip
@@ -239,7 +239,7 @@ def compare_runs(
                 lost=pairs.lost,
                 gained=pairs.gained,
                 failed=pairs.failed,
-                note=_note(len(pairs.ids), one.differences, clustering.lacks(worst, pairs.sure_ids)),
+                note=_note(len(pairs.ids), one, clustering.by),
             )
         )
     only = len(before.samples) - len(shared), len(after.samples) - len(shared)
@@ -355,19 +355,19 @@ def _tested(
     return _Tested(pairs, differences, clusters, passes, p, is_one)
 
 
-def _note(n: int, differences: Array, lacks: str) -> str:
+def _note(n: int, tested: _Tested, by: str | None) -> str:
     if not n:
         return "no sample has a value in both runs"
     if n < 10:
         return f"only {number_of(n, 'sample has', 'samples have')} a value in both runs"
-    moved = int(np.count_nonzero(differences))
+    moved = int(np.count_nonzero(tested.differences))
     if not moved:
         return "every score is the same"
-    if moved == len(differences) and np.ptp(differences) < 1e-12:
+    if moved == len(tested.differences) and np.ptp(tested.differences) < 1e-12:
         return "every score moved by as much: the interval knows no spread"
-    return lacks or (
-        f"only {number_of(moved, 'sample')} moved: the interval is too narrow" if moved < _FEW else ""
-    )
+    if by is not None and are_too_few(tested.clusters):
+        return f"{len(set(tested.clusters))} clusters by {by} are too few for an interval"
+    return f"only {number_of(moved, 'sample')} moved: the interval is too narrow" if moved < _FEW else ""
 
 
 def compare_metrics(

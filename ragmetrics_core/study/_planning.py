@@ -1,5 +1,6 @@
 """How many samples and labels an answer needs, from a pilot run."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated
@@ -77,13 +78,7 @@ def needed(
         quantiles = 2 * middle if difference is None else middle + t_quantile(POWER, n - 1)
         return float(quantiles * spread / n**0.5)
 
-    low, high = 1, 2
-    while reach(high) > goal:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if reach(middle) > goal else (low, middle)
-    return high
+    return 2 + bisect_left(range(2, 10**12), True, key=lambda n: reach(n) <= goal)
 
 
 def plan_study(
