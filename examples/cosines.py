@@ -10,7 +10,7 @@ anew. It needs scipy.
 
 import argparse
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,11 +64,13 @@ def worth_of(
     left, right = np.divmod(np.arange(n * n), max(n, 1))
     if n * n > MOST_PAIRS:
         left, right = np.random.default_rng(seed).integers(0, n, size=(2, MOST_PAIRS))
+    places: Iterable[tuple[int, int]] = zip(left.tolist(), right.tolist(), strict=True)
+    others = ((known[i], known[j]) for i, j in places)
     shuffled = np.sort(
         [
-            units[known[i][1]] @ units[known[j][2]]
-            for i, j in zip(left.tolist(), right.tolist(), strict=True)
-            if all(one != other for one, other in zip(known[i], known[j], strict=True))
+            units[pair[1]] @ units[other[2]]
+            for pair, other in others
+            if all(one != two for one, two in zip(pair, other, strict=True))
         ]
     )
     if not len(shuffled):

@@ -316,7 +316,7 @@ class _Binned(NamedTuple):
     bin: Bin
 
 
-class _Way(NamedTuple):
+class _ConsensusWay(NamedTuple):
     how: str
     n: int
 
@@ -340,8 +340,8 @@ def agreement_tables(agreement: Agreement) -> Iterator[StudyTable]:
             "what is open is left out of everything below, and listed for discussion in the table open"
         )
     order = ("unanimous", "majority", "mean", "median", "adjudicated", "single", "open")
-    ways = (_Way(how, counts[how]) for how in order if counts[how])
-    yield table_of("consensus", "Consensus", _Way, ways, "how n", notes)
+    ways = (_ConsensusWay(how, counts[how]) for how in order if counts[how])
+    yield table_of("consensus", "Consensus", _ConsensusWay, ways, "how n", notes)
     names = ", ".join(metric for metric in agreement.absent if metric in agreement.lower_is_better)
 
     def lower(what_follows: str) -> list[str]:

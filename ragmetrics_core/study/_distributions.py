@@ -1,7 +1,6 @@
 """The distributions and rank tests that scipy computes; scipy is imported at the first use."""
 
 from collections.abc import Sequence
-from importlib import import_module
 from statistics import NormalDist
 from typing import Any, Literal
 
@@ -87,8 +86,9 @@ def scipy_module(name: str) -> Any:
         ConfigError: scipy is not installed.
     """
     try:
-        return getattr(import_module("scipy"), name)
+        import scipy
     except ModuleNotFoundError:
         raise ConfigError(
             "studies and reports need the scipy package: pip install 'ragmetrics[study]'"
         ) from None
+    return getattr(scipy, name)

@@ -133,7 +133,7 @@ class _Kept(NamedTuple):
     relevant: int
 
 
-class _Search(NamedTuple):
+class _SearchGain(NamedTuple):
     """What a search brought: how many new relevant chunks, any new one, and whether it is a repetition."""
 
     relevant: int
@@ -150,7 +150,7 @@ def study_funnel(run: Run) -> Funnel:
         ConfigError: no sample says what became of its retrieval.
     """
     kept, order = defaultdict[tuple[str, str], list[_Kept]](list), dict[tuple[str, str], int]()
-    hops, findings, lost = defaultdict[int, list[_Search]](list), list[FunnelFinding](), list[Lost]()
+    hops, findings, lost = defaultdict[int, list[_SearchGain]](list), list[FunnelFinding](), list[Lost]()
     samples = without_reference = 0
     for sample in run.samples():
         if sample.stages is None and sample.request_messages is None:
@@ -277,7 +277,7 @@ def _findings(sample: Sample, relevant: Sequence[_Relevant] | None) -> Iterator[
             yield FunnelFinding(sample.id, "same search twice", stage.query or "")
 
 
-def _searches(stages: Sequence[Stage], relevant: Sequence[_Relevant]) -> Iterator[_Search]:
+def _searches(stages: Sequence[Stage], relevant: Sequence[_Relevant]) -> Iterator[_SearchGain]:
     """What each search of a sample brought; several components that are asked the same are one search."""
     groups: list[list[Stage]] = []
     for stage in stages:
@@ -294,7 +294,9 @@ def _searches(stages: Sequence[Stage], relevant: Sequence[_Relevant]) -> Iterato
         chunks = [chunk for stage in group for chunk in stage.chunks]
         new = {each for each in relevant if each not in found and _is_among(each, chunks)}
         keys = {(stage.component, query) for stage in group if (query := _query(stage))}
-        yield _Search(len(new), not all(_is_among(chunk, earlier) for chunk in chunks), bool(keys & asked))
+        yield _SearchGain(
+            len(new), not all(_is_among(chunk, earlier) for chunk in chunks), bool(keys & asked)
+        )
         earlier += chunks
         found |= new
         asked |= keys
