@@ -373,8 +373,7 @@ def _overview(study: GroupStudy, names: Iterable[str], turned: Sequence[str]) ->
     }
     rows: dict[Group, dict[str, Cell]] = {}
     for each in study.measured:
-        mark: Mark = marks.get((each.metric, each.group), "")
-        mark = "baseline" if each.group.run == study.baseline else mark
+        mark = "baseline" if each.group.run == study.baseline else marks.get((each.metric, each.group), "")
         rows.setdefault(each.group, {})[each.metric] = Marked(each.summary, mark)
     notes = ["mean (s.d.) and n"]
     if study.baseline:
