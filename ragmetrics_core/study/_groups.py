@@ -373,9 +373,8 @@ def _overview(study: GroupStudy, names: Iterable[str], turned: Sequence[str]) ->
     }
     rows: dict[Group, dict[str, Cell]] = {}
     for each in study.measured:
-        is_baseline = each.group.run == study.baseline
-        mark: Mark = "baseline" if is_baseline else marks.get((each.metric, each.group), "")
-        rows.setdefault(each.group, {})[each.metric] = Marked(each.summary, mark)
+        own = "baseline" if each.group.run == study.baseline else marks.get((each.metric, each.group))
+        rows.setdefault(each.group, {})[each.metric] = Marked(each.summary, own or "")
     notes = ["mean (s.d.) and n"]
     if study.baseline:
         notes.append(
