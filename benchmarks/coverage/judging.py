@@ -3,19 +3,21 @@
 from collections.abc import Iterator
 from functools import partial
 from math import asin, pi, sqrt
-from statistics import NormalDist
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from benchmarks.coverage.design import RESAMPLES, Array, Design, seed_of
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._correction import corrected_mean, judge_errors
 from ragmetrics_core.study._correlations import compare_correlations, pooled_correlation
-from ragmetrics_core.study._detection import best_threshold
-from ragmetrics_core.study._intervals import Estimate
-from ragmetrics_core.study._powered import LabelledValues, powered_pairs, prediction_powered_mean
+from ragmetrics_core.study._parts import Estimate
+from ragmetrics_core.study._quality import (
+    LabelledValues,
+    corrected_mean,
+    judge_errors,
+    powered_pairs,
+    prediction_powered_mean,
+)
 from ragmetrics_core.study._repeats import judge_share
 
 __all__ = ["designs"]
@@ -32,35 +34,6 @@ def _estimates() -> Iterator[Design]:
     for n in (30, 100, 300):
         data = "9 scored for each labelled sample"
         yield Design("prediction-powered mean", data, n, 0.6, partial(_powered, n=n))
-
-
-def _drawn_scores(g: Generator, n: int) -> tuple[Array, NDArray[np.bool_]]:
-    correct = g.random(n) < 0.6
-    return g.normal(0.8 * correct, 1.0), correct
-
-
-def _searched_worth(n: int) -> float:
-    """What share of wrong answers a threshold found among n catches, in the mean of many searches."""
-    g = np.random.default_rng(12)
-    worth: list[float] = []
-    for _ in range(600):
-        scores, correct = _drawn_scores(g, n)
-        order = np.argsort(scores)
-        passed = 1 - (np.cumsum(correct[order]) - correct[order]) / correct.sum()
-        caught = (np.cumsum(~correct[order]) - ~correct[order]) / (~correct).sum()
-        worth.append(NormalDist().cdf(float(scores[order][np.argmax(passed + caught)])))
-    return float(np.mean(worth))
-
-
-def _searched(g: Generator, *, n: int) -> Estimate:
-    found = best_threshold(*_drawn_scores(g, n), count=2, seed=seed_of(g))
-    return Estimate(None) if found is None else found.unseen_caught
-
-
-def _searches() -> Iterator[Design]:
-    for n in (60, 200):
-        data = "wrong answers caught, unseen"
-        yield Design("searched threshold", data, n, _searched_worth(n), partial(_searched, n=n))
 
 
 def _corrected(g: Generator, *, n: int, labelled: int) -> Estimate:
@@ -86,7 +59,7 @@ def _slices(g: Generator, *, n: int) -> Estimate:
         f = np.clip(0.3 + 0.5 * y + g.normal(0, 0.2, 10 * n), 0, 1)
         clusters = range(start, start + n), range(start + n, start + 10 * n)
         slices.append(LabelledValues(y[:n], f[:n], f[n:], clusters))
-    return slices[0].powered_less(slices[1])
+    return slices[0].less(slices[1])
 
 
 def _pairs(g: Generator, *, n: int) -> Estimate:
@@ -131,5 +104,5 @@ def _compares() -> Iterator[Design]:
 
 def designs() -> Iterator[Design]:
     """Each figure that rests on labels or on votes."""
-    for each in (_estimates, _searches, _corrections, _compares):
+    for each in (_estimates, _corrections, _compares):
         yield from each()

@@ -1,6 +1,6 @@
 """The studies of runs: `ragmetrics study groups`, `trend`, `repeats` and others; the list of all studies."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -32,21 +32,14 @@ from ragmetrics_core.cli._study_people import (
     systems,
 )
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.journal import Journal, call_address, decode_vector
-from ragmetrics_core.models import as_embedder
-from ragmetrics_core.records import Record
-from ragmetrics_core.report._plots import draw_groups, draw_histograms, draw_intervals
+from ragmetrics_core.report._plots import draw_groups, draw_intervals
 from ragmetrics_core.runs import Run, read_samples
-from ragmetrics_core.runs._own_loop import on_own_loop
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.study import (
-    CosineStudy,
     Estimate,
     Funnel,
     RetrievalStudy,
     Trend,
-    compared_texts,
-    cosine_tables,
     first_hits,
     funnel_tables,
     group_tables,
@@ -55,7 +48,6 @@ from ragmetrics_core.study import (
     repeat_tables,
     retrieval_tables,
     short,
-    study_cosines,
     study_funnel,
     study_groups,
     study_repeats,
@@ -120,43 +112,6 @@ def repeats(run: RunFolder, output: StudyOutput, *, metrics: Wanted = None, seed
     output.show(repeat_tables(study), short=repeat_tables(study, most=10))
 
 
-def cosine(run: RunFolder, output: Plotted, *, embedder: str | None = None, seed: Seed = 0) -> None:
-    """Show what a cosine is worth: beside those of shuffled pairs of the same run.
-
-    For answer relevance, answer similarity and whatever else compares by cosine: 0.9 means little from an
-    embedder whose random pairs score 0.88. Vectors come from the records, the run's journal, or --embedder.
-
-    Args:
-        embedder: Embed what the run did not keep: embedded or openai:MODEL, as in the run.
-    """
-    opened = Run.load(run)
-    compared = compared_texts(_embedded(opened))
-    if not compared:
-        raise ConfigError(f"no metric of {run} compares by cosine: answer_relevance and answer_similarity do")
-    identity = opened.embedder or "an unknown embedder"
-    texts = {digest: text for pairs in compared for digest, text in pairs.texts.items()}
-    vectors = {digest: vector for pairs in compared for digest, vector in pairs.vectors.items()}
-    wanted = {digest for pairs in compared for pair in pairs.pairs for digest in pair[1:]}
-    lacking = {digest: texts[digest] for digest in sorted(wanted - vectors.keys()) if digest in texts}
-    vectors |= _journalled(run / "journal.sqlite", identity, lacking)
-    lacking = {digest: text for digest, text in lacking.items() if digest not in vectors}
-    if lacking and embedder is not None:
-        model = as_embedder(embedder)
-        if model.identity != identity:
-            raise ConfigError(f"the run was measured with {identity}, and {embedder} is {model.identity}")
-        rows = on_own_loop(model.aembed(list(lacking.values())))
-        vectors |= {digest: tuple(row) for digest, row in zip(lacking, rows.tolist(), strict=True)}
-    if not wanted & vectors.keys():
-        raise ConfigError(
-            f"the vectors of {run} are in neither its records nor its journal: name its embedder with "
-            "--embedder"
-        )
-    studies = [study_cosines(pairs, vectors, embedder=identity, seed=seed) for pairs in compared]
-    output.show(
-        cosine_tables(studies), short=cosine_tables(studies, most=10), plot=partial(_draw_cosines, studies)
-    )
-
-
 def retriever(
     data: list[Path],
     output: Plotted,
@@ -200,26 +155,7 @@ def funnel(run: RunFolder, output: Plotted) -> None:
 
 study = typer.Typer(help="From scores to what they mean: groups, comparisons, agreement with people.")
 add_commands(study, groups, compare, concordance, agreement, correlations, pairwise, systems, estimate)
-add_commands(study, plan, repeats, trend, cosine, retriever, funnel, annotate, annotations)
-
-
-def _embedded(run: Run) -> Iterator[Record]:
-    """The records of the metrics that compare by cosine: the first one of each tells whether it does."""
-    for entry in run.metrics:
-        records = run.records(entry.signature)
-        if (first := next(records, None)) is not None and first.embedder is not None:
-            yield first
-            yield from records
-
-
-def _journalled(path: Path, identity: str, texts: Mapping[str, str]) -> dict[str, tuple[float, ...]]:
-    """The vectors that the run's own journal has."""
-    if not path.is_file():
-        return {}
-    with Journal(path) as journal:
-        bodies = [journal.get(call_address(identity, "embed", text)) for text in texts.values()]
-    replies = zip(texts, bodies, strict=True)
-    return {digest: tuple(decode_vector(body).tolist()) for digest, body in replies if body is not None}
+add_commands(study, plan, repeats, trend, retriever, funnel, annotate, annotations)
 
 
 def _samples(path: Path) -> list[Sample]:
@@ -255,15 +191,6 @@ def _draw_trend(study: Trend, path: Path) -> None:
         label = f"{point.run}{signs.get(point.verdict, '')}"
         panels.setdefault(short(point.metric, signatures), []).append((label, point.mean))
     draw_intervals(panels, path, title="Over the runs", axis="mean")
-
-
-def _draw_cosines(studies: Sequence[CosineStudy], path: Path) -> None:
-    names = "own pairs", "shuffled pairs"
-    panels = {
-        study.metric: {name: values.tolist() for name, values in zip(names, study.values, strict=True)}
-        for study in studies
-    }
-    draw_histograms(panels, path, title=f"Cosines of {studies[0].embedder}", axis="cosine")
 
 
 def _draw_retrieval(study: RetrievalStudy, path: Path) -> None:

@@ -4,8 +4,7 @@ Everything here takes `Scores` (of `read_scores`) or plain numbers, and gives re
 intervals and what was left out; `*_tables` make tables of them. scipy comes with the extra `study`.
 """
 
-from ragmetrics_core.study._agreement import HUMAN, Agreement, study_agreement
-from ragmetrics_core.study._agreement_tables import agreement_tables
+from ragmetrics_core.study._agreement import HUMAN, Agreement, agreement_tables, study_agreement
 from ragmetrics_core.study._annotation import (
     Annotations,
     Sheet,
@@ -16,27 +15,23 @@ from ragmetrics_core.study._annotation import (
     read_annotations,
     verdict_changes,
 )
-from ragmetrics_core.study._between import compare_metrics
-from ragmetrics_core.study._comparison import PairedMetric, RunComparison, compare_runs, comparison_tables
+from ragmetrics_core.study._comparison import (
+    PairedMetric,
+    RunComparison,
+    compare_metrics,
+    compare_runs,
+    comparison_tables,
+)
 from ragmetrics_core.study._concordance import Concordance, concordance_tables, study_concordance
 from ragmetrics_core.study._consensus import Consensus, Rule, consensus_of, rule_of
-from ragmetrics_core.study._correction import JudgeErrors, corrected_mean, judge_errors
 from ragmetrics_core.study._correlations import (
     Correlation,
     compare_correlations,
     correlate,
     pooled_correlation,
+    system_correlation,
 )
-from ragmetrics_core.study._cosine import CosineStudy, compared_texts, cosine_tables, study_cosines
-from ragmetrics_core.study._estimate import (
-    QualityEstimate,
-    estimate_quality,
-    estimate_tables,
-    on_unit_scale,
-    scale_of,
-)
-from ragmetrics_core.study._funnel import Funnel, study_funnel
-from ragmetrics_core.study._funnel_tables import funnel_tables
+from ragmetrics_core.study._funnel import Funnel, funnel_tables, study_funnel
 from ragmetrics_core.study._gating import (
     FailIf,
     GateVerdict,
@@ -49,9 +44,7 @@ from ragmetrics_core.study._gating import (
     limit_of,
     near,
 )
-from ragmetrics_core.study._group_tables import group_tables
-from ragmetrics_core.study._groups import GroupStudy, study_groups
-from ragmetrics_core.study._intervals import Estimate, Summary
+from ragmetrics_core.study._groups import GroupStudy, group_tables, study_groups
 from ragmetrics_core.study._labels import (
     HumanLabel,
     Judgement,
@@ -67,15 +60,23 @@ from ragmetrics_core.study._labels import (
     units_of,
 )
 from ragmetrics_core.study._pairwise import PreferenceStudy, preference_tables, study_preferences
-from ragmetrics_core.study._parts import mean_of
+from ragmetrics_core.study._parts import Estimate, Summary, mean_of
 from ragmetrics_core.study._people_correlations import PeopleStudy, people_tables, study_people
 from ragmetrics_core.study._planning import SizePlan, plan_study, plan_tables
-from ragmetrics_core.study._powered import (
+from ragmetrics_core.study._quality import (
+    JudgeErrors,
     PoweredComparison,
+    QualityEstimate,
+    corrected_mean,
+    estimate_quality,
+    estimate_tables,
+    judge_errors,
+    on_unit_scale,
     powered_pairs,
     powered_runs,
     powered_slices,
     powered_tables,
+    scale_of,
 )
 from ragmetrics_core.study._repeats import (
     RepeatStudy,
@@ -86,7 +87,6 @@ from ragmetrics_core.study._repeats import (
 )
 from ragmetrics_core.study._retrieval import RetrievalStudy, first_hits, retrieval_tables, study_retrieval
 from ragmetrics_core.study._scores import Scores, named_runs, read_scores
-from ragmetrics_core.study._system_intervals import system_correlation
 from ragmetrics_core.study._systems import SystemStudy, study_systems, system_tables, systems_of
 from ragmetrics_core.study._tables import (
     Cell,
@@ -112,7 +112,6 @@ __all__ = [
     "Concordance",
     "Consensus",
     "Correlation",
-    "CosineStudy",
     "Estimate",
     "FailIf",
     "Funnel",
@@ -150,14 +149,12 @@ __all__ = [
     "compare_correlations",
     "compare_metrics",
     "compare_runs",
-    "compared_texts",
     "comparison_tables",
     "concordance_tables",
     "consensus_of",
     "corrected_mean",
     "corrected_verdicts",
     "correlate",
-    "cosine_tables",
     "decide",
     "decide_limits",
     "doubts_of_mean",
@@ -205,7 +202,6 @@ __all__ = [
     "shown",
     "study_agreement",
     "study_concordance",
-    "study_cosines",
     "study_funnel",
     "study_groups",
     "study_people",

@@ -1,15 +1,23 @@
 """Agreement of annotators, metrics and corrected verdicts: tables 2 to 4 of Oro et al. (2024)."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._clustering import Clustering, clustering_of
-from ragmetrics_core.study._consensus import Consensus, Rule, asked_after_disagreement, consensus_of, rule_of
+from ragmetrics_core.study._consensus import (
+    Consensus,
+    Rule,
+    asked_after_disagreement,
+    consensus_of,
+    majority,
+    rule_of,
+)
 from ragmetrics_core.study._correlations import Correlation, correlate
-from ragmetrics_core.study._detection import Detection, detect
+from ragmetrics_core.study._detection import Bin, Detection, detect
 from ragmetrics_core.study._labels import (
     HumanLabel,
     Judgement,
@@ -20,41 +28,38 @@ from ragmetrics_core.study._labels import (
     likert_threshold,
     units_of,
 )
-from ragmetrics_core.study._reliability import (
-    Coefficient,
-    Level,
-    Weights,
-    krippendorff_alpha,
-    plain,
-    weighted_kappa,
-)
+from ragmetrics_core.study._parts import Clusters, Estimate
+from ragmetrics_core.study._reliability import Level, Weights, krippendorff_alpha, plain, weighted_kappa
 from ragmetrics_core.study._scores import Scores, measured_notes
-from ragmetrics_core.study._tables import short
+from ragmetrics_core.study._tables import Column, StudyTable, short, table_of
 from ragmetrics_core.study._verdict_accuracy import VerdictAccuracy, verdict_accuracy
 from ragmetrics_core.wording import number_of
 
-__all__ = ["HUMAN", "Agreement", "study_agreement"]
+__all__ = ["HUMAN", "Agreement", "agreement_tables", "study_agreement"]
 
 HUMAN = "people"
 
 Units = Mapping[LabelledUnit, Mapping[str, Value]]
 
 
-class Annotator(NamedTuple):
-    """One annotator: how many units were labelled and skipped, and why the labels tell nothing."""
+class AgreementFigure(NamedTuple):
+    """How annotators agree, or how much one labelled and skipped, and why that tells nothing.
 
-    name: str
-    labelled: int
-    skipped: int
-    note: str = ""
+    Attributes:
+        who: all annotators, two of them, or one.
+        what: the coefficient, or "labels".
+        value: the coefficient.
+        n: how many units it rests on, or were labelled.
+        skipped: how many units one annotator did not label.
+        note: why there is no value or interval, or that one annotator always said the same.
+    """
 
-
-class Pair(NamedTuple):
-    """Two annotators and their weighted kappa."""
-
-    one: str
-    other: str
-    kappa: Coefficient
+    who: str
+    what: str
+    value: Estimate | None
+    n: int
+    skipped: int | None
+    note: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,44 +67,30 @@ class Agreement:
     """Everything about agreement.
 
     Attributes:
-        run: the run's name; None when there is none.
         label: what was labelled.
-        level: how its values are compared.
-        annotators: who labelled.
-        alpha: Krippendorff's alpha of all of them.
-        pairs: weighted kappa of each two.
+        figures: Krippendorff's alpha of all annotators, weighted kappa of each two, who labelled how many.
         rule: what makes the consensus: "majority", "mean" or "median".
         consensus: what they agree on, by unit.
         correlations: each two of people and metrics; people are called "people".
         detections: each metric as a detector of answers that people call wrong.
         correct_from: from which number on people call an answer correct, where labels are numbers.
-        metrics: the metrics' names.
         absent: for each metric how many agreed samples have no value.
-        unknown: labels for samples that the run does not have.
         verdicts: the judge's verdicts against those of people.
         lower_is_better: those of the metrics whose low end is the good one.
-        cluster: the label whose values are the clusters; None where samples are independent.
         notes: what a reader should know.
     """
 
-    run: str | None
     label: str
-    level: Level
-    annotators: tuple[Annotator, ...]
-    alpha: Coefficient
-    pairs: tuple[Pair, ...]
+    figures: tuple[AgreementFigure, ...]
     rule: Rule
     consensus: Mapping[LabelledUnit, Consensus]
     correlations: Mapping[tuple[str, str], Correlation]
     detections: Mapping[str, Detection]
     correct_from: float | None
-    metrics: tuple[str, ...]
     absent: Mapping[str, int]
-    unknown: tuple[str, ...]
-    verdicts: tuple[VerdictAccuracy, ...] = ()
-    lower_is_better: frozenset[str] = frozenset()
-    cluster: str | None = None
-    notes: tuple[str, ...] = ()
+    verdicts: tuple[VerdictAccuracy, ...]
+    lower_is_better: frozenset[str]
+    notes: tuple[str, ...]
 
 
 def study_agreement(
@@ -141,88 +132,93 @@ def study_agreement(
     """
     name = _label(labels, label)
     units: Units = units_of(labels, name)
-    unknown: tuple[str, ...] = ()
-    clustering = Clustering()
+    notes, clustering = list[str](), Clustering()
     if scores is not None:
-        units, unknown = _of_the_run(units, scores)
+        unknown = sorted({unit.sample_id for unit in units} - scores.labels.keys())
+        units = {unit: votes for unit, votes in units.items() if unit.sample_id in scores.labels}
+        if not units:
+            raise ConfigError(
+                f"no labelled sample is in {scores.name}; the first labelled one is {unknown[0]!r}"
+            )
+        if unknown:
+            shown = ", ".join(unknown[:3]) + (" ..." if len(unknown) > 3 else "")
+            notes.append(
+                f"{len(unknown)} labelled samples are not in {scores.name} and are left out: {shown}"
+            )
         clustering = clustering_of([scores], cluster)
     elif cluster is not None:
         raise ConfigError("clusters are labels of a run's samples: name the run")
     values = [value for votes in units.values() for value in votes.values()]
     # numbers and truth values are compared by rank, texts only as equal or not
     are_texts = any(isinstance(value, str) for value in values)
-    measured_by = level or ("nominal" if are_texts else "ordinal")
+    level = level or ("nominal" if are_texts else "ordinal")
     rule = consensus or rule_of(values, adjudicator=adjudicator)
-    if are_texts and measured_by != "nominal":
+    if are_texts and level != "nominal":
         raise ConfigError(f"the label {name!r} has texts: they can only be compared as --level nominal")
     if are_texts and rule != "majority":
         raise ConfigError(
             f"the label {name!r} has texts, which have no {rule}: their consensus is a majority"
         )
     agreed = consensus_of(units, adjudicator=adjudicator, rule=rule)
-    if scores is not None and correct_from is None:
-        correct_from = likert_threshold(values)
-    signatures: tuple[str, ...] = ()
-    if scores is not None:
-        signatures = tuple(scores.metric(each) for each in metrics) if metrics else scores.metrics
-    names = {short(each, signatures): each for each in signatures}
-    columns = {each: scores.values[signature] for each, signature in names.items()} if scores else {}
-    lower = frozenset(each for each in names if scores and names[each] in scores.lower_is_better)
     human = {
         unit.sample_id: each.value
         for unit, each in agreed.items()
         if unit.statement is None and unit.metric is None and each.value is not None
     }
-    good = {each: is_good(value, at_least=correct_from) for each, value in human.items()}
-    numbers = {each: float(value) for each, value in human.items() if not isinstance(value, str)}
-    with_people = {**({HUMAN: numbers} if numbers and scores else {}), **columns}
-    votes_of_people = {
-        unit: {rater: value for rater, value in votes.items() if rater != adjudicator}
-        for unit, votes in units.items()
-    }
-    raters = sorted({rater for votes in votes_of_people.values() for rater in votes})
-    kappa_weights: Weights = "none" if measured_by == "nominal" else weights
-    clusters = clustering.clusters(unit.sample_id for unit in units) if clustering.by else ()
-    return Agreement(
-        run=scores.name if scores else None,
-        label=name,
-        level=measured_by,
-        annotators=tuple(_annotator(rater, units) for rater in raters),
-        alpha=krippendorff_alpha(
-            [[*votes.values()] for votes in votes_of_people.values()],
-            level=measured_by,
-            clusters=clusters,
+    columns: dict[str, Mapping[str, float]] = {}
+    lower = frozenset[str]()
+    notes += [*clustering.notes, *_consensus_notes(units, agreed, adjudicator, are_texts=are_texts)]
+    good: dict[str, bool | None] = {}
+    correlated = columns
+    if scores is not None:
+        correct_from = likert_threshold(values) if correct_from is None else correct_from
+        signatures = tuple(scores.metric(each) for each in metrics) if metrics else scores.metrics
+        columns = {short(each, signatures): scores.values[each] for each in signatures}
+        lower = frozenset(short(each, signatures) for each in signatures if each in scores.lower_is_better)
+        good = {each: is_good(value, at_least=correct_from) for each, value in human.items()}
+        numbers = {each: float(value) for each, value in human.items() if not isinstance(value, str)}
+        correlated = {HUMAN: numbers, **columns} if numbers else columns
+        notes += [*measured_notes([scores], signatures), *_metric_notes(name, human, numbers, good)]
+
+    def common(one: Mapping[str, float | bool | None], other: Mapping[str, float]) -> list[str]:
+        return [each for each in one if each in other]
+
+    def correlation(one: Mapping[str, float], other: Mapping[str, float]) -> Correlation:
+        both = common(one, other)
+        clusters = clustering.clusters(both)
+        return correlate(
+            [one[each] for each in both], [other[each] for each in both], clusters=clusters, seed=seed
+        )
+
+    def detection(metric: str, column: Mapping[str, float]) -> Detection:
+        both = common(good, column)
+        return detect(
+            [column[each] for each in both],
+            [bool(good[each]) for each in both],
+            lower_is_better=metric in lower,
+            clusters=clustering.clusters(both),
             seed=seed,
-        ),
-        pairs=tuple(
-            _pair(one, other, units, kappa_weights, clustering, seed)
-            for one, other in combinations(raters, 2)
-        ),
+        )
+
+    return Agreement(
+        label=name,
+        figures=tuple(_figures(units, adjudicator, level, weights, clustering, seed)),
         rule=rule,
         consensus=agreed,
         correlations={
-            (one, other): _correlation(with_people[one], with_people[other], clustering, seed)
-            for one, other in combinations(with_people, 2)
+            (one, other): correlation(correlated[one], correlated[other])
+            for one, other in combinations(correlated, 2)
         },
         detections={
-            each: _detection(column, good, each in lower, clustering, seed)
-            for each, column in columns.items()
-            if not good or None not in good.values()
+            metric: detection(metric, column)
+            for metric, column in columns.items()
+            if None not in good.values()
         },
         correct_from=correct_from,
-        metrics=tuple(names),
-        absent={each: sum(one not in column for one in human) for each, column in columns.items()},
-        unknown=unknown,
+        absent={metric: sum(each not in column for each in human) for metric, column in columns.items()},
         verdicts=verdict_accuracy(judgements, adjudicator=adjudicator, clustering=clustering),
         lower_is_better=lower,
-        cluster=clustering.by,
-        notes=(
-            *_unknown_note(unknown, scores),
-            *clustering.notes,
-            *_consensus_notes(units, agreed, adjudicator),
-            *(measured_notes([scores], signatures) if scores else ()),
-            *(_metric_notes(name, human, numbers, good) if scores else ()),
-        ),
+        notes=tuple(notes),
     )
 
 
@@ -238,31 +234,44 @@ def _label(labels: Sequence[HumanLabel], label: str | None) -> str:
     return label or first
 
 
-def _of_the_run(units: Units, scores: Scores) -> tuple[Units, tuple[str, ...]]:
-    """The units whose samples the run has, and the ids of the samples that it does not have."""
-    unknown = tuple(sorted({unit.sample_id for unit in units if unit.sample_id not in scores.labels}))
-    known = {unit: votes for unit, votes in units.items() if unit.sample_id in scores.labels}
-    if not known:
-        raise ConfigError(f"no labelled sample is in {scores.name}; the first labelled one is {unknown[0]!r}")
-    return known, unknown
+def _figures(
+    units: Units, adjudicator: str | None, level: Level, weights: Weights, clustering: Clustering, seed: int
+) -> Iterator[AgreementFigure]:
+    """Alpha of all annotators, kappa of each two, and how many units each of them labelled."""
 
+    def clusters(of: Sequence[LabelledUnit]) -> Clusters:
+        return clustering.clusters(unit.sample_id for unit in of) if clustering.by else ()
 
-def _unknown_note(unknown: Sequence[str], scores: Scores | None) -> Iterator[str]:
-    if scores is not None and unknown:
-        shown = ", ".join(unknown[:3]) + (" ..." if len(unknown) > 3 else "")
-        yield f"{len(unknown)} labelled samples are not in {scores.name} and are left out: {shown}"
+    of_rater: dict[str, dict[LabelledUnit, Value]] = {}
+    for unit, votes in units.items():
+        for rater, value in votes.items():
+            if rater != adjudicator:
+                of_rater.setdefault(rater, {})[unit] = value
+    raters = sorted(of_rater)
+    given = [[of_rater[rater][unit] for rater in of_rater if unit in of_rater[rater]] for unit in units]
+    alpha = krippendorff_alpha(given, level=level, clusters=clusters([*units]), seed=seed)
+    yield AgreementFigure("all annotators", f"alpha ({level})", alpha.value, alpha.n, None, alpha.note)
+    what, weights = ("kappa", "none") if level == "nominal" else ("weighted kappa", weights)
+    for one, other in combinations(raters, 2):
+        both = [unit for unit in units if unit in of_rater[one] and unit in of_rater[other]]
+        left, right = ([of_rater[rater][unit] for unit in both] for rater in (one, other))
+        kappa = weighted_kappa(left, right, weights=weights, clusters=clusters(both), seed=seed)
+        yield AgreementFigure(f"{one} and {other}", what, kappa.value, kappa.n, None, kappa.note)
+    for rater in raters:
+        labels = [*of_rater[rater].values()]
+        note = f"always {plain(labels[0])}" if len(labels) > 1 and len(set(labels)) == 1 else ""
+        yield AgreementFigure(rater, "labels", None, len(labels), len(units) - len(labels), note)
 
 
 def _consensus_notes(
-    units: Units, agreed: Mapping[LabelledUnit, Consensus], adjudicator: str | None
+    units: Units, agreed: Mapping[LabelledUnit, Consensus], adjudicator: str | None, *, are_texts: bool
 ) -> Iterator[str]:
     """What a reader should know of the consensus."""
     if still_open := sum(each.value is None for each in agreed.values()):
-        has_texts = any(isinstance(value, str) for votes in units.values() for value in votes.values())
         yield (
             f"{still_open} of {len(units)} units have no majority and are left out of all comparisons with "
             "metrics: these are the hard ones, so that what is left makes a metric look better than it is"
-            + ("" if has_texts else " (--consensus mean keeps them)")
+            + ("" if are_texts else " (--consensus mean keeps them)")
         )
     if adjudicator is None and (third := asked_after_disagreement(units)):
         yield (
@@ -290,39 +299,101 @@ def _metric_notes(
         )
 
 
-def _annotator(name: str, units: Units) -> Annotator:
-    given = [votes[name] for votes in units.values() if name in votes]
-    note = f"always {plain(given[0])}" if len(given) > 1 and len(set(given)) == 1 else ""
-    return Annotator(name, len(given), len(units) - len(given), note)
+class _Correlated(NamedTuple):
+    one: str
+    other: str
+    correlation: Correlation
+    left_out: int | None
 
 
-def _pair(one: str, other: str, units: Units, weights: Weights, clustering: Clustering, seed: int) -> Pair:
-    both = [unit for unit, votes in units.items() if one in votes and other in votes]
-    left, right = [units[unit][one] for unit in both], [units[unit][other] for unit in both]
-    clusters = clustering.clusters(unit.sample_id for unit in both) if clustering.by else ()
-    return Pair(one, other, weighted_kappa(left, right, weights=weights, clusters=clusters, seed=seed))
+class _Detected(NamedTuple):
+    metric: str
+    detection: Detection
 
 
-def _correlation(
-    one: Mapping[str, float], other: Mapping[str, float], clustering: Clustering, seed: int
-) -> Correlation:
-    both = [each for each in one if each in other]
-    columns = [one[each] for each in both], [other[each] for each in both]
-    return correlate(*columns, clusters=clustering.clusters(both), seed=seed)
+class _Binned(NamedTuple):
+    metric: str
+    bin: Bin
 
 
-def _detection(
-    column: Mapping[str, float],
-    good: Mapping[str, bool | None],
-    lower_is_better: bool,
-    clustering: Clustering,
-    seed: int,
-) -> Detection:
-    both = [each for each in good if each in column]
-    return detect(
-        [column[each] for each in both],
-        [bool(good[each]) for each in both],
-        lower_is_better=lower_is_better,
-        clusters=clustering.clusters(both),
-        seed=seed,
+class _ConsensusWay(NamedTuple):
+    how: str
+    n: int
+
+
+class _Undecided(NamedTuple):
+    sample: str
+    metric: str
+    statement: int | None
+    votes: Annotated[str, Column("said")]
+
+
+def agreement_tables(agreement: Agreement) -> Iterator[StudyTable]:
+    """All tables that there is something for."""
+    title = f"Agreement of annotators on {agreement.label}"
+    columns = "who what value n skipped note"
+    yield table_of("annotators", title, AgreementFigure, agreement.figures, columns, agreement.notes)
+    counts = Counter[str](each.how for each in agreement.consensus.values())
+    notes = [f"the consensus is the {agreement.rule} of those who labelled a unit"]
+    if counts["open"]:
+        notes.append(
+            "what is open is left out of everything below, and listed for discussion in the table open"
+        )
+    order = ("unanimous", "majority", "mean", "median", "adjudicated", "single", "open")
+    ways = (_ConsensusWay(how, counts[how]) for how in order if counts[how])
+    yield table_of("consensus", "Consensus", _ConsensusWay, ways, "how n", notes)
+    names = ", ".join(metric for metric in agreement.absent if metric in agreement.lower_is_better)
+
+    def lower(what_follows: str) -> list[str]:
+        """A note about the metrics whose low end is the good one, where there are some."""
+        return [f"lower is better: {names}; {what_follows}"] if names else []
+
+    if agreement.correlations:
+        correlated = [
+            _Correlated(one, other, each, agreement.absent.get(other) if one == HUMAN else None)
+            for (one, other), each in agreement.correlations.items()
+        ]
+        columns = "one other correlation.spearman correlation.kendall correlation.n left_out correlation.note"
+        note = "people: their consensus; left out: agreed samples without a value of the metric"
+        notes = [note, *lower("it should correlate negatively with people")]
+        title = "Correlations with people, and among metrics"
+        yield table_of("correlations", title, _Correlated, correlated, columns, notes)
+    if detected := [_Detected(*each) for each in agreement.detections.items()]:
+        least = agreement.correct_from
+        note = (
+            "area: the chance that a correct answer scores better than a wrong one; threshold: the best "
+            "one (Youden); caught and passed: wrong answers beyond it, and correct ones that pass, of "
+            "the answers that it was searched in, which flatter it"
+        ) + ("" if least is None else f"; an answer is correct from {least:g} on")
+        columns = (
+            "metric detection.area detection.correct detection.wrong detection.threshold.at "
+            "detection.threshold.caught detection.threshold.passed detection.note"
+        )
+        notes = [note, *lower("scores of at most the threshold pass")]
+        title = "Metrics as detectors of wrong answers"
+        yield table_of("detection", title, _Detected, detected, columns, notes)
+        notes = [
+            f"{metric}: expected calibration error {each.error:.3f}, Brier score {each.brier:.3f}"
+            for metric, each in detected
+            if each.error is not None
+        ]
+        notes += lower("error and Brier score are of 1 - score")
+        binned = [_Binned(metric, bin_) for metric, each in detected for bin_ in each.bins]
+        title, columns = "Share of correct answers by score", "metric bin.scores bin.mean bin.correct bin.n"
+        yield table_of("calibration", title, _Binned, binned, columns, notes)
+    if agreement.verdicts:
+        notes = [
+            "a verdict counts once, by the consensus of those who looked at it; open: they do not agree",
+            "verdicts that people chose to correct are no random sample: see ragmetrics study annotate",
+        ]
+        title = "The judge's verdicts, by the people who looked at them"
+        columns = "metric right yes_right no_right n missing open"
+        yield table_of("verdicts", title, VerdictAccuracy, agreement.verdicts, columns, notes)
+    undecided = (
+        _Undecided(unit.sample_id, unit.metric or "", unit.statement, votes)
+        for unit, each in agreement.consensus.items()
+        for votes in [", ".join(f"{name}: {plain(value)}" for name, value in each.said)]
+        if each.value is None or (each.how in ("mean", "median") and majority(dict(each.said)) is None)
     )
+    title = "For discussion: no majority"
+    yield table_of("open", title, _Undecided, undecided, "sample metric statement votes")

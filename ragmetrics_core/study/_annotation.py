@@ -3,9 +3,8 @@
 import hashlib
 import json
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -13,11 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Verdict
-from ragmetrics_core.records import Record
 from ragmetrics_core.runs import Run
 from ragmetrics_core.study._consensus import majority
-from ragmetrics_core.study._intervals import Estimate, wilson_interval
 from ragmetrics_core.study._labels import HumanLabel, LabelledUnit
+from ragmetrics_core.study._parts import Estimate, wilson_interval
 from ragmetrics_core.study._tables import StudyTable, table_of
 from ragmetrics_core.wording import number_of
 
@@ -104,8 +102,7 @@ class Annotations(_Read):
     items: tuple[ItemAnswer, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class JudgeAccuracy:
+class JudgeAccuracy(NamedTuple):
     """How well a judge does its two tasks, by what people say of one metric.
 
     Attributes:
@@ -175,12 +172,12 @@ def read_annotations(path: Path) -> Annotations:
 def located(runs: Mapping[str, Run], annotations: Annotations) -> dict[str, tuple[str, str]]:
     """Which run and sample each item is; items of other runs are left out."""
     wanted = {answer.item for answer in annotations.items}
-    known = {
-        item_name(name, sample_id, annotations.seed): (name, sample_id)
+    return {
+        item: (name, sample_id)
         for name, run in runs.items()
         for sample_id in run.sample_ids
+        if (item := item_name(name, sample_id, annotations.seed)) in wanted
     }
-    return {item: place for item, place in known.items() if item in wanted}
 
 
 def ratings_of(
@@ -202,40 +199,39 @@ def judge_accuracy(runs: Mapping[str, Run], annotations: Sequence[Annotations]) 
     where there is no such majority it is left out. Of the statements that they add to a score, as many count
     as more than half of them agree on at least.
     """
-    confirmed: dict[str, list[bool]] = {}
-    shared: dict[str, list[bool]] = {}
-    added: Counter[str] = Counter()
-    for (_, _, metric), said in _answers(runs, annotations).items():
-        added[metric] += sorted((len(each.added) for each in said.values()), reverse=True)[len(said) // 2]
+    added = Counter[str]()
+    confirmed, shared = defaultdict[str, list[bool]](list), defaultdict[str, list[bool]](list)
+    for (_, _, metric), of_score in _answers(runs, annotations).items():
+        counts = sorted((len(each.added) for each in of_score.values()), reverse=True)
+        added[metric] += counts[len(of_score) // 2]
     for _, unit, verdict, answers in _looked_at(runs, annotations):
-        metric = unit.metric or ""
         votes = {who: each.extracted for who, each in answers.items() if each.extracted is not None}
         extracted = majority(votes)
         if extracted is not None:
-            confirmed.setdefault(metric, []).append(extracted)
-        known = {
-            who: each.verdict
-            for who, each in answers.items()
-            if each.verdict is not None and each.extracted is not False
-        }
-        own = verdict.supported if verdict.overruled is None else verdict.overruled
-        decision = majority(known)
-        if own is not None and decision is not None and (extracted or not votes):
-            shared.setdefault(metric, []).append(own == decision)
-
-    def accuracy(metric: str, more: int) -> JudgeAccuracy:
-        right, alike = confirmed.get(metric, []), shared.get(metric, [])
-        return JudgeAccuracy(
-            metric=metric,
-            extraction=wilson_interval(sum(right), len(right)),
-            found=wilson_interval(sum(right), sum(right) + more),
-            verdicts=wilson_interval(sum(alike), len(alike)),
-            statements=len(right),
-            judged=len(alike),
-            added=more,
+            confirmed[unit.metric or ""].append(extracted)
+        decision = majority(
+            {
+                who: each.verdict
+                for who, each in answers.items()
+                if each.verdict is not None and each.extracted is not False
+            }
         )
-
-    return [accuracy(*each) for each in added.items()]
+        own = verdict.supported if verdict.overruled is None else verdict.overruled
+        if own is not None and decision is not None and (extracted or not votes):
+            shared[unit.metric or ""].append(own == decision)
+    return [
+        JudgeAccuracy(
+            metric,
+            wilson_interval(sum(right), len(right)),
+            wilson_interval(sum(right), sum(right) + more),
+            wilson_interval(sum(alike), len(alike)),
+            len(right),
+            len(alike),
+            more,
+        )
+        for metric, more in added.items()
+        for right, alike in [(confirmed[metric], shared[metric])]
+    ]
 
 
 def verdict_changes(
@@ -250,12 +246,8 @@ def verdict_changes(
         votes = {who: each.verdict for who, each in answers.items() if each.verdict is not None}
         decision = majority(votes)
         if decision is not None and decision != verdict.supported:
-            yield (
-                name,
-                unit,
-                decision,
-                ", ".join(sorted(who for who, vote in votes.items() if vote == decision)),
-            )
+            who = ", ".join(sorted(who for who, vote in votes.items() if vote == decision))
+            yield name, unit, decision, who
 
 
 def _looked_at(
@@ -316,13 +308,16 @@ def _item(name: str, run: Run, sample_id: str, metrics: Sequence[str] | None, se
     sample, wanted = run.sample(sample_id), run.scores(sample_id)
     if metrics is not None:
         wanted = {score.signature: score for score in (run.score(sample_id, each) for each in metrics)}
-
-    def statements(score: Record) -> tuple[SheetStatement, ...]:
-        return tuple(
-            SheetStatement(verdict.number, verdict.about, verdict.text, verdict.supported, verdict.label)
-            for verdict in score.verdicts
+    shown = tuple(
+        (
+            signature,
+            tuple(
+                SheetStatement(verdict.number, verdict.about, verdict.text, verdict.supported, verdict.label)
+                for verdict in score.verdicts
+            ),
         )
-
-    shown = tuple((signature, statements(score)) for signature, score in wanted.items() if score.verdicts)
+        for signature, score in wanted.items()
+        if score.verdicts
+    )
     contexts, item = sample.contexts or (), item_name(name, sample_id, seed)
     return SheetItem(item, sample.question, contexts, sample.expected, sample.answer, shown)

@@ -4,8 +4,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._intervals import Estimate
-from ragmetrics_core.study._parts import FEWEST_CLUSTERS, are_too_few, check_clusters
+from ragmetrics_core.study._parts import FEWEST_CLUSTERS, check_clusters
 from ragmetrics_core.study._scores import Scores
 
 __all__ = ["NO_CLUSTERS", "SESSION", "Clustering", "clustering_of"]
@@ -32,13 +31,6 @@ class Clustering:
     def clusters(self, ids: Iterable[str]) -> list[Hashable]:
         """The clusters of samples, in their order."""
         return [("cluster", self.of[each]) if each in self.of else ("sample", each) for each in ids]
-
-    def lacks(self, figure: Estimate, ids: Sequence[str]) -> str:
-        """Why a figure has no interval, where its clusters are too few; else ""."""
-        clusters = self.clusters(ids)
-        if self.by is None or figure.value is None or figure.low is not None or not are_too_few(clusters):
-            return ""
-        return f"{len(set(clusters))} clusters by {self.by} are too few for an interval"
 
 
 def clustering_of(runs: Sequence[Scores], by: str | None = None) -> Clustering:

@@ -2,17 +2,22 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._clustering import Clustering, clustering_of
-from ragmetrics_core.study._intervals import Estimate
-from ragmetrics_core.study._means import score_mean
-from ragmetrics_core.study._pairs import FEWEST, detectable_difference, doubts_of, paired_difference, pairs_of
-from ragmetrics_core.study._parts import Clusters
+from ragmetrics_core.study._pairs import (
+    FEWEST,
+    Pairs,
+    detectable_difference,
+    doubts_of,
+    paired_difference,
+    pairs_of,
+)
+from ragmetrics_core.study._parts import Clusters, Estimate, are_too_few, score_mean
 from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all
 from ragmetrics_core.study._tables import Column, Mark, MetricName, StudyTable, short, table_of
 from ragmetrics_core.study._tests import holm, sign_flip
@@ -24,6 +29,7 @@ __all__ = [
     "Passes",
     "RunComparison",
     "Verdict",
+    "compare_metrics",
     "compare_runs",
     "comparison_tables",
     "verdict_of",
@@ -120,12 +126,12 @@ class PairedMetric:
     detectable: float | None
     lost: Annotated[int, Column(mark=_lost_mark)]
     gained: int
-    holm: Annotated[float | None, Column("p holm", "p")] = None
-    verdict: Annotated[Verdict, VERDICT] = "cannot tell"
-    within_margin: Annotated[bool | None, Column("not inferior", mark=_margin_mark)] = None
-    lower_is_better: bool = False
-    failed: bool = False
-    note: str = ""
+    holm: Annotated[float | None, Column("p holm", "p")]
+    verdict: Annotated[Verdict, VERDICT]
+    within_margin: Annotated[bool | None, Column("not inferior", mark=_margin_mark)]
+    lower_is_better: bool
+    failed: bool
+    note: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +144,6 @@ class RunComparison:
         alpha: below which p a difference is told.
         margin: by how much the second run may be worse.
         common: how many samples both have.
-        only_before, only_after: how many samples one of them has.
         cluster: the label whose values are the clusters; None where samples are independent.
         doubts: why the difference may be another than that of what was measured: another judge, other
             expected texts, a metric that was left out. A gate refuses them.
@@ -151,8 +156,6 @@ class RunComparison:
     alpha: float
     margin: float | None
     common: int
-    only_before: int
-    only_after: int
     cluster: str | None = None
     doubts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -164,9 +167,11 @@ class _Tested(NamedTuple):
     Yes/no scores, and others that all moved by as much, have one test for scores and passes.
     """
 
-    compared: PairedMetric
+    pairs: Pairs
     differences: Array
     clusters: Clusters
+    passes: Passes
+    p: float | None
     is_one: bool
 
 
@@ -203,26 +208,47 @@ def compare_runs(
     _check_margin(margin, before, chosen)
     clustering = clustering_of((before, after), cluster)
     doubts = tuple(doubts_of(before, after, metrics, cluster=clustering.by))
-    tested = [_tested(before, after, metric, threshold, 1 - alpha, clustering, seed) for metric in chosen]
+    tested = [_tested(before, after, metric, threshold, clustering, seed) for metric in chosen]
     # what is one test counts once
-    ps = [p for one in tested for p in (one.compared.p, None if one.is_one else one.compared.passes.p)]
+    ps = [p for one in tested for p in (one.p, None if one.is_one else one.passes.p)]
     size, adjusted = sum(p is not None for p in ps), holm(ps)
     compared: list[PairedMetric] = []
-    for one, of_scores, of_passes in zip(tested, adjusted[::2], adjusted[1::2], strict=True):
-        metric = one.compared
-        gain = -metric.pessimistic if metric.lower_is_better else metric.pessimistic
-        enough = not metric.failed and metric.n >= FEWEST and gain.low is not None
+    for metric, one, of_scores, of_passes in zip(chosen, tested, adjusted[::2], adjusted[1::2], strict=True):
+        pairs, ends, level = one.pairs, before.ends(metric), 1 - alpha
+        both, lower = clustering.clusters(pairs.ids), metric in before.lower_is_better
+        difference = worst = paired_difference(one.differences, one.clusters, level=level, seed=seed)
+        if pairs.lost:
+            difference = paired_difference(pairs.after - pairs.before, both, level=level, seed=seed)
+        gain = -worst if lower else worst
+        enough = not pairs.failed and len(pairs.ids) >= FEWEST and gain.low is not None
         compared.append(
-            replace(
-                metric,
+            PairedMetric(
+                metric=metric,
+                n=len(pairs.ids),
+                before=score_mean(pairs.before, both, ends=ends, level=level),
+                after=score_mean(pairs.after, both, ends=ends, level=level),
+                difference=difference,
+                pessimistic=worst,
+                p=one.p,
                 holm=of_scores,
-                passes=metric.passes._replace(holm=of_scores if one.is_one else of_passes),
+                passes=one.passes._replace(holm=of_scores if one.is_one else of_passes),
                 detectable=detectable_difference(one.differences, one.clusters, tests=size, alpha=alpha),
-                verdict=verdict_of(gain, of_scores, alpha),
+                verdict=verdict_of(gain.side, of_scores, alpha),
                 within_margin=None if margin is None else enough and (gain.low or 0.0) > -margin,
+                lower_is_better=lower,
+                lost=pairs.lost,
+                gained=pairs.gained,
+                failed=pairs.failed,
+                note=_note(len(pairs.ids), one, clustering.by),
             )
         )
     only = len(before.samples) - len(shared), len(after.samples) - len(shared)
+    notes = [*_notes(before, after, chosen, only, are_all=metrics is None), *clustering.notes]
+    notes += measured_notes((before, after), chosen)
+    if any(run.corrected.get(each) for run in (before, after) for each in chosen):
+        notes.append(
+            "where people corrected verdicts, what moved may be the corrections, and not the answers"
+        )
     return RunComparison(
         before=before.name,
         after=after.name,
@@ -230,19 +256,17 @@ def compare_runs(
         alpha=alpha,
         margin=margin,
         common=len(shared),
-        only_before=only[0],
-        only_after=only[1],
         cluster=clustering.by,
         doubts=doubts,
-        notes=(*_notes(before, after, chosen, only, clustering, metrics is None), *doubts),
+        notes=(*notes, *doubts),
     )
 
 
-def verdict_of(gain: Estimate, p: float | None, alpha: float) -> Verdict:
-    """What can be told of a gain: its interval must lie on one side of zero, and p below alpha."""
-    if p is None or p >= alpha or not gain.side:
+def verdict_of(side: int, p: float | None, alpha: float) -> Verdict:
+    """What can be told of a gain that is above zero (1), below (-1), or neither: p must be below alpha."""
+    if p is None or p >= alpha or not side:
         return "cannot tell"
-    return "better" if gain.side > 0 else "worse"
+    return "better" if side > 0 else "worse"
 
 
 def comparison_tables(compared: RunComparison) -> Iterator[StudyTable]:
@@ -263,29 +287,17 @@ def comparison_tables(compared: RunComparison) -> Iterator[StudyTable]:
     if compared.margin is not None:
         columns += " within_margin"
         notes.append(f"not inferior: the bad end of the interval is less than {compared.margin:g} from zero")
-    yield table_of(
-        "comparison",
-        f"{after} against {before}",
-        PairedMetric,
-        compared.metrics,
-        columns,
-        (*notes, *compared.notes),
-    )
-    at = f"passes at {compared.metrics[0].passes.threshold:g}" if compared.metrics else ""
-    yield table_of(
-        "details",
-        "Behind it",
-        PairedMetric,
-        compared.metrics,
-        "metric p passes.both passes.changed passes.p passes.holm detectable note",
-        (
-            "detectable: the difference that a comparison of this n, spread and number of tests tells four "
-            "times in five",
-            "p flip is the sign-flip permutation test of the scores, p mcnemar that of the passes; of yes/no "
-            "scores the two are one test",
-        ),
-        titles={"passes.both": at},
-    )
+    title, rows = f"{after} against {before}", compared.metrics
+    yield table_of("comparison", title, PairedMetric, rows, columns, (*notes, *compared.notes))
+    notes = [
+        "detectable: the difference that a comparison of this n, spread and number of tests tells four "
+        "times in five",
+        "p flip is the sign-flip permutation test of the scores, p mcnemar that of the passes; of yes/no "
+        "scores the two are one test",
+    ]
+    titles = {"passes.both": f"passes at {rows[0].passes.threshold:g}"} if rows else {}
+    columns = "metric p passes.both passes.changed passes.p passes.holm detectable note"
+    yield table_of("details", "Behind it", PairedMetric, rows, columns, notes, titles=titles)
 
 
 def _check_samples(before: Scores, after: Scores, shared: Sequence[str]) -> None:
@@ -314,12 +326,7 @@ def _check_margin(margin: float | None, scores: Scores, metrics: Sequence[str]) 
 
 
 def _notes(
-    before: Scores,
-    after: Scores,
-    chosen: Sequence[str],
-    only: tuple[int, int],
-    clustering: Clustering,
-    are_all: bool,
+    before: Scores, after: Scores, chosen: Sequence[str], only: tuple[int, int], *, are_all: bool
 ) -> Iterator[str]:
     runs = before, after
     yield from (f"{run.name} did not finish: what it has is compared" for run in runs if not run.finished)
@@ -331,68 +338,106 @@ def _notes(
     left = dict.fromkeys(each for run in runs for each in run.metrics if are_all and each not in chosen)
     if left:
         yield f"not compared, for only one run measured it: {', '.join(left)}"
-    yield from (*clustering.notes, *measured_notes(runs, chosen))
-    if any(run.corrected.get(each) for run in runs for each in chosen):
-        yield "where people corrected verdicts, what moved may be the corrections, and not the answers"
 
 
 def _tested(
-    before: Scores,
-    after: Scores,
-    metric: str,
-    threshold: float,
-    level: float,
-    clustering: Clustering,
-    seed: int,
+    before: Scores, after: Scores, metric: str, threshold: float, clustering: Clustering, seed: int
 ) -> _Tested:
-    pairs, lower = pairs_of(before, after, metric), metric in before.lower_is_better
-    sign = -1 if lower else 1
+    pairs, sign = pairs_of(before, after, metric), -1 if metric in before.lower_is_better else 1
     was, now = (sign * each >= sign * threshold for each in (pairs.sure_before, pairs.sure_after))
     differences, changes = pairs.sure_after - pairs.sure_before, now.astype(float) - was
-    clusters, both = clustering.clusters(pairs.sure_ids), clustering.clusters(pairs.ids)
-    sizes = np.abs(np.round(differences, 12))
+    clusters, sizes = clustering.clusters(pairs.sure_ids), np.abs(np.round(differences, 12))
     is_one = bool(((sizes > 0) == (changes != 0)).all()) and len(np.unique(sizes[sizes > 0])) <= 1
     p = sign_flip(differences, clusters, seed=seed)
-    pessimistic = difference = paired_difference(differences, clusters, level=level, seed=seed)
-    if pairs.lost:
-        difference = paired_difference(pairs.after - pairs.before, both, level=level, seed=seed)
-    ends = before.ends(metric)
-    compared = PairedMetric(
-        metric=metric,
-        n=len(pairs.ids),
-        before=score_mean(pairs.before, both, ends=ends, level=level),
-        after=score_mean(pairs.after, both, ends=ends, level=level),
-        difference=difference,
-        pessimistic=pessimistic,
-        p=p,
-        passes=Passes(
-            threshold,
-            int(was.sum()),
-            int(now.sum()),
-            int((now & ~was).sum()),
-            int((was & ~now).sum()),
-            p if is_one else sign_flip(changes, clusters, seed=seed),
-        ),
-        detectable=None,
-        lost=pairs.lost,
-        gained=pairs.gained,
-        lower_is_better=lower,
-        failed=pairs.failed,
-        note=_note(len(pairs.ids), differences, clustering.lacks(pessimistic, pairs.sure_ids)),
-    )
-    return _Tested(compared, differences, clusters, is_one)
+    of_passes = p if is_one else sign_flip(changes, clusters, seed=seed)
+    first, second, gained, lost = (int(flags.sum()) for flags in (was, now, now & ~was, was & ~now))
+    passes = Passes(threshold, first, second, gained, lost, of_passes)
+    return _Tested(pairs, differences, clusters, passes, p, is_one)
 
 
-def _note(n: int, differences: Array, lacks: str) -> str:
+def _note(n: int, tested: _Tested, by: str | None) -> str:
     if not n:
         return "no sample has a value in both runs"
     if n < 10:
         return f"only {number_of(n, 'sample has', 'samples have')} a value in both runs"
-    moved = int(np.count_nonzero(differences))
+    moved = int(np.count_nonzero(tested.differences))
     if not moved:
         return "every score is the same"
-    if moved == len(differences) and np.ptp(differences) < 1e-12:
+    if moved == len(tested.differences) and np.ptp(tested.differences) < 1e-12:
         return "every score moved by as much: the interval knows no spread"
-    return lacks or (
-        f"only {number_of(moved, 'sample')} moved: the interval is too narrow" if moved < _FEW else ""
+    if by is not None and are_too_few(tested.clusters):
+        return f"{len(set(tested.clusters))} clusters by {by} are too few for an interval"
+    return f"only {number_of(moved, 'sample')} moved: the interval is too narrow" if moved < _FEW else ""
+
+
+def compare_metrics(
+    first: str,
+    second: str,
+    before: Scores,
+    after: Scores | None = None,
+    *,
+    threshold: float = 0.5,
+    alpha: float = 0.05,
+    margin: float | None = None,
+    cluster: str | None = None,
+    seed: int = 0,
+) -> RunComparison:
+    """Compare two metrics of a run, or of two runs, paired by sample.
+
+    Such as `faithfulness` with `faithfulness(verify=verdicts.v4)`: what another version of a prompt does to
+    the scores. The comparison is that of `compare_runs`, with the signatures in the places of the runs.
+
+    Args:
+        first: a name or signature; of several metrics of a name that without settings.
+        second: another one.
+        before: the run of the first.
+        after: the run of the second; without it the same.
+        threshold: from which score on a sample passes; up to which one where lower is better.
+        alpha: below which adjusted p a difference is told.
+        margin: by how much the second may be lower, to show that it is not lower than that.
+        cluster: the label whose values say which samples belong together, or "none".
+        seed: of the bootstrap and of the random flips.
+
+    Raises:
+        ConfigError: it is one metric of one run, the two have other ranges or directions, or what
+            `compare_runs` raises.
+    """
+    other = before if after is None else after
+    one, two = _named(before, first), _named(other, second)
+    if one == two and other is before:
+        raise ConfigError(f"{one} is one metric of one run: name two, such as two variants or settings of it")
+    known = before.ranges.get(one), one in before.lower_is_better
+    if known != (other.ranges.get(two), two in other.lower_is_better):
+        raise ConfigError(
+            f"{one} and {two} have other ranges or directions: their scores cannot be set against each other"
+        )
+    names = [signature.partition("/")[0] for signature in (one, two)]
+    metric = names[0] if names[0] == names[1] else f"{names[1]} less {names[0]}"
+    compared = compare_runs(
+        _alone(before, one, metric, called=one if after is None else f"{before.name}: {one}"),
+        _alone(other, two, metric, called=two if after is None else f"{other.name}: {two}"),
+        threshold=threshold,
+        alpha=alpha,
+        margin=margin,
+        cluster=cluster,
+        seed=seed,
     )
+    note = "two ways to measure were compared: a higher score is no better measure"
+    return replace(compared, notes=(note, *compared.notes))
+
+
+def _named(scores: Scores, name: str) -> str:
+    """The signature of a metric; of several of its name that which has no settings."""
+    plain = [each for each in scores.metrics if each.partition("/")[0] == name and "(" not in each]
+    return plain[0] if len(plain) == 1 else scores.metric(name)
+
+
+def _alone(scores: Scores, signature: str, name: str, *, called: str) -> Scores:
+    """One metric's scores under another name, in a run that is called otherwise."""
+    kept: dict[str, Any] = {}
+    for field in ("values", "absent", "sure", "ranges", "corrected", "repetitions"):
+        of_metrics: Mapping[str, Any] = getattr(scores, field)
+        kept[field] = {name: of_metrics[signature]} if signature in of_metrics else {}
+    for field in ("lower_is_better", "exceeds"):
+        kept[field] = frozenset({name} if signature in getattr(scores, field) else ())
+    return replace(scores, name=called, **kept)

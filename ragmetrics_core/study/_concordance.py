@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._clustering import clustering_of
-from ragmetrics_core.study._intervals import Estimate
-from ragmetrics_core.study._parts import share_of
+from ragmetrics_core.study._parts import Estimate, share_of
 from ragmetrics_core.study._scores import LeftOut, Scores, measured_notes, taken
 from ragmetrics_core.study._tables import Column, StudyTable, counted, table_of
 
@@ -129,29 +128,29 @@ def study_concordance(
     elif min(is_correct.sum(), (~is_correct).sum()) < 10:
         notes.append("fewer than 10 answers are on one side: the intervals are what counts")
 
-    def conditional(what: str, part: Sequence[int], at: Sequence[float], *, upwards: bool) -> Conditional:
-        bounds = np.array([at[place] for place in part])[:, None]
-        selected: Flags = np.asarray(
-            (values[part] > bounds if upwards else values[part] < bounds).all(axis=0)
-        )
+    def conditional(what: str, at: Sequence[float], *, upwards: bool) -> Iterator[Conditional]:
+        """Of each metric alone, then of all together."""
         wanted = is_correct if upwards else ~is_correct
-        inside = [cluster for cluster, is_in in zip(clusters, selected, strict=True) if is_in]
-        share, bayes = share_of(wanted[selected], inside), by_bayes(selected, wanted)
-        # two ways to the same number: they may differ by rounding only
-        assert (share.value is None) == (bayes is None)
-        assert share.value is None or bayes is None or abs(share.value - bayes) < 1e-9
-        named, of = tuple(names[place] for place in part), tuple(at[place] for place in part)
-        return Conditional(scores.name, what, named, of, share, bayes, int(selected.sum()), len(ids))
+        bounds = np.array(at)[:, None]
+        beyond = values > bounds if upwards else values < bounds
+        places = range(len(names))
+        for part in [*([place] for place in places), *([[*places]] if len(names) > 1 else [])]:
+            selected: Flags = np.asarray(beyond[part].all(axis=0))
+            inside = [cluster for cluster, is_in in zip(clusters, selected, strict=True) if is_in]
+            share, bayes = share_of(wanted[selected], inside), by_bayes(selected, wanted)
+            # two ways to the same number: they may differ by rounding only
+            assert (share.value is None) == (bayes is None)
+            assert share.value is None or bayes is None or abs(share.value - bayes) < 1e-9
+            of, limits = tuple(names[place] for place in part), tuple(at[place] for place in part)
+            yield Conditional(scores.name, what, of, limits, share, bayes, int(selected.sum()), len(ids))
 
-    parts = [[place] for place in range(len(names))]
-    parts += [[*range(len(names))]] if len(names) > 1 else []
     return Concordance(
         run=scores.name,
         label=label,
         metrics=names,
         base=share_of(is_correct, clusters),
-        above=tuple(conditional("P(correct | above)", part, highs, upwards=True) for part in parts),
-        below=tuple(conditional("P(wrong | below)", part, lows, upwards=False) for part in parts),
+        above=tuple(conditional("P(correct | above)", highs, upwards=True)),
+        below=tuple(conditional("P(wrong | below)", lows, upwards=False)),
         left_out=left_out,
         notes=tuple(notes),
     )
@@ -181,12 +180,10 @@ def concordance_tables(studies: Sequence[Concordance]) -> Iterator[StudyTable]:
         "that the thresholds select, of n"
     ]
     for each in studies:
-        n = each.above[0].n
-        rows.append(Conditional(each.run, f"P({each.label})", (), (), each.base, None, None, n))
-        rows += (*each.above, *each.below)
-        notes += each.notes
-        if each.left_out:
-            notes.append(f"{each.run}: left out {counted(each.left_out)}")
+        base = Conditional(each.run, f"P({each.label})", (), (), each.base, None, None, each.above[0].n)
+        rows += (base, *each.above, *each.below)
+        left_out = f"{each.run}: left out {counted(each.left_out)}"
+        notes += [*each.notes, *([left_out] if each.left_out else [])]
     columns = "run probability metrics thresholds share bayes selected n"
     title = "Concordance with expert evaluation"
     yield table_of("concordance", title, Conditional, rows, columns, notes)

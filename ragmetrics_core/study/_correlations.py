@@ -1,18 +1,26 @@
 """Correlations of two columns of numbers: Pearson, Spearman and Kendall, with bootstrap intervals."""
 
 from collections.abc import Callable, Sequence
-from math import atanh, isfinite, tanh
-from typing import NamedTuple, TypedDict, Unpack
+from functools import partial
+from math import asin, atanh, isfinite, pi, sin, sqrt, tanh
+from typing import NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragmetrics_core.study._distributions import normal_quantile, tau_b
-from ragmetrics_core.study._intervals import Estimate
-from ragmetrics_core.study._parts import FEWEST_CLUSTERS, Clusters, are_own, are_too_few, clusters_of
+from ragmetrics_core.study._distributions import normal_quantile, scipy_module, tau_b
+from ragmetrics_core.study._parts import (
+    FEWEST_CLUSTERS,
+    Clusters,
+    Estimate,
+    are_own,
+    are_too_few,
+    clusters_of,
+)
 from ragmetrics_core.study._resampling import (
     RESAMPLES,
     Figure,
+    Resampling,
     cluster_worth,
     divided,
     drawn_units,
@@ -22,17 +30,20 @@ from ragmetrics_core.study._resampling import (
 from ragmetrics_core.wording import number_of
 
 __all__ = [
+    "FEWEST_SYSTEMS",
     "Correlation",
-    "Resampling",
     "compare_correlations",
     "correlate",
     "kendall",
     "kendall_figure",
     "kendall_interval",
+    "kendall_score_interval",
+    "means_of_systems",
     "pearson_figure",
     "pooled_correlation",
     "pooled_correlations",
     "spearman_figure",
+    "system_correlation",
 ]
 
 # Kendall's interval keeps square matrices of signs; above so many distinct pairs it is taken from a formula.
@@ -58,29 +69,22 @@ class Correlation(NamedTuple):
     note: str = ""
 
 
-class Resampling(TypedDict, total=False):
-    """How an interval is drawn.
-
-    Attributes:
-        clusters: each pair's cluster; whole clusters are drawn, and below 10 of them there is no interval.
-        level: confidence, 0.95 without it.
-        count: how many resamples, 2000 without it.
-        seed: of the random draws, 0 without it.
-    """
-
-    clusters: Clusters | None
-    level: float
-    count: int
-    seed: int
-
-
-def correlate(x: ArrayLike, y: ArrayLike, **how: Unpack[Resampling]) -> Correlation:
+def correlate(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    clusters: Clusters | None = None,
+    level: float = 0.95,
+    **how: Unpack[Resampling],
+) -> Correlation:
     """All three coefficients of two columns with percentile intervals over resampled pairs.
 
     Args:
         x: one column.
         y: the other one, in the same order.
-        how: `clusters`, `level`, `count` and `seed` of the resamples; see `Resampling`.
+        clusters: each pair's cluster; whole clusters are drawn, and below 10 of them there is no interval.
+        level: confidence.
+        how: `count` and `seed` of the resamples; see `Resampling`.
     """
     one, other = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     n, none = len(one), Estimate(None)
@@ -89,26 +93,26 @@ def correlate(x: ArrayLike, y: ArrayLike, **how: Unpack[Resampling]) -> Correlat
     if np.ptp(one) == 0 or np.ptp(other) == 0:
         which = "both columns are" if np.ptp(one) == np.ptp(other) == 0 else "a column is"
         return Correlation(none, none, none, n, f"{which} constant")
-    clusters = clusters_of(n, how.get("clusters"))
+    clusters = clusters_of(n, clusters)
     size, note = len(set(clusters)), ""
-    by_pairs = kendall_interval(one, other, **how)
+    by_pairs = kendall_interval(one, other, clusters, level=level, **how)
     if size < FEWEST_CLUSTERS:
         note = f"{size} {'pairs' if are_own(clusters) else 'clusters'} are too few for an interval"
     elif abs(by_pairs.value or 0.0) > 1 - 1e-12:
         note = "both have one order: resamples give no interval"
+
     figures = spearman_figure(one, other), pearson_figure(one, other)
-    values = [float(figure(np.ones((1, n)))[0]) for figure in figures]
-    by_rank, by_number = (Estimate(value if isfinite(value) else None) for value in values)
-    if note or by_rank.value is None or by_number.value is None:
+
+    def figure(weights: Array) -> Array:
+        return np.column_stack([of_pairs(weights) for of_pairs in figures])
+
+    (values,) = figure(np.ones((1, n))).tolist()
+    if note or not all(map(isfinite, values)):
+        by_rank, by_number = (Estimate(value if isfinite(value) else None) for value in values)
         return Correlation(by_rank, Estimate(by_pairs.value), by_number, n, note)
-    drawn = resampled(
-        lambda weights: np.column_stack([figure(weights) for figure in figures]),
-        clusters,
-        count=how.get("count", RESAMPLES),
-        seed=how.get("seed", 0),
-    )
+    drawn, worth = resampled(figure, clusters, **how), cluster_worth(clusters)
     by_rank, by_number = (
-        percentile_interval(value, column, n=cluster_worth(clusters), level=how.get("level", 0.95))
+        percentile_interval(value, column, n=worth, level=level)
         for value, column in zip(values, drawn.T, strict=True)
     )
     return Correlation(by_rank, by_pairs, by_number, n)
@@ -128,13 +132,14 @@ def kendall(x: ArrayLike, y: ArrayLike) -> float | None:
     return tau_b(one, other)
 
 
-def kendall_interval(x: Array, y: Array, **how: Unpack[Resampling]) -> Estimate:
+def kendall_interval(
+    x: Array, y: Array, clusters: Clusters, *, level: float = 0.95, **how: Unpack[Resampling]
+) -> Estimate:
     """Kendall's correlation with its percentile interval, or for very many pairs one by formula.
 
     The formula knows no clusters: with clusters of several there is no interval for so many distinct pairs.
     """
     value, n = kendall(x, y), len(x)
-    clusters, level = clusters_of(n, how.get("clusters")), how.get("level", 0.95)
     distinct = len(np.unique(np.column_stack([x, y]), axis=0)) if n else 0
     if value is None or are_too_few(clusters) or (distinct > _MOST_SIGNS and not are_own(clusters)):
         return Estimate(value)
@@ -143,14 +148,7 @@ def kendall_interval(x: Array, y: Array, **how: Unpack[Resampling]) -> Estimate:
         half = normal_quantile(0.5 + level / 2) * (0.437 / (n - 4)) ** 0.5
         middle = atanh(min(max(value, -1 + 1e-12), 1 - 1e-12))
         return Estimate(value, tanh(middle - half), tanh(middle + half))
-    drawn = resampled(
-        kendall_figure(x, y),
-        clusters,
-        draws=drawn_units,
-        width=3 * distinct,
-        count=how.get("count", RESAMPLES),
-        seed=how.get("seed", 0),
-    )
+    drawn = resampled(kendall_figure(x, y), clusters, draws=drawn_units, width=3 * distinct, **how)
     return percentile_interval(value, drawn, n=cluster_worth(clusters), level=level)
 
 
@@ -228,8 +226,7 @@ def compare_correlations(
     *,
     clusters: Clusters | None = None,
     level: float = 0.95,
-    count: int = RESAMPLES,
-    seed: int = 0,
+    **how: Unpack[Resampling],
 ) -> Estimate:
     """How much better one metric correlates with people than another, on the same samples (Spearman).
 
@@ -237,14 +234,12 @@ def compare_correlations(
     Undefined (None) where a column is constant.
     """
     x, y, z = (np.asarray(each, dtype=float) for each in (one, other, people))
-    pooled = pooled_correlations(
-        [([x, y], z)], [clusters_of(len(z), clusters)], level=level, count=count, seed=seed
-    )
+    pooled = pooled_correlations([([x, y], z)], [clusters_of(len(z), clusters)], level=level, **how)
     return pooled([1.0, -1.0])
 
 
 def pooled_correlation(
-    sets: Sequence[tuple[ArrayLike, ArrayLike]], *, level: float = 0.95, count: int = RESAMPLES, seed: int = 0
+    sets: Sequence[tuple[ArrayLike, ArrayLike]], *, level: float = 0.95, **how: Unpack[Resampling]
 ) -> Estimate:
     """Spearman's correlation within sets, averaged with their sizes as weights.
 
@@ -255,7 +250,7 @@ def pooled_correlation(
         return Estimate(None)
     known = [([np.asarray(x, dtype=float)], np.asarray(y, dtype=float)) for x, y in sets]
     own = [range(len(people)) for _, people in known]
-    return pooled_correlations(known, own, level=level, count=count, seed=seed)([1.0])
+    return pooled_correlations(known, own, level=level, **how)([1.0])
 
 
 def pooled_correlations(
@@ -263,8 +258,7 @@ def pooled_correlations(
     clusters: Sequence[Clusters],
     *,
     level: float = 0.95,
-    count: int = RESAMPLES,
-    seed: int = 0,
+    **how: Unpack[Resampling],
 ) -> Callable[[ArrayLike], Estimate]:
     """Correlate each of several columns with people, within sets, over the same resamples.
 
@@ -274,8 +268,7 @@ def pooled_correlations(
         sets: the columns and what people say.
         clusters: of each set.
         level: confidence.
-        count: how many resamples.
-        seed: of the random draws.
+        how: `count` and `seed` of the resamples.
 
     Returns:
         From the weights of the columns to the weighted sum of their correlations: 1 and -1 is a difference.
@@ -290,6 +283,7 @@ def pooled_correlations(
     (values,) = _averaged([of_set(place)(np.ones((1, sizes[place]))) for place in places], sizes)
     drawn = np.full((1, len(values)), np.nan)
     if min(len(set(each)) for each in clusters) >= FEWEST_CLUSTERS:
+        seed, count = how.get("seed", 0), how.get("count", RESAMPLES)
         tables = [resampled(of_set(at), clusters[at], count=count, seed=seed + at) for at in places]
         drawn = _averaged(tables, sizes)
     worth = sum(cluster_worth(each) for each in clusters)
@@ -307,7 +301,131 @@ def pooled_correlations(
 
 def _averaged(tables: Sequence[Array], sizes: Sequence[int]) -> Array:
     """The tables' mean, weighted by size; what has no number in one does not count there."""
-    known = [np.isfinite(table) for table in tables]
-    columns = list(zip(tables, known, sizes, strict=True))
-    total = sum(size * np.where(is_known, table, 0.0) for table, is_known, size in columns)
-    return divided(np.asarray(total), np.asarray(sum(size * is_known for _, is_known, size in columns)))
+    stacked = np.array(tables)
+    counted = np.isfinite(stacked) * np.array(sizes)[:, None, None]
+    return divided((np.nan_to_num(stacked) * counted).sum(axis=0), counted.sum(axis=0))
+
+
+# Below this many systems Kendall's correlation has so few values that no interval holds what it says.
+FEWEST_SYSTEMS = 6
+
+# numbers that are compared at once
+_BATCH = 4_000_000
+
+
+def system_correlation(
+    metric: ArrayLike,
+    people: ArrayLike,
+    *,
+    clusters: Clusters | None = None,
+    level: float = 0.95,
+    **how: Unpack[Resampling],
+) -> Estimate:
+    r"""Kendall's correlation of systems' mean scores with their means by people, over systems and questions.
+
+    The variance of other systems is that of `kendall_score_interval`. It knows what questions do to each
+    system on its own, for that is in the systems' means. What they do to all systems at once is added:
+
+    .. math:: v = \max(0, \mathrm{var}(\tau^*) - \mathrm{var}(\tau^*_{\perp}))
+
+    with :math:`\tau^*` where all systems have the same questions drawn, and :math:`\tau^*_\perp` where each
+    system has questions drawn for itself. Drawing both systems and questions, as is customary, counts the
+    questions twice, and holds the truth nearly always.
+
+    Args:
+        metric: one row for each system, one column for each question; not a number where there is none.
+        people: likewise.
+        clusters: each question's cluster; whole clusters are drawn.
+        level: confidence.
+        how: `count` and `seed` of the resamples of the questions.
+
+    Undefined (None) for fewer than three systems, and where one side ranks none above another. No interval
+    below 6 systems, or 10 questions or clusters of them.
+
+    References:
+        Deutsch, Dror, Roth (2021), "A Statistical Analysis of Summarization Evaluation Metrics Using
+        Resampling Methods", TACL 9, https://arxiv.org/abs/2104.00054; Owen (2007), "The Pigeonhole
+        Bootstrap", Annals of Applied Statistics 1(2), 386-411, on drawing both ways.
+    """
+    scores, labels = np.asarray(metric, dtype=float), np.asarray(people, dtype=float)
+    systems, questions = (int(each) for each in scores.shape)
+    if systems < 3:
+        return Estimate(None)
+    even = np.ones((1, questions))
+    value = kendall(means_of_systems(scores, even)[0], means_of_systems(labels, even)[0])
+    clusters = clusters_of(questions, clusters)
+    if value is None or systems < FEWEST_SYSTEMS or len(set(clusters)) < FEWEST_CLUSTERS:
+        return Estimate(value)
+    x, y = (
+        resampled(partial(means_of_systems, table), clusters, draws=drawn_units, **how)
+        for table in (scores, labels)
+    )
+    order = np.argsort(np.random.default_rng(how.get("seed", 0)).random(x.shape), axis=0)
+    apart = (np.take_along_axis(each, order, axis=0) for each in (x, y))
+    shared = _variance(x, y) - _variance(*apart)
+    if not np.isfinite(shared):
+        return Estimate(value)
+    return kendall_score_interval(value, systems, more=max(0.0, shared), level=level)
+
+
+def kendall_score_interval(value: float, n: int, *, more: float = 0.0, level: float = 0.95) -> Estimate:
+    r"""Kendall's correlation of n pairs with the values :math:`\tau` that it would not be unlikely for.
+
+    .. math:: |\hat\tau - \tau| \le z \sqrt{\sigma^2(\tau) + v}, \quad \sigma^2(\tau) = \frac{2}{n (n - 1)}
+        \left(1 - \tau^2 + 2 (n - 2) \left(\frac{1}{9} -
+        \left(\tfrac{2}{\pi} \arcsin \tfrac{\rho}{2}\right)^2\right)\right), \quad
+        \rho = \sin \frac{\pi \tau}{2}
+
+    which is the variance in samples of a bivariate normal distribution, or of any that is one after a
+    monotone change of each column. As in Wilson's interval it is taken at the value that is asked about, so
+    that a perfect order of six systems is no proof. A percentile interval of so few pairs is far too wide.
+
+    Args:
+        value: the correlation.
+        n: how many pairs it is of.
+        more: a variance v that comes on top.
+        level: confidence.
+
+    References:
+        Esscher (1924), "On a Method of Determining Correlation from the Ranks of the Variates",
+        Skandinavisk Aktuarietidskrift 7, 201-219.
+
+    >>> str(kendall_score_interval(1.0, 6))
+    '1.000 (0.387, 1.000)'
+    """
+    z = normal_quantile(0.5 + level / 2)
+
+    def reach(tau: float) -> float:
+        rho = sin(pi * tau / 2)
+        pairs = 1 - tau**2 + 2 * (n - 2) * (1 / 9 - (2 / pi * asin(rho / 2)) ** 2)
+        return z * sqrt(max(0.0, 2 / (n * (n - 1)) * pairs) + more)
+
+    def excess(tau: float) -> float:
+        return abs(value - tau) - reach(tau)
+
+    def end(sign: float) -> float:
+        return sign if excess(sign) <= 0 else float(scipy_module("optimize").brentq(excess, value, sign))
+
+    return Estimate(value, end(-1.0), end(1.0))
+
+
+def means_of_systems(table: Array, weights: Array) -> Array:
+    """Each system's mean over questions, one row for each row of weights; not a number without a question."""
+    known = np.isfinite(table)
+    sums, of = weights @ np.where(known, table, 0.0).T, weights @ known.T.astype(float)
+    return divided(sums, of)
+
+
+def _variance(x: Array, y: Array) -> float:
+    """The variance of Kendall's correlation over rows; not a number when more than half of them have none."""
+    rows = max(1, _BATCH // x.shape[1] ** 2)
+    parts = (slice(start, start + rows) for start in range(0, len(x), rows))
+    taus = np.concatenate([_kendall_rows(x[part], y[part]) for part in parts])
+    known = taus[np.isfinite(taus)]
+    return float(known.var()) if 2 * len(known) >= len(x) else float("nan")
+
+
+def _kendall_rows(x: Array, y: Array) -> Array:
+    up, across = (np.sign(each[:, :, None] - each[:, None, :]) for each in (x, y))
+    scale = np.sqrt((up * up).sum(axis=(1, 2)) * (across * across).sum(axis=(1, 2)))
+    return divided((up * across).sum(axis=(1, 2)), scale)

@@ -1,24 +1,25 @@
 """A metric as a detector of wrong answers: ROC, the best threshold, and calibration."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import exp, log
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.study._distributions import normal_quantile, t_quantile
-from ragmetrics_core.study._intervals import Estimate, wilson_interval, wilson_of
 from ragmetrics_core.study._parts import (
     Clusters,
+    Estimate,
     MeanPart,
     are_own,
     are_too_few,
     cluster_codes,
     clusters_of,
     spread_of,
+    wilson_interval,
 )
-from ragmetrics_core.study._resampling import RESAMPLES, resampled
+from ragmetrics_core.study._resampling import Resampling, resampled
 from ragmetrics_core.study._tables import Column
 from ragmetrics_core.study._tests import win_shares
 
@@ -26,7 +27,6 @@ __all__ = [
     "Bin",
     "Detection",
     "Threshold",
-    "area_parts",
     "area_under_curve",
     "best_threshold",
     "calibration",
@@ -37,16 +37,10 @@ __all__ = [
 # More candidates for a threshold than this find nothing better.
 _MOST_CUTS = 500
 
-# Of the cross-validation of a search, and of the bootstrap around it.
-_FOLDS = 5
-_SHUFFLES = 10
-_OUTER = 200
-
-# cells of one batch of weights
-_BATCH = 4_000_000
+# How many resamples are searched for a threshold.
+_SEARCHES = 500
 
 Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 
 
@@ -58,18 +52,11 @@ class Threshold(NamedTuple):
             at most that where lower is better.
         caught: the share of wrong answers beyond it, among those that it was searched in: it flatters itself.
         passed: the share of correct answers that it lets pass, likewise.
-        youden: caught + passed - 1 of the search itself.
-        unseen_caught: the share of wrong answers that such a threshold catches among answers that the search
-            has not seen; the interval covers the search. None below ten answers.
-        unseen_passed: the share of correct answers that it lets pass, likewise.
     """
 
     at: Annotated[Estimate, Column("threshold")]
     caught: float
     passed: float
-    youden: float
-    unseen_caught: Annotated[Estimate, Column("caught")]
-    unseen_passed: Annotated[Estimate, Column("passed")]
 
 
 class Bin(NamedTuple):
@@ -152,19 +139,6 @@ def detect(
     return Detection(area, threshold, roc, bins, error, brier, positives, negatives, note)
 
 
-def area_parts(scores: Array, correct: Flags, clusters: Clusters) -> tuple[MeanPart, MeanPart]:
-    """The area under the ROC curve as parts: what each correct answer wins, less what each wrong one wins.
-
-    Their difference has the error of the area A, and the value 2A - 1.
-    """
-    wins, losses = win_shares(scores[correct], scores[~correct])
-    of_correct, of_wrong = (
-        [cluster for cluster, is_on in zip(clusters, side, strict=True) if is_on]
-        for side in (correct, ~correct)
-    )
-    return MeanPart(wins, of_correct), MeanPart(losses, of_wrong, -1.0)
-
-
 def area_under_curve(
     scores: Array, correct: Flags, clusters: Clusters = (), *, level: float = 0.95
 ) -> Estimate:
@@ -184,9 +158,12 @@ def area_under_curve(
     if not correct.any() or correct.all():
         return Estimate(None)
     clusters = clusters_of(len(scores), clusters)
-    parts = area_parts(scores, correct, clusters)
+    # what each correct answer wins has the mean A, and what each wrong one wins 1 - A
+    wins, losses = win_shares(scores[correct], scores[~correct])
+    codes = cluster_codes(clusters)
+    parts = MeanPart(wins, codes[correct].tolist()), MeanPart(losses, codes[~correct].tolist(), -1.0)
     area = parts[0].mean
-    if min(len(part.clusters) for part in parts) < 2 or np.ptp(scores) == 0 or are_too_few(clusters):
+    if min(len(wins), len(losses)) < 2 or np.ptp(scores) == 0 or are_too_few(clusters):
         return Estimate(area)
     if area in (0.0, 1.0):
         fewest = min(len(set(part.clusters)) for part in parts)
@@ -198,19 +175,12 @@ def area_under_curve(
 
 
 def best_threshold(
-    scores: Array,
-    correct: Flags,
-    clusters: Clusters = (),
-    *,
-    level: float = 0.95,
-    count: int = RESAMPLES,
-    seed: int = 0,
+    scores: Array, correct: Flags, clusters: Clusters = (), *, level: float = 0.95, **how: Unpack[Resampling]
 ) -> Threshold | None:
     """The threshold with the highest Youden index: caught + passed - 1; of equal ones the lowest.
 
-    It is looked for among the scores; where these are more than 500, among 500 of them by rank. What it
-    catches and passes on answers that the search has not seen is told by `_unseen`. Undefined (`None`) when a
-    side is empty.
+    It is looked for among the scores; where these are more than 500, among 500 of them by rank. Undefined
+    (`None`) when a side is empty.
     """
     if not correct.any() or correct.all():
         return None
@@ -220,99 +190,24 @@ def best_threshold(
     # how many cuts each answer reaches, wrong and right ones apart: so no answer is looked at for each cut
     cells = 2 * np.searchsorted(cuts, scores, side="right") + correct
 
-    def youden(weights: Array) -> Array:
-        """The index at each cut, in each row; not a number where a side is empty."""
+    def best(weights: Array) -> Array:
+        """The best cut for each row of weights; not a number where a side is empty."""
         rows = [np.bincount(cells, weights=row, minlength=2 * len(cuts) + 2) for row in weights]
         below = np.array(rows).reshape(len(rows), -1, 2).cumsum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = below[:, :-1] / below[:, -1:]
-        return np.asarray(shares[:, :, 0] - shares[:, :, 1])
-
-    def choose(weights: Array) -> Indices:
-        found = youden(weights)
         # of equal ones the lowest, whatever the rounding
-        return np.where(np.isfinite(found).all(axis=1), np.argmax(np.round(found, 12), axis=1), -1)
+        places = np.argmax(np.round(shares[:, :, 0] - shares[:, :, 1], 12), axis=1)
+        return np.where(np.isfinite(shares).all(axis=(1, 2)), cuts[places], np.nan)
 
-    (of_cuts,) = youden(np.ones((1, len(scores))))
-    index = int(choose(np.ones((1, len(scores))))[0])
-    drawn = resampled(choose, clusters, count=min(count, 500), seed=seed)  # type: ignore[arg-type]
-    low, high = np.quantile(cuts[drawn[drawn >= 0].astype(int)], [0.5 - level / 2, 0.5 + level / 2]).tolist()
-    at = Estimate(float(cuts[index]), *(() if are_too_few(clusters) else (low, high)))
-    passes = cuts[:, None] <= scores
-    caught, passed = _unseen(
-        choose, (~passes & ~correct, ~correct), (passes & correct, correct), clusters, level=level, seed=seed
-    )
-    of_pass, of_catch = passes[index][correct].mean(), (~passes[index])[~correct].mean()
-    return Threshold(at, float(of_catch), float(of_pass), float(of_cuts[index]), caught, passed)
-
-
-def _unseen(
-    choose: Callable[[Array], Indices],
-    caught: tuple[Flags, Flags],
-    passed: tuple[Flags, Flags],
-    clusters: Clusters,
-    *,
-    level: float,
-    seed: int,
-) -> tuple[Estimate, Estimate]:
-    r"""Two shares by cross-validation, with an interval that covers the search, by a nested bootstrap.
-
-    The share: a cut is chosen in four fifths of the samples and counted in the last fifth, over ten shuffles.
-    The interval: clusters are drawn with replacement 200 times, and in each of these the whole procedure is
-    done again, with all copies of a sample in one fold; their standard deviation s makes Wilson's interval
-    for :math:`p(1-p)/s^2` samples, with Student's quantile. So it knows that another sample would have found
-    another cut. No share (None) below ten samples or clusters.
-
-    Args:
-        choose: from weights of samples, one row for each search, to the place of the cut; -1 for none.
-        caught: for each cut which samples count, and out of which ones.
-        passed: likewise.
-        clusters: each sample's cluster, which is in one fold.
-        level: confidence.
-        seed: of the folds and the draws.
-
-    References:
-        Varma and Simon (2006), "Bias in error estimation when using cross-validation for model selection",
-        BMC Bioinformatics 7:91.
-    """
-    codes = cluster_codes(clusters)
-    size = int(codes.max()) + 1
-    if size < 2 * _FOLDS:
-        return Estimate(None), Estimate(None)
-    generator = np.random.default_rng(seed)
-
-    def counted(weights: Array) -> tuple[Array, Array]:
-        """For each row of weights of clusters, hits and trials of both shares over all folds."""
-        rows = max(1, _BATCH // (len(codes) * _FOLDS))
-        hits, trials = np.zeros((len(weights), 2)), np.zeros((len(weights), 2))
-        for start in range(0, len(weights), rows):
-            batch = weights[start : start + rows]
-            # a random fold for each cluster, as even as can be
-            order = generator.permuted(np.tile(np.arange(size) % _FOLDS, (len(batch), 1)), axis=1)
-            for fold in range(_FOLDS):
-                chosen = choose((batch * (order != fold))[:, codes])
-                rest = (batch * (order == fold))[:, codes] * (chosen >= 0)[:, None]
-                for place, (of_hit, of) in enumerate((caught, passed)):
-                    hits[start : start + rows, place] += (rest * of_hit[chosen]).sum(axis=1)
-                    trials[start : start + rows, place] += rest @ of
-        return hits, trials
-
-    hits, of = counted(np.ones((_SHUFFLES, size)))
-    drawn = generator.multinomial(size, np.full(size, 1 / size), size=_OUTER).astype(float)
-    again_hits, again_of = counted(drawn)
-
-    def share_of(place: int) -> Estimate:
-        trials = float(of[:, place].sum()) / _SHUFFLES
-        if not trials:
-            return Estimate(None)
-        share = float(hits[:, place].sum() / of[:, place].sum())
-        known = again_of[:, place] > 0
-        again = again_hits[known, place] / again_of[known, place]
-        spread = float(again.std(ddof=1)) if len(again) > 1 else 0.0
-        worth = min(trials, share * (1 - share) / spread**2) if spread and 0 < share < 1 else trials
-        return wilson_of(share, worth, t_quantile(0.5 + level / 2, size - 1))
-
-    return share_of(0), share_of(1)
+    (at,) = best(np.ones((1, len(scores)))).tolist()
+    ends: list[float] = []
+    if not are_too_few(clusters):
+        count, seed = how.get("count", _SEARCHES), how.get("seed", 0)
+        drawn = resampled(best, clusters, count=count, seed=seed)
+        ends = np.nanquantile(drawn, [0.5 - level / 2, 0.5 + level / 2]).tolist()
+    passes = scores >= at
+    return Threshold(Estimate(at, *ends), float((~passes)[~correct].mean()), float(passes[correct].mean()))
 
 
 def roc_points(scores: Array, correct: Flags) -> tuple[tuple[float, float], ...]:
@@ -336,16 +231,14 @@ def calibration(
         return (), None
     edges = np.linspace(0, 1, bins + 1).tolist()
     place = np.clip(np.digitize(scores, edges[1:-1], right=False), 0, bins - 1)
-    found: list[Bin] = []
-    error = 0.0
+    made: list[Bin] = []
     for number in np.unique(place).tolist():
-        inside = place == number
-        count, mean = int(inside.sum()), float(scores[inside].mean())
-        share = wilson_interval(int(correct[inside].sum()), count)
-        found.append(Bin(edges[number], edges[number + 1], count, mean, share))
-        expected = 1 - mean if lower_is_better else mean
-        error += abs(expected - (share.value or 0.0)) * count / len(scores)
-    return tuple(found), error
+        inside = scores[place == number], correct[place == number]
+        n, share = len(inside[0]), wilson_interval(int(inside[1].sum()), len(inside[0]))
+        made.append(Bin(edges[number], edges[number + 1], n, float(inside[0].mean()), share))
+    expected = ((1 - each.mean if lower_is_better else each.mean, each) for each in made)
+    errors = (abs(mean - (each.correct.value or 0.0)) * each.n for mean, each in expected)
+    return tuple(made), sum(errors) / len(scores)
 
 
 def _logistic(value: float) -> float:

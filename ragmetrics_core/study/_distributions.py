@@ -16,6 +16,7 @@ __all__ = [
     "mann_whitney",
     "normal_quantile",
     "normal_share",
+    "scipy_module",
     "t_quantile",
     "t_test",
     "tau_b",
@@ -23,30 +24,27 @@ __all__ = [
 
 Alternative = Literal["two-sided", "greater", "less"]
 
-_NORMAL = NormalDist()
-
 
 def normal_quantile(share: float) -> float:
     """Where the given share of the standard normal distribution lies below."""
-    return _NORMAL.inv_cdf(share)
+    return NormalDist().inv_cdf(share)
 
 
 def normal_share(z: float) -> float:
     """The share of the standard normal distribution below z."""
-    return _NORMAL.cdf(z)
+    return NormalDist().cdf(z)
 
 
 def t_quantile(share: float, df: float) -> float:
     """Where the given share of Student's t distribution lies below."""
-    return float(_special().stdtrit(df, share))
+    return float(scipy_module("special").stdtrit(df, share))
 
 
 def t_test(t: float, df: float, alternative: Alternative = "two-sided") -> float:
     """P of a value of Student's t."""
-    below, above = (float(_special().stdtr(df, each)) for each in (t, -t))
-    if alternative == "two-sided":
-        return min(1.0, 2 * min(below, above))
-    return below if alternative == "less" else above
+    tail = {"two-sided": -abs(t), "less": t, "greater": -t}[alternative]
+    share = float(scipy_module("special").stdtr(df, tail))
+    return 2 * share if alternative == "two-sided" else share
 
 
 def binomial_test(successes: int, trials: int) -> float:
@@ -57,7 +55,7 @@ def binomial_test(successes: int, trials: int) -> float:
     >>> binomial_test(1, 10)
     0.021484375
     """
-    return float(_stats().binomtest(successes, trials, 0.5).pvalue) if trials else 1.0
+    return float(scipy_module("stats").binomtest(successes, trials, 0.5).pvalue) if trials else 1.0
 
 
 def mann_whitney(x: Sequence[float], y: Sequence[float], *, alternative: Alternative) -> float | None:
@@ -67,35 +65,30 @@ def mann_whitney(x: Sequence[float], y: Sequence[float], *, alternative: Alterna
     """
     if not len(x) or not len(y) or len(set(x) | set(y)) == 1:
         return None
-    return float(_stats().mannwhitneyu(x, y, alternative=alternative).pvalue)
+    return float(scipy_module("stats").mannwhitneyu(x, y, alternative=alternative).pvalue)
 
 
 def average_ranks(values: ArrayLike) -> NDArray[np.float64]:
     """Ranks from 1 along the last axis; equal values share the mean of their ranks."""
-    return np.asarray(_stats().rankdata(values, axis=-1), dtype=float)
+    return np.asarray(scipy_module("stats").rankdata(values, axis=-1), dtype=float)
 
 
 def tau_b(x: ArrayLike, y: ArrayLike) -> float:
     """Kendall's correlation with a correction for equal values, in n log n steps; neither may be constant."""
     # nobody reads the p-value, so it is made in the way that costs nothing; one order is 1, not a digit less
-    return round(float(_stats().kendalltau(x, y, method="asymptotic").statistic), 15)
+    return round(float(scipy_module("stats").kendalltau(x, y, method="asymptotic").statistic), 15)
 
 
-def _stats() -> Any:
+def scipy_module(name: str) -> Any:
+    """A part of scipy.
+
+    Raises:
+        ConfigError: scipy is not installed.
+    """
     try:
-        from scipy import stats
+        import scipy
     except ModuleNotFoundError:
-        raise _without_extra() from None
-    return stats
-
-
-def _special() -> Any:
-    try:
-        from scipy import special
-    except ModuleNotFoundError:
-        raise _without_extra() from None
-    return special
-
-
-def _without_extra() -> ConfigError:
-    return ConfigError("studies and reports need the scipy package: pip install 'ragmetrics[study]'")
+        raise ConfigError(
+            "studies and reports need the scipy package: pip install 'ragmetrics[study]'"
+        ) from None
+    return getattr(scipy, name)

@@ -1,17 +1,20 @@
 """Where the relevant chunks went: found, kept and shown, stage by stage, and which stage lost each."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Annotated, NamedTuple
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.records import Record
 from ragmetrics_core.runs import Run
 from ragmetrics_core.samples import Sample, Stage, StageChunk
-from ragmetrics_core.study._intervals import Estimate, wilson_interval
+from ragmetrics_core.study._parts import Estimate, wilson_interval
+from ragmetrics_core.study._tables import Column, StudyTable, table_of
+from ragmetrics_core.wording import number_of
 
-__all__ = ["Funnel", "FunnelFinding", "FunnelHop", "FunnelStage", "Lost", "study_funnel"]
+__all__ = ["Funnel", "FunnelFinding", "FunnelHop", "FunnelStage", "Lost", "funnel_tables", "study_funnel"]
 
 NOT_FOUND = "not found by any search"
 UNKNOWN = "unknown: nobody knows what was shown"
@@ -27,10 +30,15 @@ class Lost(NamedTuple):
         component: that stage's component, or why there is none.
     """
 
-    sample_id: str
+    sample_id: Annotated[str, Column("sample")]
     reference: str
     stage: str
     component: str
+
+    @property
+    def chunk(self) -> str:
+        """Its id or text in short."""
+        return _in_short(self.reference)
 
 
 class FunnelStage(NamedTuple):
@@ -52,7 +60,7 @@ class FunnelStage(NamedTuple):
     chunks: float
     hit: Estimate
     recall: Estimate
-    lost: int
+    lost: Annotated[int, Column("lost here")]
 
 
 class FunnelHop(NamedTuple):
@@ -66,19 +74,24 @@ class FunnelHop(NamedTuple):
         repeated: how many asked the same component the same again.
     """
 
-    hop: int
+    hop: Annotated[int, Column("search")]
     samples: int
-    relevant: float
-    without_new: int
+    relevant: Annotated[float, Column("new relevant")]
+    without_new: Annotated[int, Column("nothing new")]
     repeated: int
 
 
 class FunnelFinding(NamedTuple):
     """A sample to look at: "search not needed", "answer without a search" or "same search twice"."""
 
-    sample_id: str
+    sample_id: Annotated[str, Column("sample")]
     finding: str
     what: str = ""
+
+    @property
+    def about(self) -> Annotated[str, Column("what")]:
+        """What it is about, in short."""
+        return _in_short(self.what)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,45 +124,21 @@ class _Relevant(NamedTuple):
     id: str | None
     text: str | None
 
-    @property
-    def name(self) -> str:
-        return self.id or self.text or ""
 
-    def is_among(self, chunks: Iterable[StageChunk]) -> bool:
-        """Whether it is one of these: it has the id, or holds the text, or is a part of it."""
-        for chunk in chunks:
-            if self.id is not None and chunk.id is not None:
-                if self.id == chunk.id:
-                    return True
-            elif self.text is not None and _are_one(self.text, chunk.text):
-                return True
-        return False
+class _Kept(NamedTuple):
+    """What a stage has of a sample: how many chunks, and of how many relevant ones how many."""
+
+    chunks: int
+    kept: int
+    relevant: int
 
 
-@dataclass
-class _Row:
-    """What is counted of a stage."""
+class _SearchGain(NamedTuple):
+    """What a search brought: how many new relevant chunks, any new one, and whether it is a repetition."""
 
-    samples: int = 0
-    chunks: int = 0
-    judged: int = 0
-    hits: int = 0
-    relevant: int = 0
-    kept: int = 0
-    lost: int = 0
-
-
-@dataclass
-class _FunnelCounts:
-    rows: dict[tuple[str, str], _Row] = field(default_factory=dict[tuple[str, str], _Row])
-    lost: list[Lost] = field(default_factory=list[Lost])
-    hops: dict[int, list[tuple[int, bool, bool]]] = field(
-        default_factory=dict[int, list[tuple[int, bool, bool]]]
-    )
-    findings: list[FunnelFinding] = field(default_factory=list[FunnelFinding])
-    samples: int = 0
-    without_reference: int = 0
-    order: dict[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
+    relevant: int
+    is_new: bool
+    is_repeated: bool
 
 
 def study_funnel(run: Run) -> Funnel:
@@ -160,80 +149,56 @@ def study_funnel(run: Run) -> Funnel:
     Raises:
         ConfigError: no sample says what became of its retrieval.
     """
-    counts = _FunnelCounts()
+    kept, order = defaultdict[tuple[str, str], list[_Kept]](list), dict[tuple[str, str], int]()
+    hops, findings, lost = defaultdict[int, list[_SearchGain]](list), list[FunnelFinding](), list[Lost]()
+    samples = without_reference = 0
     for sample in run.samples():
-        if sample.stages is not None or sample.request_messages is not None:
-            _count(sample, counts)
-    if not counts.samples:
+        if sample.stages is None and sample.request_messages is None:
+            continue
+        samples, stages, relevant = samples + 1, sample.stages or (), _relevant(sample)
+        without_reference += relevant is None
+        by_key = defaultdict[tuple[str, str], list[StageChunk]](list)
+        for place, stage in enumerate(stages):
+            key = stage.name, "" if stage.name == "shown" else stage.component
+            by_key[key].extend(stage.chunks)  # the searches of an agent count together
+            order[key] = max(order.get(key, 0), place + 1000 * (stage.name == "shown"))
+        for part, chunks in by_key.items():
+            there = sum(_is_among(each, chunks) for each in relevant or ())
+            kept[part].append(_Kept(len(chunks), there, len(relevant or ())))
+        lost += filter(None, (_lost(sample.id, each, stages) for each in relevant or ()))
+        findings += _findings(sample, relevant)
+        for number, search in enumerate(_searches(stages, relevant or ()), start=1):
+            hops[number].append(search)
+    if not samples:
         raise ConfigError(
             "no sample says what became of its retrieval: an adapter captures it, and a file has it as stages"
         )
+    by = Counter((each.stage, "" if each.stage == "shown" else each.component) for each in lost)
     return Funnel(
-        stages=tuple(
-            _row(key, counts.rows[key]) for key in sorted(counts.rows, key=lambda key: counts.order[key])
+        stages=tuple(_stage(key, kept[key], by[key]) for key in sorted(kept, key=order.__getitem__)),
+        lost=tuple(lost),
+        hops=tuple(
+            FunnelHop(
+                number,
+                len(searches),
+                fmean(each.relevant for each in searches),
+                sum(not each.is_new for each in searches),
+                sum(each.is_repeated for each in searches),
+            )
+            for number, searches in sorted(hops.items())
         ),
-        lost=tuple(counts.lost),
-        hops=tuple(_hop(number, searches) for number, searches in sorted(counts.hops.items())),
         used=_used(run),
-        findings=tuple(counts.findings),
-        samples=counts.samples,
-        without_reference=counts.without_reference,
+        findings=tuple(findings),
+        samples=samples,
+        without_reference=without_reference,
     )
 
 
-def _row(key: tuple[str, str], row: _Row) -> FunnelStage:
-    return FunnelStage(
-        stage=key[0],
-        component=key[1],
-        samples=row.samples,
-        chunks=row.chunks / row.samples,
-        hit=wilson_interval(row.hits, row.judged),
-        recall=wilson_interval(row.kept, row.relevant),
-        lost=row.lost,
-    )
-
-
-def _hop(number: int, searches: Sequence[tuple[int, bool, bool]]) -> FunnelHop:
-    return FunnelHop(
-        hop=number,
-        samples=len(searches),
-        relevant=sum(new for new, _, _ in searches) / len(searches),
-        without_new=sum(not is_new for _, is_new, _ in searches),
-        repeated=sum(again for _, _, again in searches),
-    )
-
-
-def _count(sample: Sample, counts: _FunnelCounts) -> None:
-    counts.samples += 1
-    stages = sample.stages or ()
-    relevant = _relevant(sample)
-    by_key: dict[tuple[str, str], list[StageChunk]] = {}
-    for place, stage in enumerate(stages):
-        key = _key(stage)
-        by_key.setdefault(key, []).extend(stage.chunks)  # the searches of an agent count together
-        rank = place + 1000 * (stage.name == "shown")
-        counts.order[key] = max(counts.order.get(key, 0), rank)
-    for key, chunks in by_key.items():
-        row = counts.rows.setdefault(key, _Row())
-        row.samples += 1
-        row.chunks += len(chunks)
-        if relevant:
-            kept = sum(each.is_among(chunks) for each in relevant)
-            row.judged += 1
-            row.hits += kept > 0
-            row.relevant += len(relevant)
-            row.kept += kept
-    counts.without_reference += relevant is None
-    for each in relevant or ():
-        if (lost := _lost(sample.id, each, stages)) is not None:
-            counts.lost.append(lost)
-            if lost.stage:
-                counts.rows[lost.stage, "" if lost.stage == "shown" else lost.component].lost += 1
-    _look(sample, relevant, counts)
-
-
-def _key(stage: Stage) -> tuple[str, str]:
-    return stage.name, "" if stage.name == "shown" else stage.component
+def _stage(key: tuple[str, str], rows: Sequence[_Kept], lost: int) -> FunnelStage:
+    judged = [row for row in rows if row.relevant]
+    hit = wilson_interval(sum(row.kept > 0 for row in judged), len(judged))
+    recall = wilson_interval(sum(row.kept for row in judged), sum(row.relevant for row in judged))
+    return FunnelStage(*key, len(rows), fmean(row.chunks for row in rows), hit, recall, lost)
 
 
 def _relevant(sample: Sample) -> list[_Relevant] | None:
@@ -251,47 +216,45 @@ def _relevant(sample: Sample) -> list[_Relevant] | None:
         known = [_Relevant(None, text) for text in texts or ()]
     if len(grades) != len(known):
         return known
-    return [each for each, grade in zip(known, grades, strict=True) if grade > 0]
+    return [chunk for chunk, grade in zip(known, grades, strict=True) if grade > 0]
 
 
 def _lost(sample_id: str, relevant: _Relevant, stages: Sequence[Stage]) -> Lost | None:
     """The stage that had a relevant chunk no more and none behind it has; None where it was shown."""
     open_: list[Stage] = []  # stages of which no later one is made
     by: Stage | None = None
-    was_there = is_there = False
+    is_there = False
     for stage in stages:
         open_ = [*_left(open_, stage), stage]
-        was_there, is_there = is_there, any(relevant.is_among(each.chunks) for each in open_)
+        was_there, is_there = is_there, any(_is_among(relevant, each.chunks) for each in open_)
         if was_there and not is_there:
             by = stage
-    if not stages or stages[-1].name != "shown":
-        if is_there:
-            return Lost(sample_id, relevant.name, "", UNKNOWN)
-    elif is_there:
-        return None
+    has_shown, name = bool(stages) and stages[-1].name == "shown", relevant.id or relevant.text or ""
+    if is_there:
+        return None if has_shown else Lost(sample_id, name, "", UNKNOWN)
     if by is None:
-        return Lost(sample_id, relevant.name, "", NOT_FOUND)
-    return Lost(
-        sample_id, relevant.name, by.name, "shown to the model" if by.name == "shown" else by.component
-    )
+        return Lost(sample_id, name, "", NOT_FOUND)
+    return Lost(sample_id, name, by.name, "shown to the model" if by.name == "shown" else by.component)
 
 
-def _left(open_: Sequence[Stage], stage: Stage) -> list[Stage]:
+def _left(open_: Sequence[Stage], stage: Stage) -> Sequence[Stage]:
     """The stages that this one is not made of: those that share no chunk with it, where another one does."""
     if stage.name == "retrieved":
-        return list(open_)
+        return open_
     if stage.name == "shown" or not stage.chunks:
-        return []
-    made_of = [
-        each for each in open_ if any(_same(one, other) for one in each.chunks for other in stage.chunks)
-    ]
-    return [each for each in open_ if made_of and not any(each is one for one in made_of)]
+        return ()
+    rest = [each for each in open_ if not any(_is_among(chunk, stage.chunks) for chunk in each.chunks)]
+    return rest if len(rest) < len(open_) else ()
 
 
-def _same(one: StageChunk, other: StageChunk) -> bool:
-    if one.id is not None and other.id is not None:
-        return one.id == other.id
-    return _are_one(one.text, other.text)
+def _is_among(one: _Relevant | StageChunk, chunks: Iterable[StageChunk]) -> bool:
+    """Whether a chunk is one of these: it has the id, or holds the text, or is a part of it."""
+    return any(
+        one.id == other.id
+        if one.id is not None and other.id is not None
+        else _are_one(one.text or "", other.text)
+        for other in chunks
+    )
 
 
 def _are_one(one: str, other: str) -> bool:
@@ -300,40 +263,47 @@ def _are_one(one: str, other: str) -> bool:
     return bool(first and second) and (first in second or second in first)
 
 
-def _look(sample: Sample, relevant: list[_Relevant] | None, counts: _FunnelCounts) -> None:
-    """Search by search: what was new in it, and what is odd."""
+def _findings(sample: Sample, relevant: Sequence[_Relevant] | None) -> Iterator[FunnelFinding]:
+    """What is odd about the searches of a sample."""
     searches = [stage for stage in sample.stages or () if stage.name == "retrieved"]
     if not searches and sample.request_messages is not None and relevant != []:
-        counts.findings.append(FunnelFinding(sample.id, "answer without a search"))
+        yield FunnelFinding(sample.id, "answer without a search")
     if searches and relevant == []:
-        counts.findings.append(FunnelFinding(sample.id, "search not needed", f"{len(searches)} searches"))
-    seen: list[StageChunk] = []
-    found: set[_Relevant] = set()
-    asked: Counter[tuple[str, str]] = Counter()
-    hop, last_query, components = 0, None, set[str]()
+        yield FunnelFinding(sample.id, "search not needed", f"{len(searches)} searches")
+    asked = Counter[tuple[str, str]]()
     for stage in searches:
-        query = " ".join((stage.query or "").split()).casefold()
-        again = bool(query) and asked[stage.component, query] > 0
-        if hop == 0 or query != last_query or stage.component in components:
-            hop, components = hop + 1, set[str]()  # several components asked the same are one search
-            is_first = True
-        else:
-            is_first = False
-        last_query = query
-        components.add(stage.component)
-        asked[stage.component, query] += 1
-        if again and asked[stage.component, query] == 2:
-            counts.findings.append(FunnelFinding(sample.id, "same search twice", stage.query or ""))
-        new = {each for each in relevant or () if each not in found and each.is_among(stage.chunks)}
-        is_new = any(not any(_same(chunk, each) for each in seen) for chunk in stage.chunks)
+        asked[stage.component, query := _query(stage)] += 1
+        if query and asked[stage.component, query] == 2:
+            yield FunnelFinding(sample.id, "same search twice", stage.query or "")
+
+
+def _searches(stages: Sequence[Stage], relevant: Sequence[_Relevant]) -> Iterator[_SearchGain]:
+    """What each search of a sample brought; several components that are asked the same are one search."""
+    groups: list[list[Stage]] = []
+    for stage in stages:
+        if stage.name == "retrieved":
+            last = groups[-1] if groups else []
+            if any(
+                _query(each) != _query(stage) or each.component == stage.component for each in last or [stage]
+            ):
+                groups.append([])
+            groups[-1].append(stage)
+    earlier: list[StageChunk] = []
+    asked, found = set[tuple[str, str]](), set[_Relevant]()
+    for group in groups:
+        chunks = [chunk for stage in group for chunk in stage.chunks]
+        new = {each for each in relevant if each not in found and _is_among(each, chunks)}
+        keys = {(stage.component, query) for stage in group if (query := _query(stage))}
+        yield _SearchGain(
+            len(new), not all(_is_among(chunk, earlier) for chunk in chunks), bool(keys & asked)
+        )
+        earlier += chunks
         found |= new
-        seen += stage.chunks
-        of_hop = counts.hops.setdefault(hop, [])
-        if is_first:
-            of_hop.append((len(new), is_new, again))
-        else:
-            before = of_hop[-1]
-            of_hop[-1] = before[0] + len(new), before[1] or is_new, before[2] or again
+        asked |= keys
+
+
+def _query(stage: Stage) -> str:
+    return " ".join((stage.query or "").split()).casefold()
 
 
 def _used(run: Run) -> Estimate | None:
@@ -353,3 +323,40 @@ def _cited(record: Record) -> Iterator[int]:
         for evidence in verdict.evidence if verdict.supported else ():
             if evidence.source == "contexts" and evidence.span is not None:
                 yield evidence.span.chunk
+
+
+def _in_short(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= 80 else f"{words[:79]}…"
+
+
+class _LostBy(NamedTuple):
+    stage: str
+    component: str
+    lost: int
+
+
+def funnel_tables(funnel: Funnel) -> Iterator[StudyTable]:
+    """Stages, what each lost, searches, and samples to look at."""
+    notes = ["hit: samples with a relevant chunk; recall: relevant chunks that are there; Wilson's intervals"]
+    if funnel.used is not None:
+        notes.append(f"{funnel.used} of the shown chunks are used by a supported statement")
+    if without := funnel.without_reference:
+        notes.append(
+            f"{number_of(without, 'sample')} of {funnel.samples} do not say which chunks are relevant"
+        )
+    columns = "stage component samples chunks hit recall lost"
+    yield table_of("stages", "Relevant chunks, stage by stage", FunnelStage, funnel.stages, columns, notes)
+    if funnel.lost:
+        causes = Counter((lost.stage, lost.component) for lost in funnel.lost).most_common()
+        by = [_LostBy(*cause, count) for cause, count in causes]
+        yield table_of("lost", "Which stage lost the relevant chunks", _LostBy, by, "stage component lost")
+        title = "Relevant chunks that were not shown"
+        yield table_of("lost_chunks", title, Lost, funnel.lost, "sample_id chunk stage component")
+    if funnel.hops:
+        note = "new relevant: mean number of relevant chunks that no earlier search of the sample found"
+        columns = "hop samples relevant without_new repeated"
+        yield table_of("hops", "Search by search", FunnelHop, funnel.hops, columns, [note])
+    if funnel.findings:
+        columns = "sample_id finding about"
+        yield table_of("findings", "Searches to look at", FunnelFinding, funnel.findings, columns)

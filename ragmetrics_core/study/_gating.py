@@ -9,9 +9,9 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.runs import Run
 from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._comparison import PairedMetric, RunComparison
-from ragmetrics_core.study._means import score_mean
+from ragmetrics_core.study._parts import score_mean
 from ragmetrics_core.study._scores import Scores, read_scores
-from ragmetrics_core.study._tables import StudyTable, TableColumn
+from ragmetrics_core.study._tables import StudyTable, table_of
 
 __all__ = [
     "FailIf",
@@ -87,14 +87,13 @@ def beyond(scores: Scores, limit: Limit, *, before: Scores | None = None) -> Ite
     if not scores.values[metric]:
         yield f"{metric} has no value in {scores.name}"
         return
-    counted = _counted(scores if before is None else replace(scores, rejected=0), limit)
-    wholes = [("", counted)]
+    wholes = {"": _counted(scores, limit)}
     if before is not None:
         lost = dict.fromkeys(before.values.get(metric, {}), _worst(scores, limit))
-        counted = {**lost, **counted}
-        of_before = {each: value for each, value in counted.items() if each in before.labels}
-        wholes = [("", counted), (f" of {before.name}", of_before)]
-    for whose, values in wholes:
+        wholes[""] = {**lost, **_counted(replace(scores, rejected=0), limit)}
+        of_before = {each: value for each, value in wholes[""].items() if each in before.labels}
+        wholes[f" of {before.name}"] = of_before
+    for whose, values in wholes.items():
         mean = sum(values.values()) / len(values) if values else limit.value
         if limit.is_beyond(mean):
             without = sum(each not in scores.values[metric] for each in values)
@@ -157,12 +156,12 @@ class GateVerdict(NamedTuple):
     @property
     def failures(self) -> tuple[str, ...]:
         """The sentences that say why it does not pass."""
-        return tuple(told for _, told in self.failed)
+        return tuple(why for _, why in self.failed)
 
     @property
     def unsure(self) -> tuple[str, ...]:
         """The sentences that say of what it cannot be told."""
-        return tuple(told for _, told in self.untold)
+        return tuple(why for _, why in self.untold)
 
     @property
     def word(self) -> Literal["passed", "failed", "cannot tell"]:
@@ -201,18 +200,15 @@ def decide(
         raise ConfigError(f"there is no condition {unknown[0]!r}; there is {', '.join(get_args(FailIf))}")
     if "inferior" in fail_if and found.margin is None:
         raise ConfigError("--fail-if inferior needs --margin")
-    failures = [("", doubt) for doubt in found.doubts] if fail_if else []
+    failed, untold = [("", doubt) for doubt in found.doubts if fail_if], list[tuple[str, str]]()
     for each in found.metrics if fail_if else ():
-        failures += [(each.metric, told) for told in _failures(found, each, fail_if)]
-    if limits:
-        before, after = runs
-        failures += [(limit.metric, told) for limit in limits for told in beyond(after, limit, before=before)]
-    unsure = [
-        (each.metric, f"{each.metric}: {each.pessimistic or 'no pair'} can be told neither better nor worse")
-        for each in found.metrics
-        if "cannot-tell" in fail_if and each.verdict == "cannot tell" and not each.within_margin
-    ]
-    return GateVerdict(tuple(failures), tuple(unsure))
+        failed += [(each.metric, why) for why in _failures(found, each, fail_if)]
+        if "cannot-tell" in fail_if and each.verdict == "cannot tell" and not each.within_margin:
+            why = f"{each.metric}: {each.pessimistic or 'no pair'} can be told neither better nor worse"
+            untold.append((each.metric, why))
+    for limit in limits:
+        failed += [(limit.metric, why) for why in beyond(runs[1], limit, before=runs[0])]
+    return GateVerdict(tuple(failed), tuple(untold))
 
 
 def decide_limits(scores: Scores, limits: Sequence[Limit], *, cluster: str | None = None) -> GateVerdict:
@@ -226,10 +222,12 @@ def decide_limits(scores: Scores, limits: Sequence[Limit], *, cluster: str | Non
     Raises:
         ConfigError: no sample has that label, or scipy is not installed.
     """
-    failed = tuple((limit.metric, told) for limit in limits for told in beyond(scores, limit))
-    reached = [limit for limit in limits if not any(beyond(scores, limit))]
-    untold = tuple((limit.metric, told) for limit in reached for told in near(scores, limit, cluster=cluster))
-    return GateVerdict(failed, untold)
+    failed = {limit: why for limit in limits for why in beyond(scores, limit)}
+    reached = (limit for limit in limits if limit not in failed)
+    return GateVerdict(
+        tuple((limit.metric, why) for limit, why in failed.items()),
+        tuple((limit.metric, why) for limit in reached for why in near(scores, limit, cluster=cluster)),
+    )
 
 
 def doubts_of_mean(run: Run, metric: str, limit: float, *, cluster: str | None = None) -> Sequence[str]:
@@ -253,16 +251,17 @@ def doubts_of_mean(run: Run, metric: str, limit: float, *, cluster: str | None =
     return tuple(near(read_scores(run), held, cluster=cluster))
 
 
+class _Reason(NamedTuple):
+    verdict: str
+    metric: str
+    why: str
+
+
 def gate_tables(gate: GateVerdict) -> Iterator[StudyTable]:
     """Why the second run does not pass, where it does not."""
-    rows = [("failed", *each) for each in gate.failed] + [("cannot tell", *each) for each in gate.untold]
-    if rows:
-        yield StudyTable(
-            name="gate",
-            title="The gate",
-            columns=(TableColumn("verdict"), TableColumn("metric"), TableColumn("why")),
-            rows=tuple(rows),
-        )
+    kinds = ("failed", gate.failed), ("cannot tell", gate.untold)
+    if rows := [_Reason(kind, *reason) for kind, reasons in kinds for reason in reasons]:
+        yield table_of("gate", "The gate", _Reason, rows, "verdict metric why")
 
 
 def _failures(found: RunComparison, each: PairedMetric, fail_if: Collection[str]) -> Iterator[str]:

@@ -4,24 +4,43 @@ Tables 2 and 3 of Roychowdhury et al. (2024), https://arxiv.org/abs/2407.12873, 
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Annotated, Literal, NamedTuple
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._clustering import Clustering, clustering_of
+from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._distributions import Alternative
 from ragmetrics_core.study._group_values import ALL, PAIRS, check_groups, members_of, sample_notes
-from ragmetrics_core.study._intervals import Estimate, Summary, summary_of
-from ragmetrics_core.study._means import is_share, score_mean
-from ragmetrics_core.study._parts import Clusters, MeanPart, are_own
+from ragmetrics_core.study._parts import (
+    Clusters,
+    Estimate,
+    MeanPart,
+    Summary,
+    are_own,
+    is_share,
+    score_mean,
+    summary_of,
+)
 from ragmetrics_core.study._scores import LeftOut, Scores, measured_notes, metrics_of_all
-from ragmetrics_core.study._tables import Column, Mark, Marked, MetricName, counted
+from ragmetrics_core.study._tables import (
+    Cell,
+    Column,
+    Mark,
+    Marked,
+    MetricName,
+    StudyTable,
+    TableColumn,
+    counted,
+    short,
+    table_of,
+)
 from ragmetrics_core.study._tests import effect_size, holm, mean_test, rank_test
 from ragmetrics_core.wording import number_of
 
-__all__ = ["Contrast", "Group", "GroupStudy", "Measured", "study_groups"]
+__all__ = ["Contrast", "Group", "GroupStudy", "Measured", "group_tables", "study_groups"]
 
 # With fewer values beside the most frequent one Student's interval covers less than it says
 # (benchmarks/coverage).
@@ -41,29 +60,35 @@ class Group(NamedTuple):
         return self.run if self.value == ALL else f"{self.run}: {self.value}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Measured:
     """One metric in one group.
 
     Attributes:
         metric: its signature.
         group: the group.
-        summary: mean, sd and n; None without a value.
-        interval: the mean with its interval.
-        left_out: how many samples of the group have no value, by cause.
         values: the values themselves.
         clusters: each value's cluster.
         ends: of the metric's range.
+        left_out: how many samples of the group have no value, by cause.
     """
 
     metric: MetricName
     group: Group
-    summary: Summary | None
-    interval: Annotated[Estimate, Column("mean")]
-    left_out: LeftOut = ()
-    values: tuple[float, ...] = ()
-    clusters: Clusters = ()
-    ends: tuple[float, float] = (0.0, 1.0)
+    values: tuple[float, ...]
+    clusters: Clusters
+    ends: tuple[float, float]
+    left_out: LeftOut
+
+    @cached_property
+    def summary(self) -> Summary | None:
+        """Mean, sd and n; None without a value."""
+        return summary_of(self.values)
+
+    @cached_property
+    def interval(self) -> Annotated[Estimate, Column("mean")]:
+        """The mean with its interval."""
+        return score_mean(self.values, self.clusters, ends=self.ends)
 
     @property
     def sd(self) -> float | None:
@@ -75,13 +100,8 @@ class Measured:
         """How many samples have no value, in words."""
         return counted(self.left_out)
 
-    @property
-    def part(self) -> MeanPart:
-        """The values as a part of a figure."""
-        return MeanPart(self.values, self.clusters)
 
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Contrast:
     """Two groups compared in one metric.
 
@@ -205,12 +225,19 @@ def study_groups(
     members = {run.name: members_of(run, by) for run in runs}
     check_groups(by, members, {name for run in runs for labels in run.labels.values() for name in labels})
     clustering = clustering_of(runs, cluster)
-    measured = [
-        _measured(run, metric, Group(run.name, value), ids, clustering)
-        for run in runs
-        for value, ids in members[run.name].items()
-        for metric in chosen
-    ]
+    measured: list[Measured] = []
+    for run in runs:
+        for value, ids in members[run.name].items():
+            for metric in chosen:
+                of = {each: run.values[metric][each] for each in ids if each in run.values[metric]}
+                clusters = clustering.clusters(of)
+                if (
+                    clustering.by is None
+                ):  # runs of the same samples are taken for independent, as in the paper
+                    clusters = [(run.name, cluster) for cluster in clusters]
+                values, left_out = tuple(of.values()), run.left_out(metric, ids)
+                group = Group(run.name, value)
+                measured.append(Measured(metric, group, values, clusters, run.ends(metric), left_out))
     lower = frozenset[str]().union(*(run.lower_is_better for run in runs))
     notes = sample_notes(runs, by, members)
     return GroupStudy(
@@ -247,23 +274,6 @@ def _small_groups(measured: Sequence[Measured]) -> Iterator[str]:
                 yield f"{alike}: the interval of the mean is too narrow"
 
 
-def _measured(run: Scores, metric: str, group: Group, ids: Sequence[str], clustering: Clustering) -> Measured:
-    values = {each: run.values[metric][each] for each in ids if each in run.values[metric]}
-    clusters = clustering.clusters(values)
-    if clustering.by is None:  # runs of the same samples are taken for independent, as the paper does
-        clusters = [(run.name, cluster) for cluster in clusters]
-    return Measured(
-        metric=metric,
-        group=group,
-        summary=summary_of([*values.values()]),
-        interval=score_mean([*values.values()], clusters, ends=run.ends(metric)),
-        left_out=run.left_out(metric, ids),
-        values=tuple(values.values()),
-        clusters=clusters,
-        ends=run.ends(metric),
-    )
-
-
 def _contrasts(
     measured: Sequence[Measured],
     baseline: str | None,
@@ -285,22 +295,24 @@ def _contrasts(
     for group in groups:
         if baseline is not None and group.run != baseline:
             pairs.append((group, Group(baseline, group.value), "baseline", False))
-    contrasts: list[Contrast] = []
-    for upper, lower, kind, is_directed in pairs:
-        for metric in metrics:
-            if (metric, lower) in known:
-                is_lower = metric in lower_is_better
-                alternative: Alternative = (
-                    "two-sided" if not is_directed else "less" if is_lower else "greater"
-                )
-                one_side, other_side = known[metric, upper], known[metric, lower]
-                contrast = _contrast(one_side, other_side, kind, alternative, seed)
-                contrasts.append(replace(contrast, lower_is_better=is_lower, alpha=alpha))
+    contrasts = [
+        _contrast(
+            known[metric, upper],
+            known[metric, lower],
+            kind,
+            "two-sided" if not is_directed else "less" if metric in lower_is_better else "greater",
+            seed,
+        )
+        for upper, lower, kind, is_directed in pairs
+        for metric in metrics
+        if (metric, lower) in known
+    ]
     adjusted = holm([*(each.welch for each in contrasts), *(each.rank for each in contrasts)])
-    of_means, of_ranks = adjusted[: len(contrasts)], adjusted[len(contrasts) :]
     return tuple(
-        replace(each, holm=p, rank_holm=rank)
-        for each, p, rank in zip(contrasts, of_means, of_ranks, strict=True)
+        replace(each, holm=p, rank_holm=rank, lower_is_better=each.metric in lower_is_better, alpha=alpha)
+        for each, p, rank in zip(
+            contrasts, adjusted[: len(contrasts)], adjusted[len(contrasts) :], strict=True
+        )
     )
 
 
@@ -308,7 +320,7 @@ def _contrast(
     upper: Measured, lower: Measured, kind: Literal["label", "baseline"], alternative: Alternative, seed: int
 ) -> Contrast:
     """Compare one metric between two groups; not adjusted for other tests."""
-    one, other = upper.part, lower.part
+    one, other = (MeanPart(each.values, each.clusters) for each in (upper, lower))
     difference = p = rank = None
     effect, note = Estimate(None), ""
     if empty := [each.group for each in (upper, lower) if not each.values]:
@@ -324,15 +336,60 @@ def _contrast(
             note = "neither group varies"
         elif p is None:
             note = "fewer than 10 clusters in a group, or neither varies"
-    return Contrast(
-        metric=upper.metric,
-        kind=kind,
-        upper=upper.group,
-        lower=lower.group,
-        alternative=alternative,
-        difference=difference,
-        welch=p,
-        rank=rank,
-        effect=effect,
-        note=note,
+    sides = upper.metric, kind, upper.group, lower.group, alternative
+    return Contrast(*sides, difference, p, rank, effect, note=note)
+
+
+def group_tables(study: GroupStudy) -> Iterator[StudyTable]:
+    """Means (s.d.) with marks, then means with intervals and n, then every test."""
+    names = {metric: short(metric, study.metrics) for metric in study.metrics}
+    lower = [
+        name
+        for metric, name in names.items()
+        if any(each.lower_is_better for each in study.contrasts if each.metric == metric)
+    ]
+    turned = [f"lower is better: {', '.join(lower)}"] if lower else []
+    yield _overview(study, names.values(), turned)
+    titles, order = {"group.value": study.by or "group"}, study.metrics.index
+    means = sorted(study.measured, key=lambda each: order(each.metric))
+    columns = "metric group.run group.value interval sd summary.n without"
+    yield table_of("means", "Means with 95 % intervals", Measured, means, columns, titles=titles)
+    if study.contrasts:
+        count = sum((each.welch is not None) + (each.rank is not None) for each in study.contrasts)
+        by = f"; errors are those of whole clusters by {study.cluster}" if study.cluster else ""
+        note = (
+            "p welch is Welch's t-test, p rank the Mann-Whitney test; p holm and p rank holm are these "
+            f"adjusted for all {count} tests of this table{by}"
+        )
+        columns = "metric within claim difference welch holm rank rank_holm effect verdict"
+        tests = sorted(study.contrasts, key=lambda each: order(each.metric))
+        yield table_of("tests", "Tests", Contrast, tests, columns, [note, *turned])
+
+
+def _overview(study: GroupStudy, names: Iterable[str], turned: Sequence[str]) -> StudyTable:
+    """Mean (s.d.) n, one column for each metric, as tables 2 and 3 of the paper print them."""
+    marks = {
+        (each.metric, each.upper): each.verdict.mark for each in study.contrasts if each.kind == "baseline"
+    }
+    rows: dict[Group, dict[str, Cell]] = {}
+    for each in study.measured:
+        own = "baseline" if each.group.run == study.baseline else marks.get((each.metric, each.group))
+        rows.setdefault(each.group, {})[each.metric] = Marked(each.summary, own or "")
+    notes = ["mean (s.d.) and n"]
+    if study.baseline:
+        notes.append(
+            f"against {study.baseline}: green is significantly better, red significantly worse "
+            f"(Welch's t-test, Holm, alpha {study.alpha:g})"
+        )
+        notes += turned
+    return StudyTable(
+        name="groups",
+        title=f"Means by {study.by}" if study.by else "Means",
+        columns=(
+            TableColumn("run"),
+            TableColumn(study.by or "group"),
+            *(TableColumn(name, "summary") for name in names),
+        ),
+        rows=tuple((*group, *(cells[metric] for metric in study.metrics)) for group, cells in rows.items()),
+        notes=(*notes, *study.notes),
     )

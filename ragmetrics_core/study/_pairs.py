@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.study._distributions import t_quantile
-from ragmetrics_core.study._intervals import Estimate
 from ragmetrics_core.study._parts import (
     Clusters,
+    Estimate,
     MeanPart,
     are_own,
     are_too_few,

@@ -10,9 +10,8 @@ import numpy as np
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._correlations import Correlation, correlate
-from ragmetrics_core.study._intervals import Estimate
 from ragmetrics_core.study._labels import Value
-from ragmetrics_core.study._parts import share_of
+from ragmetrics_core.study._parts import Estimate, share_of
 from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all
 from ragmetrics_core.study._tables import StudyTable, short, table_of
 

@@ -6,7 +6,7 @@ samples alone everything here is the usual: Student's mean, Welch's test, Wilson
 """
 
 from collections.abc import Hashable, Sequence
-from math import sqrt
+from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -14,13 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._distributions import normal_quantile, t_quantile
-from ragmetrics_core.study._intervals import Estimate, wilson_of
 
 __all__ = [
     "FEWEST_CLUSTERS",
     "Clusters",
+    "Estimate",
     "MeanPart",
     "MeanSpread",
+    "Summary",
     "are_own",
     "are_too_few",
     "check_clusters",
@@ -28,10 +29,94 @@ __all__ = [
     "clusters_of",
     "effective_number",
     "estimate",
+    "is_share",
     "mean_of",
+    "score_mean",
     "share_of",
     "spread_of",
+    "summary_of",
+    "wilson_interval",
+    "wilson_of",
 ]
+
+
+class Estimate(NamedTuple):
+    """A figure with the interval around it; what cannot be told is None."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+    def __str__(self) -> str:
+        """The figure in short: "0.750 (0.600, 0.860)"."""
+        return format(self, ".3f")
+
+    def __format__(self, digits: str) -> str:
+        """The figure with digits of its own: `f"{figure:.2f}"`, or with its sign `f"{figure:+z.2f}"`."""
+        if self.value is None:
+            return "none"
+        value, *ends = (format(each, digits or ".3f") for each in self if each is not None)
+        return f"{value} ({', '.join(ends)})" if len(ends) == 2 else value
+
+    @property
+    def width(self) -> float | None:
+        """Of the interval, from end to end."""
+        return None if self.low is None or self.high is None else self.high - self.low
+
+    @property
+    def side(self) -> int:
+        """On which side of zero the whole interval lies: 1 or -1, or 0 where it reaches it or is none."""
+        return 0 if self.low is None or self.high is None else (self.low > 0) - (self.high < 0)
+
+    def __neg__(self) -> "Estimate":
+        """The figure on the other side of zero."""
+        value, low, high = (None if each is None else -each for each in self)
+        return Estimate(value, high, low)
+
+
+class Summary(NamedTuple):
+    """What a table prints of a group: mean, standard deviation (n - 1) and number of values."""
+
+    mean: float
+    sd: float
+    n: int
+
+
+def summary_of(values: Sequence[float]) -> Summary | None:
+    """Mean, sd and n of values; None without a value. The sd of a single value is 0.
+
+    >>> summary_of([0.0, 1.0, 1.0, 1.0])
+    Summary(mean=0.75, sd=0.5, n=4)
+    """
+    if not len(values):
+        return None
+    array = np.asarray(values, dtype=float)
+    return Summary(float(array.mean()), float(array.std(ddof=1)) if len(array) > 1 else 0.0, len(array))
+
+
+def wilson_interval(successes: int, n: int, *, level: float = 0.95) -> Estimate:
+    r"""A share with Wilson's score interval, which stays within [0, 1] and is honest near its ends.
+
+    .. math:: \frac{\hat p + z^2/2n \pm z \sqrt{\hat p (1-\hat p)/n + z^2/4n^2}}{1 + z^2/n}
+
+    Undefined (None) when n is 0.
+
+    References:
+        Wilson (1927), JASA 22(158), 209-212; Brown, Cai, DasGupta (2001), Statistical Science 16(2).
+
+    >>> str(wilson_interval(8, 10))
+    '0.800 (0.490, 0.943)'
+    """
+    return wilson_of(successes / n, n, normal_quantile(0.5 + level / 2)) if n else Estimate(None)
+
+
+def wilson_of(share: float, n: float, z: float) -> Estimate:
+    """Wilson's interval of a share of n trials, which may be an effective number, for a quantile z."""
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    # at the ends the formula gives 0 and 1 up to rounding
+    return Estimate(share, 0.0 if share == 0 else middle - half, 1.0 if share == 1 else middle + half)
+
 
 # Below this many clusters neither Student's t nor the bootstrap holds what it says.
 FEWEST_CLUSTERS = 10
@@ -59,9 +144,10 @@ class MeanPart(NamedTuple):
         """Of the values."""
         return float(np.mean(np.asarray(self.values, dtype=float)))
 
-    def less(self, other: "MeanPart") -> tuple["MeanPart", "MeanPart"]:
-        """The parts of the difference to another."""
-        return self, other._replace(weight=-other.weight)
+    @property
+    def turned(self) -> "MeanPart":
+        """The part as it is taken away."""
+        return self._replace(weight=-self.weight)
 
 
 class MeanSpread(NamedTuple):
@@ -255,3 +341,50 @@ def share_of(flags: ArrayLike, clusters: Clusters = (), *, level: float = 0.95) 
     if spread.error:
         worth = min(worth, share * (1 - share) / spread.error**2)
     return wilson_of(share, worth, t_quantile(0.5 + level / 2, spread.df))
+
+
+def score_mean(
+    values: ArrayLike, clusters: Clusters = (), *, ends: tuple[float, float] = (0.0, 1.0), level: float = 0.95
+) -> Estimate:
+    r"""The mean of scores that lie within a range.
+
+    It is Student's interval (`mean_of`), which is cut off at the ends of the range. Scores that are all at
+    one of its two ends are a share, with Wilson's interval. Where all scores are one value c, nothing is
+    known of their spread, and Student's interval would have no width. Then at most the share u of others has
+    another value, which may be anything in the range:
+
+    .. math:: [\,c - u (c - \mathrm{low}), \; c + u (\mathrm{high} - c)\,]
+
+    for the upper end u of Wilson's interval of 0 in n, or in as many as there are clusters.
+
+    Args:
+        values: the scores.
+        clusters: each sample's cluster; below 10 of several samples there is no interval.
+        ends: of the range; the upper one is infinite where scores have no highest value.
+        level: confidence.
+
+    >>> str(score_mean([0.0, 0.0, 0.0, 1.0])), str(score_mean([0.5] * 10))
+    ('0.250 (0.046, 0.699)', '0.500 (0.361, 0.639)')
+    """
+    array = np.asarray(values, dtype=float)
+    clusters, (low, high) = clusters_of(len(array), clusters), ends
+    mean = mean_of(array, clusters, level=level)
+    if are_too_few(clusters) or mean.value is None:
+        return Estimate(mean.value)
+    if is_share(array, ends):
+        share = share_of(array == high, clusters, level=level)
+        return Estimate(*(None if each is None else low + each * (high - low) for each in share))
+    if np.ptp(array) == 0:
+        value, others = float(array[0]), wilson_interval(0, len(set(clusters)), level=level).high or 0.0
+        if high == inf or not low <= value <= high:
+            return Estimate(value)
+        return Estimate(value, value - others * (value - low), value + others * (high - value))
+    if mean.low is None or mean.high is None or mean.low == mean.high:
+        return Estimate(mean.value)
+    return Estimate(mean.value, max(mean.low, min(low, array.min())), min(mean.high, max(high, array.max())))
+
+
+def is_share(values: ArrayLike, ends: tuple[float, float]) -> bool:
+    """Whether all scores are at one of the two ends of their range, and some at either."""
+    array = np.asarray(values, dtype=float)
+    return len(array) > 0 and ends[1] < inf and set(np.unique(array).tolist()) == set(ends)

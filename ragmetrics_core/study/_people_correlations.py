@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._correlations import Correlation, correlate, pooled_correlations
-from ragmetrics_core.study._intervals import Estimate
-from ragmetrics_core.study._parts import Clusters
+from ragmetrics_core.study._parts import Clusters, Estimate
 from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all
 from ragmetrics_core.study._tables import Column, StudyTable, table_of
 
@@ -92,13 +91,12 @@ def study_people(
     chosen = metrics_of_all(runs, metrics)
     correlations: list[PeopleCorrelation] = []
     sets: list[tuple[list[Array], Array]] = []
-    clusters_of_sets: list[Clusters] = []
-    notes: dict[str, None] = {}
+    clusters: list[Clusters] = []
+    notes: list[str] = []
     for run, labels in zip(runs, people, strict=True):
         oriented = [run.oriented(metric, chosen) for metric in chosen]
         clustering = clustering_of([run], cluster)
-        notes |= dict.fromkeys(f"{run.name}: {note}" for note in clustering.notes)
-        notes |= dict.fromkeys(measured_notes([run], chosen))
+        notes += [*(f"{run.name}: {note}" for note in clustering.notes), *measured_notes([run], chosen)]
         for name, values in oriented:
             ids = [each for each in labels if each in values]
             columns = [values[each] for each in ids], [labels[each] for each in ids]
@@ -110,24 +108,23 @@ def study_people(
                 f"{len(ids)} samples of {run.name} have a label and every metric: three are needed"
             )
         if lost := len(labels) - len(ids):
-            notes[f"{run.name}: {lost} labelled samples lack a metric, which comparisons leave out"] = None
+            notes.append(f"{run.name}: {lost} labelled samples lack a metric, which comparisons leave out")
         of_metrics = [np.array([values[each] for each in ids]) for _, values in oriented]
         sets.append((of_metrics, np.array([labels[each] for each in ids])))
-        clusters_of_sets.append(clustering.clusters(ids))
-    pooled = pooled_correlations(sets, clusters_of_sets, seed=seed)
+        clusters.append(clustering.clusters(ids))
+    pooled, n = pooled_correlations(sets, clusters, seed=seed), sum(len(labels) for _, labels in sets)
     names = [runs[0].oriented(metric, chosen).name for metric in chosen]
-    columns_of = dict(zip(names, np.eye(len(names)), strict=True))
-    n = sum(len(labels) for _, labels in sets)
+    weights = list(zip(names, np.eye(len(names)), strict=True))
     return PeopleStudy(
         correlations=tuple(correlations),
-        pooled={name: pooled(column) for name, column in columns_of.items()},
+        pooled={name: pooled(column) for name, column in weights},
         differences=tuple(
-            MetricDifference(one, other, pooled(columns_of[one] - columns_of[other]), n)
-            for one, other in combinations(names, 2)
+            MetricDifference(one, other, pooled(weight - less), n)
+            for (one, weight), (other, less) in combinations(weights, 2)
         ),
         n=n,
         sets=len(sets),
-        notes=tuple(notes),
+        notes=tuple(dict.fromkeys(notes)),
     )
 
 

@@ -1,6 +1,7 @@
 """How many samples and labels an answer needs, from a pilot run."""
 
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._distributions import t_quantile
 from ragmetrics_core.study._pairs import POWER, pairs_of
-from ragmetrics_core.study._parts import Clusters, MeanPart, spread_of
+from ragmetrics_core.study._parts import MeanPart, spread_of
 from ragmetrics_core.study._scores import Scores, measured_notes
 from ragmetrics_core.study._tables import Column, StudyTable, short, table_of
 
@@ -77,13 +78,7 @@ def needed(
         quantiles = 2 * middle if difference is None else middle + t_quantile(POWER, n - 1)
         return float(quantiles * spread / n**0.5)
 
-    low, high = 1, 2
-    while reach(high) > goal:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if reach(middle) > goal else (low, middle)
-    return high
+    return 2 + bisect_left(range(2, 10**12), True, key=lambda n: reach(n) <= goal)
 
 
 def plan_study(
@@ -119,12 +114,19 @@ def plan_study(
         raise ConfigError(f"{len(values)} samples of {pilot.name} have a value of {name}: two are needed")
     clustering = clustering_of([pilot], cluster)
     notes = [*clustering.notes, *measured_notes([pilot], [signature])]
-    wide = f"a mean, {width:g} wide"
-    spread = _spread([*values.values()], clustering.clusters(values))
-    spreads = [(wide, spread, len(values))]
+    needs: list[Need] = []
+
+    def need(question: str, values: ArrayLike, ids: Iterable[str], times: float = 1.0, **goal: float) -> None:
+        """Add what a question needs, from the spread of one sample with what its clusters add."""
+        clusters = clustering.clusters(ids)
+        spread = spread_of(MeanPart(values, clusters)).error * len(clusters) ** 0.5 * times
+        samples = needed(spread, alpha=alpha, **goal) if spread else None
+        needs.append(Need(question=question, spread=spread, pilot=len(clusters), samples=samples))
+
+    need(f"a mean, {width:g} wide", [*values.values()], values, width=width)
     apart = f"a difference of {difference:g} between two runs"
     if against is None:
-        spreads.append((apart, spread * 2**0.5, len(values)))
+        need(apart, [*values.values()], values, 2**0.5, difference=difference)
         notes.append("without a second run a difference is taken to spread as that of two unrelated runs")
     else:
         pairs = pairs_of(pilot, against, signature)
@@ -132,33 +134,17 @@ def plan_study(
             raise ConfigError(
                 f"{pilot.name} and {against.name} have fewer than two values of {name} in common"
             )
-        moved = _spread(pairs.after - pairs.before, clustering.clusters(pairs.ids))
-        spreads.append((apart, moved, len(pairs.ids)))
+        need(apart, pairs.after - pairs.before, pairs.ids, difference=difference)
     if labels is not None:
         oriented = pilot.oriented(signature, pilot.metrics).values
         both = [each for each in oriented if each in labels]
         if len(both) < 3:
             raise ConfigError(f"{len(both)} samples have a label and a value of {name}: three are needed")
         y, f = (np.array([of[each] for each in both], dtype=float) for of in (labels, oriented))
-        clusters = clustering.clusters(both)
         weight = float(np.clip(np.cov(y, f)[0, 1] / f.var(ddof=1), 0, 1)) if f.var() else 0.0
-        spreads += [
-            (f"labels alone, {wide.replace(',', '')}", _spread(y, clusters), len(both)),
-            (
-                f"labels beside scores of very many samples, {wide.replace(',', '')}",
-                _spread(y - weight * f, clusters),
-                len(both),
-            ),
-        ]
-    needs = [
-        Need(
-            question=question,
-            spread=spread,
-            pilot=n,
-            samples=_needed(spread, apart == question, width, difference, alpha) if spread else None,
-        )
-        for question, spread, n in spreads
-    ]
+        need(f"labels alone, a mean {width:g} wide", y, both, width=width)
+        beside = f"labels beside scores of very many samples, a mean {width:g} wide"
+        need(beside, y - weight * f, both, width=width)
     if any(not each.spread for each in needs):
         notes.append("where nothing varies in the pilot, it cannot tell how many samples are needed")
     if len(values) < 30:
@@ -171,14 +157,3 @@ def plan_tables(plan: SizePlan) -> Iterator[StudyTable]:
     note = "a width is that of the 95 % interval from end to end; a difference is found four times in five"
     title = f"How many samples {plan.metric} needs"
     yield table_of("plan", title, Need, plan.needs, "question samples spread pilot", (note, *plan.notes))
-
-
-def _spread(values: ArrayLike, clusters: Clusters) -> float:
-    """The standard deviation of one sample, with what its clusters add."""
-    return float(spread_of(MeanPart(values, clusters)).error * len(clusters) ** 0.5)
-
-
-def _needed(spread: float, is_difference: bool, width: float, difference: float, alpha: float) -> int:
-    if is_difference:
-        return needed(spread, difference=difference, alpha=alpha)
-    return needed(spread, width=width, alpha=alpha)

@@ -1,20 +1,19 @@
 """Agreement between annotators: Krippendorff's alpha and weighted kappa, with bootstrap intervals."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import permutations
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ragmetrics_core.study._intervals import Estimate
+from ragmetrics_core.study._distributions import scipy_module
 from ragmetrics_core.study._labels import Value
-from ragmetrics_core.study._parts import Clusters, are_own, are_too_few, cluster_codes, clusters_of
+from ragmetrics_core.study._parts import Clusters, Estimate, are_own, are_too_few, clusters_of
 from ragmetrics_core.study._resampling import (
-    RESAMPLES,
+    Resampling,
     cluster_worth,
     divided,
-    drawn_tables,
     drawn_units,
     percentile_interval,
     resampled,
@@ -44,9 +43,7 @@ def krippendorff_alpha(
     *,
     level: Level = "ordinal",
     clusters: Clusters = (),
-    confidence: float = 0.95,
-    count: int = RESAMPLES,
-    seed: int = 0,
+    **how: Unpack[Resampling],
 ) -> Coefficient:
     r"""Krippendorff's alpha: agreement of any number of annotators, some of whom may have skipped units.
 
@@ -61,9 +58,7 @@ def krippendorff_alpha(
         units: for each unit the values that it was given; units with fewer than two do not count.
         level: how values differ: "nominal" only by being others, "ordinal" by rank, "interval" by number.
         clusters: each unit's cluster; whole clusters are drawn for the interval, and below 10 there is none.
-        confidence: of the interval.
-        count: resamples.
-        seed: of the random draws.
+        how: `count` and `seed` of the resamples; see `Resampling`.
 
     References:
         Krippendorff (2004), "Content Analysis", chapter 11.
@@ -72,64 +67,30 @@ def krippendorff_alpha(
     0.4444444444444444
     """
     belonging = zip(units, clusters_of(len(units), clusters), strict=True)
-    known = [(unit, cluster) for unit, cluster in belonging if len(unit) > 1]
-    paired, clusters = [unit for unit, _ in known], [cluster for _, cluster in known]
+    paired = [(unit, cluster) for unit, cluster in belonging if len(unit) > 1]
+    values = _ordered({value for unit, _ in paired for value in unit})
     if len(paired) < 2:
         return Coefficient(Estimate(None), len(paired), "fewer than two units have two labels")
-    values = _ordered({value for unit in paired for value in unit})
     if len(values) == 1:
-        return Coefficient(
-            Estimate(None), len(paired), f"every label is {plain(values[0])}: alpha has no meaning"
-        )
-    place = {value: index for index, value in enumerate(values)}
-    # units that were given the same values are one kind, however many there are
-    kinds: dict[tuple[int, ...], int] = {}
-    of_unit = np.array(
-        [kinds.setdefault(tuple(sorted(place[value] for value in unit)), len(kinds)) for unit in paired]
-    )
-    # each two labels of a kind are one entry: a matrix for each kind would be nearly all zeros
-    entries = np.array(
-        [
-            (row, one * len(values) + other, 1 / (len(kind) - 1))
-            for row, kind in enumerate(kinds)
-            for one, other in permutations(kind, 2)
-        ]
-    )
-    rows, cells = entries[:, :2].T.astype(int)
-    numbers = np.array([float(value) for value in values]) if level == "interval" else np.zeros(len(values))
+        note = f"every label is {plain(values[0])}: alpha has no meaning"
+        return Coefficient(Estimate(None), len(paired), note)
+    constant = 1 - np.eye(len(values))
+    if level == "interval":
+        constant = _apart([float(value) for value in values]) ** 2
 
-    def alphas(weights: Array) -> Array:
-        drawn = np.array([np.bincount(of_unit, weights=line, minlength=len(kinds)) for line in weights])
-        size = len(values) ** 2
-        places = np.arange(len(weights))[:, None] * size + cells
-        given = (drawn[:, rows] * entries[:, 2]).ravel()
-        matrices = np.bincount(places.ravel(), weights=given, minlength=len(weights) * size).astype(float)
-        return _alphas(matrices.reshape(-1, len(values), len(values)), level, numbers)
+    def distance(matrices: Array) -> Array:
+        """The distance of two values; in ranks it is half of each, and all values between them."""
+        totals = matrices.sum(axis=2)
+        middle = totals.cumsum(axis=1) - totals / 2
+        return _apart(middle) ** 2 if level == "ordinal" else constant
 
-    (alpha,) = alphas(np.ones((1, len(paired)))).tolist()
-    if few := _few(clusters):
-        return Coefficient(Estimate(alpha), len(paired), few)
-    width = max(len(values) ** 2, len(entries))
-    drawn = resampled(alphas, clusters, draws=drawn_units, width=width, count=count, seed=seed)
-    return _coefficient(alpha, drawn, len(paired), clusters, confidence)
-
-
-def _alphas(matrices: Array, level: Level, numbers: Array) -> Array:
-    """Alpha of each coincidence matrix; not a number where all values are one."""
-    totals = matrices.sum(axis=2)
-    n = totals.sum(axis=1)
-    match level:
-        case "nominal":
-            distance = np.broadcast_to(1 - np.eye(totals.shape[1]), matrices.shape)
-        case "ordinal":
-            # the distance of two values in ranks: half of each, and all values between them
-            middle = totals.cumsum(axis=1) - totals / 2
-            distance = (middle[:, :, None] - middle[:, None, :]) ** 2
-        case "interval":
-            distance = np.broadcast_to((numbers[:, None] - numbers[None]) ** 2, matrices.shape)
-    observed = (matrices * distance).sum(axis=(1, 2)) / n
-    expected = (totals[:, :, None] * totals[:, None, :] * distance).sum(axis=(1, 2)) / (n * (n - 1))
-    return np.asarray(1 - divided(observed, expected))
+    pairs = [
+        (row, pair, 1 / (len(unit) - 1))
+        for row, (unit, _) in enumerate(paired)
+        for pair in permutations(unit, 2)
+    ]
+    own = [cluster for _, cluster in paired]
+    return _coefficient(values, pairs, lambda tables: _corrected(tables, distance(tables), 1), own, how)
 
 
 def weighted_kappa(
@@ -138,9 +99,7 @@ def weighted_kappa(
     *,
     weights: Weights = "quadratic",
     clusters: Clusters = (),
-    confidence: float = 0.95,
-    count: int = RESAMPLES,
-    seed: int = 0,
+    **how: Unpack[Resampling],
 ) -> Coefficient:
     r"""Cohen's kappa of two annotators who labelled the same units; disagreements weigh by their distance.
 
@@ -154,62 +113,76 @@ def weighted_kappa(
     References:
         Cohen (1968), Psychological Bulletin 70(4), 213-220.
     """
-    n = len(one)
+    n, values = len(one), _ordered({*one, *other})
     if n < 2:
         return Coefficient(Estimate(None), n, "fewer than two units were labelled by both")
-    values = _ordered({*one, *other})
     if len(values) == 1:
         return Coefficient(Estimate(None), n, f"every label is {plain(values[0])}: kappa has no meaning")
-    place = {value: index for index, value in enumerate(values)}
     is_numeric = all(isinstance(value, float) for value in values)
-    numbers = np.array(values, dtype=float) if is_numeric else np.arange(len(values), dtype=float)
-    distance = np.abs(numbers[:, None] - numbers[None])
-    if weights == "quadratic":
-        distance = distance**2
-    elif weights == "none":
-        distance = (distance > 0).astype(float)
-    cells = np.array([place[a] * len(values) + place[b] for a, b in zip(one, other, strict=True)])
-    shape = (-1, len(values), len(values))
-    table = np.bincount(cells, minlength=len(values) ** 2).astype(float)
-    (value,) = _kappas(table.reshape(shape), distance).tolist()
+    distance = (
+        _apart(values if is_numeric else range(len(values)))
+        ** {"none": 0, "linear": 1, "quadratic": 2}[weights]
+    )
+    np.fill_diagonal(distance, 0)
+    pairs = [(row, pair, 1.0) for row, pair in enumerate(zip(one, other, strict=True))]
+    return _coefficient(
+        values, pairs, lambda tables: _corrected(tables, distance, 0), clusters_of(n, clusters), how
+    )
+
+
+def _coefficient(
+    values: Sequence[Value],
+    pairs: Sequence[tuple[int, tuple[Value, Value], float]],
+    figure: Callable[[Array], Array],
+    clusters: Clusters,
+    how: Resampling,
+) -> Coefficient:
+    """A coefficient of tables of paired values; no interval where few units make one that means nothing.
+
+    Args:
+        values: all that were given.
+        pairs: of which unit, which two values, and how much they count.
+        figure: from tables, one for each resample of units, to the coefficient of each.
+        clusters: each unit's cluster.
+        how: the resamples.
+    """
+    n, size = len(clusters), len(values)
+    place = {value: index for index, value in enumerate(values)}
+    cells = [place[one] * size + place[other] for _, (one, other), _ in pairs]
+    rows, counts = [row for row, _, _ in pairs], [count for _, _, count in pairs]
+    tables: Any = scipy_module("sparse").csr_array((counts, (rows, cells)), shape=(n, size**2))
+
+    def figures(weights: Array) -> Array:
+        return figure((weights @ tables).reshape(-1, size, size))
+
+    (value,) = figures(np.ones((1, n))).tolist()
     if not np.isfinite(value):
         return Coefficient(Estimate(None), n, "both gave one value throughout: kappa has no meaning")
-    clusters = clusters_of(n, clusters)
-    if few := _few(clusters):
+    if are_too_few(clusters) and not are_own(clusters):
+        few = f"{len(set(clusters))} clusters are too few for an interval"
         return Coefficient(Estimate(value), n, few)
-    size = len(set(clusters))
-    if are_own(clusters):
-        batches = drawn_tables(table / n, n, width=len(table), count=count, seed=seed)
-    else:
-        of_cluster = np.zeros((size, len(table)))
-        np.add.at(of_cluster, (cluster_codes(clusters), cells), 1.0)
-        drawn_clusters = drawn_units(size, width=len(table), count=count, seed=seed)
-        batches = (weights @ of_cluster for weights in drawn_clusters)
-    drawn = np.concatenate([_kappas(tables.reshape(shape), distance) for tables in batches])
-    return _coefficient(value, drawn, n, clusters, confidence)
-
-
-def _few(clusters: Clusters) -> str:
-    few = are_too_few(clusters) and not are_own(clusters)
-    return f"{len(set(clusters))} clusters are too few for an interval" if few else ""
-
-
-def _coefficient(value: float, drawn: Array, n: int, clusters: Clusters, level: float) -> Coefficient:
-    """A coefficient, without an interval where few units make one that means nothing."""
     if n < FEWEST_UNITS:
         return Coefficient(Estimate(value), n, f"{n} units are too few for an interval")
-    figure = percentile_interval(value, drawn, n=cluster_worth(clusters), level=level)
-    if figure.low is not None and figure.low == figure.high:
+    drawn = resampled(figures, clusters, draws=drawn_units, width=size**2, **how)
+    interval = percentile_interval(value, drawn, n=cluster_worth(clusters))
+    if interval.low is not None and interval.low == interval.high:
         why = "all agree" if value == 1.0 else "one value hardly varies"
         return Coefficient(Estimate(value), n, f"{why}: resamples give no interval")
-    return Coefficient(figure, n)
+    return Coefficient(interval, n)
 
 
-def _kappas(tables: Array, distance: Array) -> Array:
-    n = tables.sum(axis=(1, 2))
-    observed = (tables * distance).sum(axis=(1, 2)) / n
-    chance = tables.sum(axis=2)[:, :, None] * tables.sum(axis=1)[:, None, :]
-    return np.asarray(1 - divided(observed, (chance * distance).sum(axis=(1, 2)) / n**2))
+def _corrected(tables: Array, distance: Array, less: int) -> Array:
+    """One less the distance seen by that of chance, of each table; not a number without the latter."""
+    above, across = tables.sum(axis=2), tables.sum(axis=1)
+    n = above.sum(axis=1)
+    chance = (above[:, :, None] * across[:, None, :] * distance).sum(axis=(1, 2)) / (n * (n - less))
+    return np.asarray(1 - divided((tables * distance).sum(axis=(1, 2)) / n, chance))
+
+
+def _apart(numbers: ArrayLike) -> Array:
+    """How far each two numbers of a row are apart."""
+    array = np.asarray(numbers, dtype=float)
+    return np.asarray(np.abs(array[..., :, None] - array[..., None, :]))
 
 
 def plain(value: Value) -> str:

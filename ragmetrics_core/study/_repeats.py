@@ -1,6 +1,6 @@
 """Repeats: how much of a score's variance is the judge's own, and which verdicts straddle."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Annotated, Literal, NamedTuple
@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from ragmetrics_core.drivers import by_vote
 from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.runs import Run
-from ragmetrics_core.study._intervals import Estimate
-from ragmetrics_core.study._parts import share_of
+from ragmetrics_core.study._parts import Estimate, share_of
 from ragmetrics_core.study._resampling import bootstrap, divided
 from ragmetrics_core.study._tables import Column, StudyTable, short, table_of
 from ragmetrics_core.wording import number_of
@@ -99,38 +98,36 @@ def study_repeats(run: Run, *, metrics: Sequence[str] | None = None, seed: int =
     """
     signatures = [each.signature for each in run.metrics if each.repetition == 1]
     chosen = [each for each in signatures if metrics is None or each in metrics]
-    repeats: list[JudgeRepeats] = []
+    repeats: dict[str, list[JudgeRepeats]] = {short(each, chosen): [] for each in chosen}
     straddling: list[Straddling] = []
-    without: list[str] = []
-    for signature in chosen:
-        name = short(signature, chosen)
-        rows = [*_votes(run, signature, name, straddling, seed), *_scores(run, signature, name, seed)]
-        repeats += rows
-        without += [] if rows else [name]
-    if not repeats:
+    for signature, (name, rows) in zip(chosen, repeats.items(), strict=True):
+        rows += [*_votes(run, signature, name, straddling, seed), *_scores(run, signature, name, seed)]
+    if not any(repeats.values()):
         raise ConfigError(
             "no verdict has several votes, and no metric was measured several times: evaluate with "
             "--repeats 3, --full-repeats 3 or a panel of judges, to see how a judge decides again"
         )
     straddling.sort(key=lambda each: abs(2 * each.yes - each.votes) / each.votes)
-    notes = [f"without repeats: {', '.join(without)}"] if without else []
-    return RepeatStudy(repeats=tuple(repeats), straddling=tuple(straddling), notes=tuple(notes))
+    without = ", ".join(name for name, rows in repeats.items() if not rows)
+    return RepeatStudy(
+        repeats=tuple(row for rows in repeats.values() for row in rows),
+        straddling=tuple(straddling),
+        notes=(f"without repeats: {without}",) if without else (),
+    )
 
 
 def _votes(
     run: Run, signature: str, name: str, straddling: list[Straddling], seed: int
 ) -> Iterator[JudgeRepeats]:
     """The votes on verdicts, of the first measurement; what straddles is added to the list."""
-    flags, samples, voted, most = list[bool](), list[Hashable](), list[list[float]](), 0
-    note = ""
+    flags, voted, most, note = list[tuple[str, bool]](), list[list[float]](), 0, ""
     for record in run.voted(signature):
         several = [verdict for verdict in record.verdicts if len(verdict.votes) > 1]
         for verdict in several:
             yes, of = sum(verdict.votes), len(verdict.votes)
             most = max(most, of)
-            flags.append(0 < yes < of)
-            samples.append(record.sample_id)
-            if flags[-1]:
+            flags.append((record.sample_id, 0 < yes < of))
+            if 0 < yes < of:
                 straddling.append(Straddling(name, record.sample_id, verdict.number, verdict.text, yes, of))
         if several and not note:
             try:
@@ -138,7 +135,7 @@ def _votes(
             except RecordError as error:
                 note = str(error)
     if flags:
-        yield _judged(name, "verdicts", flags, samples, voted, most, note, seed)
+        yield _judged(name, "verdicts", flags, voted, most, note, seed)
 
 
 def _scores(run: Run, signature: str, name: str, seed: int) -> Iterator[JudgeRepeats]:
@@ -149,32 +146,32 @@ def _scores(run: Run, signature: str, name: str, seed: int) -> Iterator[JudgeRep
         if key.signature in several and outcome.value is not None:
             of_sample.setdefault(key.sample_id, []).append(outcome.value)
     scored = {each: values for each, values in of_sample.items() if len(values) > 1}
-    flags = [max(values) - min(values) > 1e-12 for values in scored.values()]
+    flags = [(each, max(values) - min(values) > 1e-12) for each, values in scored.items()]
     if len(several) > 1:
-        yield _judged(name, "scores", flags, [*scored], [*scored.values()], len(several), "", seed)
+        yield _judged(name, "scores", flags, [*scored.values()], len(several), "", seed)
 
 
 def _judged(
     name: str,
     repeated: Literal["verdicts", "scores"],
-    flags: Sequence[bool],
-    samples: Sequence[Hashable],
+    flags: Sequence[tuple[str, bool]],
     values: Sequence[Sequence[float]],
     times: int,
     note: str,
     seed: int,
 ) -> JudgeRepeats:
-    share = Estimate(None) if note else judge_share(values, seed=seed)
-    if share.value is None and not note:
+    """What was repeated: of which samples, whether it differs, and by what value each time."""
+    share, known = judge_share(values, seed=seed), sum(len(each) > 1 for each in values)
+    if note:
+        share = Estimate(None)
+    elif share.value is None:
         what = "votes" if repeated == "verdicts" else "scores"
         note = f"fewer than two samples with several {what}, or no score varies"
-    known = sum(len(each) > 1 for each in values)
-    if not note and known < FEWEST_SAMPLES:
+    elif known < FEWEST_SAMPLES:
         share, note = Estimate(share.value), f"{number_of(known, 'sample')}: too few for an interval"
     needed = None if share.value is None else repeats_needed(share.value)
-    return JudgeRepeats(
-        name, repeated, len(flags), share_of(flags, samples), share, known, times, needed, note
-    )
+    straddle = share_of([differ for _, differ in flags], [sample for sample, _ in flags])
+    return JudgeRepeats(name, repeated, len(flags), straddle, share, known, times, needed, note)
 
 
 def judge_share(voted: Sequence[Sequence[float]], *, level: float = 0.95, seed: int = 0) -> Estimate:
@@ -236,26 +233,16 @@ def repeats_needed(share: float, *, left: float = 0.05) -> int | None:
 
 def repeat_tables(study: RepeatStudy, *, most: int | None = None) -> Iterator[StudyTable]:
     """Each metric's judge, then the verdicts on which votes differ, or the `most` divided of them."""
-    yield table_of(
-        "repeats",
-        "How a judge decides again",
-        JudgeRepeats,
-        study.repeats,
-        "metric repeated n times straddle share samples needed note",
-        (
-            "straddle: the share of verdicts on which votes differ, or of samples whose whole scores differ",
-            "judge's share: of the variance of a score that rests on one vote a verdict, or of one whole "
-            "score; it is already inside every interval",
-            "times needed: so that the judge's own share is 5 % at most, if they were averaged",
-            *study.notes,
-        ),
-    )
+    notes = [
+        "straddle: the share of verdicts on which votes differ, or of samples whose whole scores differ",
+        "judge's share: of the variance of a score that rests on one vote a verdict, or of one whole "
+        "score; it is already inside every interval",
+        "times needed: so that the judge's own share is 5 % at most, if they were averaged",
+        *study.notes,
+    ]
+    columns = "metric repeated n times straddle share samples needed note"
+    yield table_of("repeats", "How a judge decides again", JudgeRepeats, study.repeats, columns, notes)
     rest = 0 if most is None else len(study.straddling) - most
-    yield table_of(
-        "straddling",
-        "Verdicts on which votes differ",
-        Straddling,
-        study.straddling[:most],
-        "metric sample_id number statement yes votes",
-        [f"{rest} more: --table straddling"] if rest > 0 else [],
-    )
+    notes = [f"{rest} more: --table straddling"] if rest > 0 else []
+    columns, title = "metric sample_id number statement yes votes", "Verdicts on which votes differ"
+    yield table_of("straddling", title, Straddling, study.straddling[:most], columns, notes)

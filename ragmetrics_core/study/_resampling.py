@@ -6,24 +6,30 @@ cluster are drawn together.
 
 from collections.abc import Callable, Iterator
 from math import sqrt
-from typing import TypeAlias
+from typing import TypeAlias, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragmetrics_core.study._distributions import normal_share, t_quantile
-from ragmetrics_core.study._intervals import Estimate
-from ragmetrics_core.study._parts import Clusters, are_too_few, cluster_codes, clusters_of, effective_number
+from ragmetrics_core.study._parts import (
+    Clusters,
+    Estimate,
+    are_too_few,
+    cluster_codes,
+    clusters_of,
+    effective_number,
+)
 
 __all__ = [
     "RESAMPLES",
     "Figure",
+    "Resampling",
     "bootstrap",
     "bootstrap_mean",
     "cluster_worth",
     "divided",
     "drawn_places",
-    "drawn_tables",
     "drawn_units",
     "percentile_interval",
     "resampled",
@@ -44,29 +50,33 @@ Figure: TypeAlias = Callable[[Array], Array]
 Draws: TypeAlias = Callable[..., Iterator[Array]]
 
 
-def drawn_tables(
-    shares: ArrayLike, n: int, *, width: int, count: int = RESAMPLES, seed: int = 0
-) -> Iterator[Array]:
-    """How often each of several kinds is drawn in n draws, one row for each resample, in batches.
+class Resampling(TypedDict, total=False):
+    """How resamples are drawn.
+
+    Attributes:
+        count: how many, 2000 without it.
+        seed: of the random draws, 0 without it.
+    """
+
+    count: int
+    seed: int
+
+
+def drawn_units(n: int, *, width: int, count: int = RESAMPLES, seed: int = 0) -> Iterator[Array]:
+    """How often each of n units is drawn in n draws, one row for each resample, in batches.
 
     Args:
-        shares: the chance of each kind.
         n: draws in a resample.
         width: how many numbers the caller makes of a resample, which limits how many rows there are at once.
         count: how many resamples.
         seed: of the random draws; the same ones whatever the batches are.
     """
+    if n > _COUNTED:  # counting n draws takes a tenth of the time that n numbers of draws take
+        yield from drawn_places(n, width=max(width, n), count=count, seed=seed)
+        return
     generator = np.random.default_rng(seed)
     for rows in _batches(width, count):
-        yield generator.multinomial(n, np.asarray(shares), size=rows).astype(float)
-
-
-def drawn_units(n: int, *, width: int, count: int = RESAMPLES, seed: int = 0) -> Iterator[Array]:
-    """How often each of n units is drawn in n draws; see `drawn_tables`."""
-    if n <= _COUNTED:
-        yield from drawn_tables(np.full(n, 1 / n), n, width=width, count=count, seed=seed)
-    else:  # counting n draws takes a tenth of the time that n numbers of draws take
-        yield from drawn_places(n, width=max(width, n), count=count, seed=seed)
+        yield generator.multinomial(n, np.full(n, 1 / n), size=rows).astype(float)
 
 
 def drawn_places(n: int, *, width: int, count: int = RESAMPLES, seed: int = 0) -> Iterator[Array]:
@@ -88,8 +98,7 @@ def resampled(
     *,
     draws: Draws = drawn_places,
     width: int = 0,
-    count: int = RESAMPLES,
-    seed: int = 0,
+    **how: Unpack[Resampling],
 ) -> Array:
     """What a figure is in each resample of whole clusters.
 
@@ -98,11 +107,10 @@ def resampled(
         clusters: each sample's cluster.
         draws: how the clusters are drawn.
         width: how many numbers the figure makes of a resample, where these are more than the samples.
-        count: how many resamples.
-        seed: of the random draws.
+        how: `count` and `seed` of the resamples.
     """
     codes = cluster_codes(clusters)
-    batches = draws(int(codes.max()) + 1, width=max(width, len(codes)), count=count, seed=seed)
+    batches = draws(int(codes.max()) + 1, width=max(width, len(codes)), **how)
     return np.concatenate([figure(weights[:, codes]) for weights in batches])
 
 
@@ -111,10 +119,8 @@ def bootstrap(
     clusters: Clusters,
     *,
     draws: Draws = drawn_places,
-    width: int = 0,
     level: float = 0.95,
-    count: int = RESAMPLES,
-    seed: int = 0,
+    **how: Unpack[Resampling],
 ) -> Estimate:
     """A figure with its percentile interval over resamples of whole clusters; see `resampled`.
 
@@ -126,7 +132,7 @@ def bootstrap(
     (value,) = figure(np.ones((1, len(clusters)))).tolist()
     if not np.isfinite(value) or are_too_few(clusters):
         return Estimate(value if np.isfinite(value) else None)
-    drawn = resampled(figure, clusters, draws=draws, width=width, count=count, seed=seed)
+    drawn = resampled(figure, clusters, draws=draws, **how)
     return percentile_interval(value, drawn, n=cluster_worth(clusters), level=level)
 
 
@@ -159,17 +165,12 @@ def cluster_worth(clusters: Clusters) -> float:
 
 
 def bootstrap_mean(
-    values: ArrayLike, clusters: Clusters = (), *, level: float = 0.95, count: int = RESAMPLES, seed: int = 0
+    values: ArrayLike, clusters: Clusters = (), *, level: float = 0.95, **how: Unpack[Resampling]
 ) -> Estimate:
     """The mean of values with its bootstrap interval."""
     array = np.asarray(values, dtype=float)
-    return bootstrap(
-        lambda weights: weights @ array / weights.sum(axis=1),
-        clusters_of(len(array), clusters),
-        level=level,
-        count=count,
-        seed=seed,
-    )
+    own = clusters_of(len(array), clusters)
+    return bootstrap(lambda weights: weights @ array / weights.sum(axis=1), own, level=level, **how)
 
 
 def divided(above: Array, below: Array) -> Array:

@@ -10,9 +10,9 @@ from typing import Annotated, NamedTuple
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.samples import Sample
-from ragmetrics_core.study._comparison import VERDICT, Verdict
+from ragmetrics_core.study._comparison import VERDICT, Verdict, verdict_of
 from ragmetrics_core.study._distributions import binomial_test
-from ragmetrics_core.study._intervals import Estimate, wilson_interval
+from ragmetrics_core.study._parts import Estimate, wilson_interval
 from ragmetrics_core.study._resampling import bootstrap_mean
 from ragmetrics_core.study._scores import LeftOut
 from ragmetrics_core.study._tables import Column, StudyTable, TableColumn, counted, table_of
@@ -48,11 +48,10 @@ class Accuracy(NamedTuple):
     retriever: str
     k: int
     share: Estimate
-    hits: int
     n: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Versus:
     """A retriever against the baseline at k, on the questions that both have.
 
@@ -91,7 +90,6 @@ class RetrievalStudy:
         accuracies: each retriever at each k.
         versus: each but the first against the first one.
         baseline: the first one.
-        alpha: below which p a difference is told.
         left_out: for each retriever, samples without ids, by cause.
         notes: what a reader should know.
     """
@@ -99,7 +97,6 @@ class RetrievalStudy:
     accuracies: tuple[Accuracy, ...]
     versus: tuple[Versus, ...]
     baseline: str
-    alpha: float
     left_out: Mapping[str, LeftOut]
     notes: tuple[str, ...] = ()
 
@@ -111,18 +108,16 @@ def first_hits(name: str, samples: Iterable[Sample]) -> Ranks:
     ids is a miss.
     """
     ranks: dict[str, int | None] = {}
-    causes: Counter[str] = Counter()
-    shown = 0
+    causes, shown = Counter[str](), 0
     for sample in samples:
         if sample.context_ids is None:
             causes["without context_ids"] += 1
         elif not sample.reference_context_ids:
             causes["without reference_context_ids"] += 1
         else:
-            right = set(sample.reference_context_ids)
-            found = (rank for rank, each in enumerate(sample.context_ids, start=1) if each in right)
-            ranks[sample.id] = next(found, None)
-            shown = max(shown, len(sample.context_ids))
+            right, shown = set(sample.reference_context_ids), max(shown, len(sample.context_ids))
+            hits = (rank for rank, each in enumerate(sample.context_ids, start=1) if each in right)
+            ranks[sample.id] = next(hits, None)
     return Ranks(name, ranks, shown, tuple(causes.most_common()))
 
 
@@ -138,33 +133,32 @@ def study_retrieval(
     notes: list[str] = []
     for each in retrievers:
         if not each.ranks:
-            told = counted(each.left_out) or "no sample"
+            causes = counted(each.left_out) or "no sample"
             raise ConfigError(
-                f"{each.name} has no sample with context_ids and reference_context_ids ({told})"
+                f"{each.name} has no sample with context_ids and reference_context_ids ({causes})"
             )
-        if not any(one in first.ranks for one in each.ranks):
+        if not each.ranks.keys() & first.ranks.keys():
             raise ConfigError(f"{each.name} and {first.name} have no sample in common: ids must be the same")
         if each.shown < max(ks):
-            notes.append(
-                f"{each.name} has at most {each.shown} results a question: larger k tell nothing more"
-            )
-        if set(each.ranks) != set(first.ranks):
-            notes.append(
-                f"{each.name} and {first.name} do not have the same questions: only common ones are compared"
-            )
-    accuracies = [
-        Accuracy(each.name, k, wilson_interval(sum(hits), len(hits)), sum(hits), len(hits))
-        for each in retrievers
-        for k in ks
-        for hits in [each.hits(k).values()]
-    ]
+            few = f"{each.name} has at most {each.shown} results a question"
+            notes.append(f"{few}: larger k tell nothing more")
+        if each.ranks.keys() != first.ranks.keys():
+            both = f"{each.name} and {first.name} do not have the same questions"
+            notes.append(f"{both}: only common ones are compared")
     versus = [_versus(each, first, k, 1 - alpha, seed) for each in retrievers[1:] for k in ks]
     adjusted = holm([each.p for each in versus])
     return RetrievalStudy(
-        accuracies=tuple(accuracies),
-        versus=tuple(_judged(each, p, alpha) for each, p in zip(versus, adjusted, strict=True)),
+        accuracies=tuple(
+            Accuracy(each.name, k, wilson_interval(sum(hits), len(hits)), len(hits))
+            for each in retrievers
+            for k in ks
+            for hits in [each.hits(k).values()]
+        ),
+        versus=tuple(
+            replace(each, holm=p, verdict=verdict_of(each.gained - each.lost, p, alpha))
+            for each, p in zip(versus, adjusted, strict=True)
+        ),
         baseline=first.name,
-        alpha=alpha,
         left_out={each.name: each.left_out for each in retrievers},
         notes=tuple(notes),
     )
@@ -195,23 +189,10 @@ def retrieval_tables(study: RetrievalStudy) -> Iterator[StudyTable]:
         yield table_of("tests", f"Against {study.baseline}", Versus, study.versus, columns, [note])
 
 
-def _judged(versus: Versus, holm: float | None, alpha: float) -> Versus:
-    verdict: Verdict = "cannot tell"
-    if holm is not None and holm < alpha:
-        verdict = "better" if versus.gained > versus.lost else "worse"
-    return replace(versus, holm=holm, verdict=verdict)
-
-
-def _versus(each: Ranks, first: Ranks, k: int, level: float, seed: int) -> Versus:
-    here, there = each.hits(k), first.hits(k)
-    differences = [here[one] - there[one] for one in here if one in there]
+def _versus(retriever: Ranks, first: Ranks, k: int, level: float, seed: int) -> Versus:
+    here, there = retriever.hits(k), first.hits(k)
+    differences = [here[each] - there[each] for each in here if each in there]
     gained, lost = differences.count(1), differences.count(-1)
-    return Versus(
-        retriever=each.name,
-        k=k,
-        difference=bootstrap_mean(differences, level=level, seed=seed),
-        gained=gained,
-        lost=lost,
-        p=binomial_test(gained, gained + lost),
-        n=len(differences),
-    )
+    difference = bootstrap_mean(differences, level=level, seed=seed)
+    p = binomial_test(gained, gained + lost)
+    return Versus(retriever.name, k, difference, gained, lost, p, len(differences))

@@ -3,20 +3,22 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._clustering import clustering_of
+from ragmetrics_core.study._correlations import FEWEST_SYSTEMS, means_of_systems, system_correlation
 from ragmetrics_core.study._group_values import label_text
-from ragmetrics_core.study._intervals import Estimate
-from ragmetrics_core.study._parts import FEWEST_CLUSTERS
+from ragmetrics_core.study._parts import FEWEST_CLUSTERS, Estimate
 from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all
-from ragmetrics_core.study._system_intervals import FEWEST_SYSTEMS, means_of_systems, system_correlation
 from ragmetrics_core.study._tables import StudyTable, TableColumn, table_of
 
 __all__ = ["RankedSystem", "SystemCorrelation", "SystemStudy", "study_systems", "system_tables", "systems_of"]
+
+
+T = TypeVar("T")
 
 
 class RankedSystem(NamedTuple):
@@ -80,17 +82,29 @@ def systems_of(
             raise ConfigError(
                 f"sample {sample_id} of {run.name} has no {what}, by which systems are compared"
             )
-        name = label_text(labels[by])
-        if label_text(key) in members.setdefault(name, {}):
+        name, text = label_text(labels[by]), label_text(key)
+        if members.setdefault(name, {}).setdefault(text, sample_id) != sample_id:
             raise ConfigError(
-                f"the system {name} answers {label_text(key)!r} twice: name the label that tells questions "
-                "apart with --question"
+                f"the system {name} answers {text!r} twice: name the label that tells questions apart with "
+                "--question"
             )
-        members[name][label_text(key)] = sample_id
     if not members:
         raise ConfigError(f"no sample of {run.name} has the label {by!r}; labels are: {run.label_names}")
+
+    def of(ids: Mapping[str, str], column: Mapping[str, T]) -> dict[str, T]:
+        return {key: column[each] for key, each in ids.items() if each in column}
+
     return [
-        (_renamed(run, name, ids), {key: people[each] for key, each in ids.items() if each in people})
+        (
+            Scores(
+                name=name,
+                values={metric: of(ids, column) for metric, column in run.values.items()},
+                labels=of(ids, run.labels),
+                lower_is_better=run.lower_is_better,
+                ranges=run.ranges,
+            ),
+            of(ids, people),
+        )
         for name, ids in members.items()
     ]
 
@@ -126,35 +140,31 @@ def study_systems(
     clusters, even = clustering.clusters(questions), np.ones((1, len(questions)))
     correlations: list[SystemCorrelation] = []
     means: list[dict[str, float | None]] = [{} for _ in systems]
+    count = len(set(clusters))
     for metric in chosen:
         oriented = [run.oriented(metric, chosen) for run in runs]
         name = oriented[0].name
         scores = np.array([[values.get(each, np.nan) for each in questions] for _, values in oriented])
         scores[np.isnan(labels)] = np.nan
-        for of_system, mean in zip(means, means_of_systems(scores, even)[0].tolist(), strict=True):
-            of_system[name] = mean if isfinite(mean) else None
-        lacking = [run.name for run, of_system in zip(runs, means, strict=True) if of_system[name] is None]
-        figure = (
-            Estimate(None) if lacking else system_correlation(scores, labels, clusters=clusters, seed=seed)
-        )
-        note = ""
-        if lacking:
-            note = f"{lacking[0]} has no labelled value"
-        elif figure.value is None:
+        known = [mean if isfinite(mean) else None for mean in means_of_systems(scores, even)[0].tolist()]
+        for of_system, mean in zip(means, known, strict=True):
+            of_system[name] = mean
+        figure, note = Estimate(None), ""
+        if None in known:
+            note = f"{runs[known.index(None)].name} has no labelled value"
+        else:
+            figure = system_correlation(scores, labels, clusters=clusters, seed=seed)
+        if not note and figure.value is None:
             note = "one side ranks no system above another"
-        elif len(runs) < FEWEST_SYSTEMS:
+        elif not note and len(runs) < FEWEST_SYSTEMS:
             note = f"{len(runs)} systems are too few for an interval: it needs {FEWEST_SYSTEMS}"
-        elif (count := len(set(clusters))) < FEWEST_CLUSTERS:
+        elif not note and count < FEWEST_CLUSTERS:
             note = f"{count} questions, or clusters of them, are too few for an interval"
-        elif figure.low is None:
+        elif not note and figure.low is None:
             note = "most draws of the questions leave a system without one"
         correlations.append(SystemCorrelation(name, figure, len(runs), note))
-    by_people = means_of_systems(labels, even)[0].tolist()
-    counts = np.isfinite(labels).sum(axis=1).tolist()
-    ranked = [
-        RankedSystem(run.name, n, mean, of_system)
-        for run, n, mean, of_system in zip(runs, counts, by_people, means, strict=True)
-    ]
+    by_people, counts = means_of_systems(labels, even)[0].tolist(), np.isfinite(labels).sum(axis=1).tolist()
+    ranked = map(RankedSystem, (run.name for run in runs), counts, by_people, means)
     notes = [*clustering.notes, *measured_notes(runs, chosen)]
     if np.isnan(labels).any():
         notes.append("not every system has a label on every question: a mean is of those that it has")
@@ -173,14 +183,9 @@ def system_tables(study: SystemStudy) -> Iterator[StudyTable]:
         f"over {study.questions} questions; the interval is for other systems of the kind on other "
         f"questions{f', by {study.cluster}' if study.cluster else ''}"
     )
-    yield table_of(
-        "ranking",
-        "Does a metric rank systems as people do?",
-        SystemCorrelation,
-        study.correlations,
-        "metric kendall systems note",
-        (note, *study.notes),
-    )
+    title, columns = "Does a metric rank systems as people do?", "metric kendall systems note"
+    rows = study.correlations
+    yield table_of("ranking", title, SystemCorrelation, rows, columns, (note, *study.notes))
     names = [each.metric for each in study.correlations]
     numbers = ("people", *names)
     yield StudyTable(
@@ -194,19 +199,4 @@ def system_tables(study: SystemStudy) -> Iterator[StudyTable]:
         rows=tuple(
             (each.name, each.n, each.people, *(each.means[name] for name in names)) for each in study.systems
         ),
-    )
-
-
-def _renamed(run: Scores, name: str, ids: Mapping[str, str]) -> Scores:
-    """The scores of some samples under other ids: `ids` has the old one of each new one."""
-    values = {
-        metric: {key: column[each] for key, each in ids.items() if each in column}
-        for metric, column in run.values.items()
-    }
-    return Scores(
-        name=name,
-        values=values,
-        labels={key: run.labels[each] for key, each in ids.items()},
-        lower_is_better=run.lower_is_better,
-        ranges=run.ranges,
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from inspect import getattr_static
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
-from ragmetrics_core.study._intervals import Estimate, Summary
+from ragmetrics_core.study._parts import Estimate, Summary
 
 __all__ = [
     "Cell",
@@ -135,9 +135,9 @@ def _declared(row: type, path: str) -> tuple[Column, Kind]:
     column = Column()
     for name in path.split("."):
         member: Any = getattr_static(hint, name, None)
-        is_property = isinstance(member, property)
-        hints = get_type_hints(member.fget if is_property else hint, include_extras=True)
-        hint, column = _unwrapped(hints["return" if is_property else name])
+        getter = getattr(member, "fget", None) or getattr(member, "func", None)
+        hints = get_type_hints(getter or hint, include_extras=True)
+        hint, column = _unwrapped(hints["return" if getter else name])
     return column, _KINDS.get(hint, "text")
 
 

@@ -14,9 +14,9 @@ from ragmetrics_core.study._distributions import (
     normal_quantile,
     t_test,
 )
-from ragmetrics_core.study._intervals import Estimate
 from ragmetrics_core.study._parts import (
     Clusters,
+    Estimate,
     MeanPart,
     are_own,
     are_too_few,
@@ -24,7 +24,7 @@ from ragmetrics_core.study._parts import (
     clusters_of,
     spread_of,
 )
-from ragmetrics_core.study._resampling import cluster_worth, drawn_units, percentile_interval
+from ragmetrics_core.study._resampling import cluster_worth, drawn_units, percentile_interval, resampled
 
 __all__ = ["FLIPS", "effect_size", "holm", "mean_test", "rank_test", "sign_flip", "win_shares"]
 
@@ -55,7 +55,7 @@ def mean_test(one: MeanPart, other: MeanPart, *, alternative: Alternative = "two
 
 
 def _test(value: float, one: MeanPart, other: MeanPart, alternative: Alternative) -> float | None:
-    spread = spread_of(*one.less(other))
+    spread = spread_of(one, other.turned)
     if any(are_too_few(part.clusters) for part in (one, other)) or not spread.error:
         return None
     return t_test(value / spread.error, spread.df, alternative)
@@ -112,16 +112,13 @@ def effect_size(one: MeanPart, other: MeanPart, *, level: float = 0.95, seed: in
         return Estimate(d, d - half, d + half)
     if any(are_too_few(part.clusters) for part in (one, other)):
         return Estimate(d)
-    # of each cluster how many values it has on either side, their sum and the sum of their squares
-    codes, values = cluster_codes([*one.clusters, *other.clusters]), np.concatenate([x, y])
-    sides = np.arange(len(values)) < len(x), np.arange(len(values)) >= len(x)
-    powers = [np.where(side, values**power, 0.0) for side in sides for power in range(3)]
-    of_cluster = np.column_stack([np.bincount(codes, weights=each) for each in powers])
-    size = len(of_cluster)
-    drawn = np.concatenate(
-        [_effects(weights @ of_cluster) for weights in drawn_units(size, width=size, seed=seed)]
-    )
-    return percentile_interval(d, drawn, n=cluster_worth([*one.clusters, *other.clusters]), level=level)
+    own, values = [*one.clusters, *other.clusters], np.concatenate([x, y])
+    first = np.arange(len(values)) < len(x)
+    # of each value whether it is on either side, itself and its square
+    powers = [np.where(side, values**power, 0.0) for side in (first, ~first) for power in range(3)]
+    table = np.column_stack(powers)
+    drawn = resampled(lambda weights: _effects(weights @ table), own, draws=drawn_units, seed=seed)
+    return percentile_interval(d, drawn, n=cluster_worth(own), level=level)
 
 
 def _effects(sums: Array) -> Array:

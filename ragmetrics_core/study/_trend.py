@@ -8,8 +8,7 @@ from typing import Annotated, NamedTuple
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._comparison import VERDICT, Verdict, compare_runs, verdict_of
-from ragmetrics_core.study._intervals import Estimate
-from ragmetrics_core.study._means import score_mean
+from ragmetrics_core.study._parts import Estimate, score_mean
 from ragmetrics_core.study._scores import Scores, metrics_of_all
 from ragmetrics_core.study._tables import Column, MetricName, StudyTable, table_of
 from ragmetrics_core.study._tests import holm
@@ -96,7 +95,7 @@ def study_trend(
             point = TrendPoint(metric, run.name, mean, len(values))
             if change := changes.get((metric, place)):
                 p, moved = adjusted[metric, place], change.pessimistic
-                verdict = verdict_of(-moved if change.lower_is_better else moved, p, alpha)
+                verdict = verdict_of((-moved if change.lower_is_better else moved).side, p, alpha)
                 point = point._replace(change=moved, lost=change.lost, p=p, verdict=verdict)
             points.append(point)
     notes = dict.fromkeys(note for step in steps for note in step.notes)

@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 from ragmetrics_core.study._clustering import Clustering
 from ragmetrics_core.study._consensus import consensus_of
-from ragmetrics_core.study._intervals import Estimate
 from ragmetrics_core.study._labels import Judgement, LabelledUnit, Value
-from ragmetrics_core.study._parts import FEWEST_CLUSTERS, share_of
+from ragmetrics_core.study._parts import FEWEST_CLUSTERS, Estimate, share_of
 
 __all__ = ["VerdictAccuracy", "verdict_accuracy"]
 

@@ -257,19 +257,6 @@ def test_estimate_gives_three_means(command, before, labels):
     assert rows["classical"]["mean"] == pytest.approx(6 / 11)
 
 
-def test_cosines_come_from_the_runs_own_journal(command, before):
-    outcome = command("study", "cosine", before, "--format", "json")
-    (row,) = outcome.json[0]["rows"]
-    assert (row["n"], row["left_out"]) == (24, 0)
-
-
-def test_a_run_without_cosines_is_a_mistake(command, tmp_path):
-    evaluate(SAMPLES[:2], metrics="faithfulness", judge=judge(0), out=tmp_path / "run")
-    outcome = command("study", "cosine", tmp_path / "run", columns=WIDE)
-    assert outcome.code == 2
-    assert "compares by cosine" in outcome.err
-
-
 def test_retrievers_are_compared_from_files_and_runs(command, before, tmp_path):
     better = [{**sample, "context_ids": ["r", "x"]} for sample in SAMPLES]
     (tmp_path / "better.jsonl").write_text("\n".join(map(json.dumps, better)))
@@ -350,7 +337,6 @@ def test_control_characters_in_names_do_not_reach_the_terminal(command, tmp_path
     [
         (["compare", "BEFORE", "AFTER"], ["faithfulness", "answer_similarity"]),
         (["groups", "BEFORE", "--by", "retrieval_correct"], ["faithfulness", "answer_similarity"]),
-        (["cosine", "BEFORE"], []),
     ],
 )
 def test_nothing_is_cut_off_in_a_terminal_of_80_columns(command, before, after, words, metrics):

@@ -66,7 +66,6 @@ def test_the_best_threshold_separates_what_can_be_separated():
     assert found.at.value == 0.7
     assert found.passed == 1.0
     assert found.caught == pytest.approx(2 / 3)
-    assert found.youden == pytest.approx(2 / 3)
     assert found.at.low <= 0.7 <= found.at.high
 
 

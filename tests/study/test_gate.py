@@ -55,9 +55,12 @@ def test_a_run_whose_every_score_failed_does_not_pass(scores, good, condition):
 
 
 @pytest.mark.parametrize("condition", CONDITIONS)
-def test_three_shared_samples_of_52_do_not_pass(scores, good, condition):
+def test_few_samples_that_are_left_do_not_hide_that_most_were_lost(scores, good, condition):
     few = kept(scores("few", faithfulness=[1.0] * 52), {"s1", "s2", "s3"})
     assert gate(good, few, condition).code == 1
+    before = scores("a", faithfulness=[1.0] * 5)
+    after = scores("b", faithfulness=[1.0, 1.0, None, None, None], absent="timeout")
+    assert gate(before, after, condition).code == 1
 
 
 def test_a_run_that_lost_its_bad_samples_and_has_a_higher_mean_for_it_is_worse(scores, good):
@@ -81,13 +84,6 @@ def test_an_incomplete_score_counts_with_its_worse_bound(scores):
     after = replace(after, sure={"faithfulness/strict.1": {"s10": 0.4}})
     (found,) = compare_runs(before, after).metrics
     assert (found.lost, found.pessimistic.value) == (1, pytest.approx(-0.04))
-
-
-@pytest.mark.parametrize("condition", CONDITIONS)
-def test_too_few_samples_for_any_test_do_not_hide_that_most_were_lost(scores, condition):
-    before = scores("a", faithfulness=[1.0] * 5)
-    after = scores("b", faithfulness=[1.0, 1.0, None, None, None], absent="timeout")
-    assert gate(before, after, condition).code == 1
 
 
 def test_two_samples_show_no_non_inferiority(scores):
@@ -123,35 +119,35 @@ def test_a_kinder_variant_of_a_metric_does_not_pass_for_it(scores):
     assert gate(before, after, "worse").code == 1
 
 
-def test_a_kinder_judge_does_not_pass(scores, good):
-    before = replace(good, models={"judge": "strict", "repeats": "1"})
-    after = replace(scores("b", faithfulness=GOOD), models={"judge": "kind", "repeats": "1"})
-    assert gate(before, after, "worse").failures == ("the judge of b is kind, that of good strict",)
-    # without a gate two judges are compared as ever, with a note
-    found = compare_runs(before, after)
-    assert found.notes == found.doubts == ("the judge of b is kind, that of good strict",)
+@pytest.mark.parametrize(
+    ("field", "before", "after", "doubt"),
+    [
+        ("models", {"judge": "strict", "repeats": "1"}, {"judge": "kind", "repeats": "1"},
+         "the judge of b is kind, that of good strict"),
+        ("models", {"state of the texts": "as they were"}, {"state of the texts": "redacted"},
+         "the state of the texts of b is redacted, that of good as they were"),
+        ("expected", {"s1": "x", "s2": "y"}, {"s1": "x", "s2": "z"},
+         "1 sample has other expected texts in b than in good ('s2')"),
+    ],
+)  # fmt: skip
+def test_runs_that_were_not_measured_alike_do_not_pass(scores, good, field, before, after, doubt):
+    runs = replace(good, **{field: before}), replace(scores("b", faithfulness=[1.0] * 52), **{field: after})
+    assert gate(*runs, "worse").failures == (doubt,)
+    # without a gate they are compared as ever, with a note
+    found = compare_runs(*runs)
+    assert found.notes == found.doubts == (doubt,)
 
 
-def test_expected_texts_that_were_made_to_fit_the_answers_do_not_pass(scores, good):
-    before = replace(good, expected={"s1": "x", "s2": "y"})
-    after = replace(scores("b", faithfulness=[1.0] * 52), expected={"s1": "x", "s2": "z"})
-    assert gate(before, after, "worse").failures == (
-        "1 sample has other expected texts in b than in good ('s2')",
-    )
-
-
-def test_other_questions_under_the_same_ids_do_not_pass(scores, good):
+def test_other_questions_or_other_ids_do_not_pass(scores, good):
     after = scores("b", faithfulness=[1.0] * 52)
-    after = replace(after, questions={**after.questions, "s3": "an easy one"})
-    with pytest.raises(ConfigError, match="other questions"):
-        gate(good, after, "worse")
-
-
-def test_other_ids_do_not_pass(scores, good):
-    after = scores("b", faithfulness=[1.0] * 52)
+    easy = {**after.questions, "s3": "an easy one"}
     renamed = {f"new-{each}": labels for each, labels in after.labels.items()}
-    with pytest.raises(ConfigError, match="no sample in common"):
-        gate(good, replace(after, labels=renamed), "worse")
+    for changed, why in (
+        ({"questions": easy}, "other questions"),
+        ({"labels": renamed}, "no sample in common"),
+    ):
+        with pytest.raises(ConfigError, match=why):
+            gate(good, replace(after, **changed), "worse")
 
 
 def test_easy_samples_that_came_since_do_not_raise_a_mean_above_its_minimum(scores, good):
@@ -194,10 +190,17 @@ def test_a_failure_comes_before_what_cannot_be_told(scores):
     assert gate(before, after, "worse", "cannot-tell", margin=None).code == 1
 
 
-@pytest.mark.parametrize("limit", ["faithfulness=nan", "faithfulness=inf", "faithfulness=", "faithfulness"])
-def test_a_minimum_that_is_no_number_is_wrong_use(good, limit):
-    with pytest.raises(ConfigError, match="is no minimum"):
-        limit_of(limit, good, "min")
+@pytest.mark.parametrize(
+    ("end", "limit", "why"),
+    [
+        *(("min", f"faithfulness{number}", "is no minimum") for number in ("=nan", "=inf", "=", "")),
+        ("min", "faithfulness=-0.1", "lie from 0 to 1"),
+        ("max", "faithfulness=10", "lie from 0 to 1"),
+    ],
+)
+def test_a_limit_that_is_no_number_or_outside_the_range_is_wrong_use(good, end, limit, why):
+    with pytest.raises(ConfigError, match=why):
+        limit_of(limit, good, end)
 
 
 # -- from real runs
@@ -300,12 +303,6 @@ def test_a_margin_that_no_loss_exceeds_is_refused(scores, good, margin):
         gate(good, scores("b", faithfulness=[0.0] * 52), "inferior", margin=margin)
 
 
-@pytest.mark.parametrize(("end", "limit"), [("min", "faithfulness=-0.1"), ("max", "faithfulness=10")])
-def test_a_limit_outside_the_range_is_refused(good, end, limit):
-    with pytest.raises(ConfigError, match="lie from 0 to 1"):
-        limit_of(limit, good, end)
-
-
 def test_sessions_that_came_since_do_not_widen_the_interval_of_a_loss(scores):
     column = [1.0] * 60
     before = scores("a", faithfulness=column)
@@ -317,14 +314,6 @@ def test_sessions_that_came_since_do_not_widen_the_interval_of_a_loss(scores):
     decision = gate(before, after, "worse")
     assert decision.code == 1
     assert any("another session in b than in a" in told for told in decision.failures)
-
-
-def test_texts_that_were_redacted_in_one_run_alone_do_not_pass(good, scores):
-    before = replace(good, models={"state of the texts": "as they were"})
-    after = replace(scores("b", faithfulness=GOOD), models={"state of the texts": "redacted"})
-    assert gate(before, after, "worse").failures == (
-        "the state of the texts of b is redacted, that of good as they were",
-    )
 
 
 def test_samples_that_were_not_measured_count_as_the_worst(scores):

@@ -90,26 +90,31 @@ def test_significant_rises_and_falls_against_the_baseline_are_marked(scores):
     assert [cell.mark for cell in overview.rows[1][2:]] == ["good", "weak"]
 
 
-def test_a_group_without_any_score_is_said_so_and_not_tested(scores):
-    run = scores(
-        faithfulness=[0.4, 0.5, None, None], labels={"retrieval_correct": [True, True, False, False]}
-    )
-    found = study_groups([run], by="retrieval_correct")
+ONLY = "a: true has only {} in some metric: its tests and intervals mean little"
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "why", "note"),
+    [
+        ([0.4, 0.5], [None, None], "a: false has no value",
+         "a: false has no score at all: every test with it is left out"),
+        ([1.0] * 4, [1.0] * 4, "neither group varies", ONLY.format("4 values")),
+        ([0.75], [0.25], "fewer than two values", ONLY.format("1 value")),
+    ],
+)  # fmt: skip
+def test_groups_that_cannot_be_tested_have_a_reason(scores, right, wrong, why, note):
+    labels = {"right": [True] * len(right) + [False] * len(wrong)}
+    found = study_groups([scores(faithfulness=[*right, *wrong], labels=labels)], by="right")
     (contrast,) = found.contrasts
-    assert (contrast.welch, contrast.note) == (None, "a: false has no value")
-    assert "a: false has no score at all: every test with it is left out" in found.notes
+    assert (contrast.welch, contrast.rank, contrast.note) == (None, None, why)
+    assert note in found.notes
 
 
 def test_two_values_in_a_group_come_with_a_warning(scores):
-    run = scores(faithfulness=[0.4, 0.5, 0.9, 0.8], labels={"retrieval_correct": [True, True, False, False]})
-    found = study_groups([run], by="retrieval_correct")
-    assert "a: true has only 2 values in some metric: its tests and intervals mean little" in found.notes
-
-
-def test_groups_that_do_not_vary_have_no_test_and_a_reason(scores):
-    run = scores(faithfulness=[1.0] * 8, labels={"retrieval_correct": [True, False] * 4})
-    (contrast,) = study_groups([run], by="retrieval_correct").contrasts
-    assert (contrast.welch, contrast.rank, contrast.note) == (None, None, "neither group varies")
+    run = scores(faithfulness=[0.4, 0.5, 0.9, 0.8], labels={"right": [True, True, False, False]})
+    found = study_groups([run], by="right")
+    assert ONLY.format("2 values") in found.notes
+    assert found.contrasts[0].welch is not None
 
 
 def test_scores_that_are_nearly_all_alike_come_with_a_warning(scores):
@@ -120,13 +125,9 @@ def test_scores_that_are_nearly_all_alike_come_with_a_warning(scores):
     assert not study_groups([scores(faithfulness=[1.0] * 47 + [0.0] * 3)]).notes
 
 
-def test_one_value_has_no_spread_and_no_test(scores):
+def test_one_value_has_no_spread(scores):
     run = scores(faithfulness=[0.75, 0.25], labels={"retrieval_correct": [True, False]})
-    found = study_groups([run], by="retrieval_correct")
-    (contrast,) = found.contrasts
-    assert (contrast.welch, contrast.rank, contrast.note) == (None, None, "fewer than two values")
-    assert "a: true has only 1 value in some metric: its tests and intervals mean little" in found.notes
-    means, intervals, _ = group_tables(found)
+    means, intervals, _ = group_tables(study_groups([run], by="retrieval_correct"))
     assert shown(means.rows[0][-1], "summary") == "0.75 1"
     assert flat(intervals).rows[0][flat(intervals).header.index("sd")] is None
 

@@ -10,8 +10,7 @@ pytest.importorskip("statsmodels", reason="statsmodels is not installed")
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from ragmetrics_core.study._intervals import Estimate, summary_of, wilson_interval
-from ragmetrics_core.study._parts import mean_of
+from ragmetrics_core.study._parts import Estimate, mean_of, summary_of, wilson_interval
 from ragmetrics_core.study._resampling import bootstrap_mean
 
 COUNTS = st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))

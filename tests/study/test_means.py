@@ -10,7 +10,7 @@ pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetr
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from ragmetrics_core.study._means import score_mean
+from ragmetrics_core.study._parts import score_mean
 
 
 def test_yes_no_scores_have_the_interval_of_a_share():

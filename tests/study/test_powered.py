@@ -12,7 +12,7 @@ from ragmetrics_core.study import (
     powered_slices,
     powered_tables,
 )
-from ragmetrics_core.study._powered import prediction_powered_mean
+from ragmetrics_core.study._quality import prediction_powered_mean
 
 
 def two_runs(scores, n=200, labelled=60):
@@ -86,7 +86,7 @@ def test_each_slice_is_estimated_as_a_run_of_its_own(scores):
     found = powered_slices(run, labels, metric="faithfulness", by="kind")
     easy = run.only([each for each, of in run.labels.items() if of["kind"] == "easy"])
     own = estimate_quality(easy, labels, metric="faithfulness")
-    assert (found.slices[0].name, found.slices[0].powered) == ("easy", own.powered)
+    assert (found.slices[0].one, found.slices[0].powered) == ("easy", own.powered)
     one, other = found.slices
     assert found.differences[0].powered.value == pytest.approx(one.powered.value - other.powered.value)
     assert [table.name for table in powered_tables(found)] == ["differences", "slices"]

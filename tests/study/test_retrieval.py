@@ -5,7 +5,7 @@ import pytest
 from ragmetrics_core import Sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import first_hits, retrieval_tables, study_retrieval
-from ragmetrics_core.study._intervals import wilson_interval
+from ragmetrics_core.study._parts import wilson_interval
 
 
 def retriever(name, *ranked):
@@ -19,7 +19,11 @@ def retriever(name, *ranked):
 
 def test_a_question_is_right_when_a_right_id_is_among_the_first_k():
     found = study_retrieval([retriever("a", "rxy", "xry", "xyr", "xyz")], ks=(1, 2, 3))
-    assert [(each.k, each.hits, each.n) for each in found.accuracies] == [(1, 1, 4), (2, 2, 4), (3, 3, 4)]
+    assert [(each.k, each.share.value, each.n) for each in found.accuracies] == [
+        (1, 0.25, 4),
+        (2, 0.5, 4),
+        (3, 0.75, 4),
+    ]
     assert found.accuracies[0].share == wilson_interval(1, 4)
 
 

@@ -13,8 +13,7 @@ from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.multitest import multipletests
 
 from ragmetrics_core.study._distributions import binomial_test, mann_whitney
-from ragmetrics_core.study._intervals import Estimate
-from ragmetrics_core.study._parts import MeanPart
+from ragmetrics_core.study._parts import Estimate, MeanPart
 from ragmetrics_core.study._tests import effect_size, holm, mean_test
 
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=12)

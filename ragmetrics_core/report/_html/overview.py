@@ -16,7 +16,7 @@ from ragmetrics_core.runs import Key, Outcome, Run
 from ragmetrics_core.runs._shown import ShownContexts
 from ragmetrics_core.study import Estimate, PairedMetric, compare_runs, read_scores, study_funnel
 from ragmetrics_core.study._clustering import Clustering, clustering_of
-from ragmetrics_core.study._means import score_mean
+from ragmetrics_core.study._parts import score_mean
 
 __all__ = ["overview"]
 
