@@ -16,8 +16,7 @@ from ragmetrics_core.metrics import RECOMMENDED, Metric, get, resolve
 from ragmetrics_core.metrics._catalogue import models_needed, with_settings
 from ragmetrics_core.metrics._metric import is_metric, is_metric_class
 from ragmetrics_core.models import Traffic, as_embedder, as_scorer, missing_model
-from ragmetrics_core.models._judge_options import TIMEOUT, read_options
-from ragmetrics_core.models._names import judges_by_name
+from ragmetrics_core.models._names import TIMEOUT, judges_by_name, read_options
 from ragmetrics_core.probe import chosen_by_cards
 from ragmetrics_core.protocol import Embedder, Judge, Scorer
 from ragmetrics_core.runs import Run
@@ -52,7 +51,7 @@ __all__ = [
 ]
 
 JUDGE_NAMES = (
-    "embedded, embedded:strict, openai:MODEL, openai:MODEL@URL, llama, llama:PATH, entailment:MODEL, "
+    "embedded, embedded:strict, openai:MODEL, openai:MODEL@URL, entailment:MODEL, "
     "grounded:MODEL or cascade:CHEAP,DEAR"
 )
 OWN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")

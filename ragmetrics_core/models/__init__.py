@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ragmetrics_core.models._entailment import EntailmentJudge
     from ragmetrics_core.models._lexical import LexicalJudge
     from ragmetrics_core.models._line import Line
-    from ragmetrics_core.models._llama import LlamaJudge
     from ragmetrics_core.models._meter import Meter, Tally
     from ragmetrics_core.models._openai_compatible import OpenAIEmbedder, OpenAIJudge
     from ragmetrics_core.models._traffic import Traffic, TrafficArgs
@@ -39,7 +38,6 @@ __all__ = [
     "EntailmentJudge",
     "LexicalJudge",
     "Line",
-    "LlamaJudge",
     "Meter",
     "OpenAIEmbedder",
     "OpenAIJudge",
@@ -76,7 +74,6 @@ _MODULES = {
     "EntailmentJudge": "_entailment",
     "LexicalJudge": "_lexical",
     "Line": "_line",
-    "LlamaJudge": "_llama",
     "Meter": "_meter",
     "OpenAIEmbedder": "_openai_compatible",
     "OpenAIJudge": "_openai_compatible",

@@ -8,14 +8,17 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Final, Literal, get_args
 
 from ragmetrics_core.models._encoders import Encoder
 from ragmetrics_core.models._openai_endpoint import encodable
 from ragmetrics_core.models.grounded._formats import factcg_chunks, factcg_text, minicheck_chunks
 from ragmetrics_core.models.grounded._judge import GroundedFinding
 
-__all__ = ["FactCG", "MiniCheck"]
+__all__ = ["MINICHECKS", "FactCG", "MiniCheck"]
+
+MiniCheckKind = Literal["roberta", "deberta", "flan-t5"]
+MINICHECKS: Final[tuple[MiniCheckKind, ...]] = get_args(MiniCheckKind)
 
 # The numbers of the tokens that MiniCheck-Flan-T5 begins its answer with: not supported, supported.
 _ANSWERS = [3, 209]
@@ -94,7 +97,7 @@ class MiniCheck(_Classifier):
         kind: which of the three it is.
     """
 
-    kind: Literal["roberta", "deberta", "flan-t5"]
+    kind: MiniCheckKind
 
     @property
     def identity(self) -> str:

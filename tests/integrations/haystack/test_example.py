@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 needs_models = pytest.mark.skipif(
     any(importlib.util.find_spec(each) is None for each in ("xllamacpp", "wordllama", "scipy")),
-    reason="needs the extras embedded, llama and study",
+    reason="needs the extras embedded and study, and xllamacpp",
 )
 
 
