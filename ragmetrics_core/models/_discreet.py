@@ -9,7 +9,7 @@ from ragmetrics_core.models._secrets import in_environment, secrets_in, without_
 from ragmetrics_core.protocol import Completion
 from ragmetrics_core.redaction import Redact, redacted, redacted_reply
 
-__all__ = ["Discretion", "redacted_completion"]
+__all__ = ["Discretion", "redacted_completion", "same_error"]
 
 
 def redacted_completion(redact: Redact, reply: Completion) -> Completion:
@@ -24,6 +24,13 @@ def redacted_completion(redact: Redact, reply: Completion) -> Completion:
         model=redacted(redact, reply.model),
         finish_reason=reply.finish_reason and redacted(redact, reply.finish_reason),
     )
+
+
+def same_error(error: ModelError, message: str) -> ModelError:
+    """The error with other words; its class may have a constructor of its own."""
+    same = type(error).__new__(type(error), message)
+    same.__dict__.update(error.__dict__)
+    return same
 
 
 @dataclass(frozen=True)
@@ -68,10 +75,7 @@ class Discretion:
         if clean == message:
             return error
         if isinstance(error, ModelError):
-            kind = type(error)
-            same = kind.__new__(kind, clean)
-            same.__dict__.update(error.__dict__)
-            return same
+            return same_error(error, clean)
         if isinstance(error, TimeoutError):
             return ModelTimeout(clean)
         if isinstance(error, RuntimeError):  # of which others tell whose event loop a model belongs to

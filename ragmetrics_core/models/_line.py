@@ -2,31 +2,40 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
-from typing import Any, Final, NamedTuple, TypeVar, cast
+from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from ragmetrics_core._branches import own_task
-from ragmetrics_core.errors import AccessRefused, BudgetSpent, ModelError, ModelOverloaded
-from ragmetrics_core.journal import Journal, call_address, decode_reply
-from ragmetrics_core.models._access import Access
-from ragmetrics_core.models._allowance import Asked
-from ragmetrics_core.models._answers import RATINGS, REPLIES, VECTORS, Kind
-from ragmetrics_core.models._attempts import Attempts
+from ragmetrics_core.errors import (
+    AccessRefused,
+    BudgetSpent,
+    ModelError,
+    ModelOverloaded,
+    ModelTimeout,
+    TransientModelError,
+)
+from ragmetrics_core.journal import (
+    Journal,
+    call_address,
+    decode_rating,
+    decode_reply,
+    decode_vector,
+    encode_rating,
+    encode_reply,
+    encode_vector,
+)
+from ragmetrics_core.models._batched import Vectors, in_rows
 from ragmetrics_core.models._cascade import Decider, decider_of
-from ragmetrics_core.models._deadline import DeadlineTimer
-from ragmetrics_core.models._discreet import Discretion
-from ragmetrics_core.models._flight import Flight, joined_flights
+from ragmetrics_core.models._discreet import Discretion, same_error
 from ragmetrics_core.models._foreign_errors import model_error
 from ragmetrics_core.models._meter import Meter
-from ragmetrics_core.models._pace import Pace, Turns
+from ragmetrics_core.models._pace import Allowance, Asked, Attempts, Pace, Turns
 from ragmetrics_core.models._per_loop import PerLoop
 from ragmetrics_core.models._traffic import Traffic
-from ragmetrics_core.models._vectors import Vectors, of_one_length
 from ragmetrics_core.models._wrapper import Wrapper, unwrapped
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer
@@ -34,7 +43,64 @@ from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scor
 __all__ = ["Line"]
 
 T = TypeVar("T")
-_ENDLESS: Final = nullcontext()
+Flights = dict[str, "asyncio.Future[Any]"]
+"""Answers that are on their way, by address; None for one whose call was cancelled or did not answer it."""
+
+# What refuses the first call, or so many in a row, refuses every one.
+_REFUSALS_IN_A_ROW = 3
+
+
+@dataclass(frozen=True)
+class Kind(Generic[T]):
+    """What a kind of model answers.
+
+    Attributes:
+        checked: takes what a model gave, how many answers were asked for, the model's identity, and what
+            takes out what is private.
+        encode, decode: to the form in which the journal stores one, and back.
+    """
+
+    checked: Callable[[Any, int, str, Discretion], Sequence[T]]
+    encode: Callable[[T], bytes]
+    decode: Callable[[bytes], T]
+
+
+def _replies(given: Any, count: int, identity: str, discretion: Discretion) -> Sequence[Completion]:
+    """At most so many replies and at least one, without what is private."""
+    if not given:
+        raise ModelError(f"the judge {identity} returned no reply")
+    for reply in given:
+        if not isinstance(reply, Completion) or not isinstance(cast("object", reply.text), str):
+            kind = type(getattr(reply, "text", reply)).__name__
+            raise ModelError(f"the judge {identity} replied with {kind}, not with text")
+    return discretion.replies(given[:count])
+
+
+def _vectors(given: Any, count: int, identity: str, _: Discretion) -> Sequence[Vectors]:
+    """One vector for each text."""
+    vectors = np.asarray(given)
+    is_whole = vectors.ndim == 2 and len(vectors) == count and vectors.size
+    if not is_whole or not np.isfinite(vectors).all():
+        raise ModelError(
+            f"the embedder {identity} gave an array of shape {vectors.shape} for {count} "
+            "texts, or one with numbers that are not finite"
+        )
+    return list(vectors)
+
+
+def _ratings(given: Any, count: int, identity: str, _: Discretion) -> Sequence[float]:
+    """One number for each pair."""
+    if len(given) != count or not np.isfinite(given).all():
+        raise ModelError(
+            f"the scorer {identity} gave {len(given)} ratings for {count} pairs, or "
+            "numbers that are not finite"
+        )
+    return [float(rating) for rating in given]
+
+
+_REPLIES: Final = Kind(_replies, encode_reply, decode_reply)
+_VECTORS: Final = Kind(_vectors, encode_vector, decode_vector)
+_RATINGS: Final = Kind(_ratings, encode_rating, decode_rating)
 
 
 @dataclass(frozen=True)
@@ -80,7 +146,9 @@ class Line(Wrapper):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.pace is None:
-            allowance = self.traffic.allowance() if isinstance(unwrapped(self.inner), Judge) else None
+            limits = (self.traffic.requests_per_minute, self.traffic.tokens_per_minute)
+            is_limited = any(limits) and isinstance(unwrapped(self.inner), Judge)
+            allowance = Allowance(*limits) if is_limited else None
             pace = Pace(min(self.traffic.concurrency, super().concurrency), allowance)
             object.__setattr__(self, "pace", pace)
 
@@ -126,15 +194,19 @@ class Line(Wrapper):
                 return stored
             if addresses[0] not in flights:
                 break
-            flying = list(takewhile(bool, map(flights.get, addresses)))
-            if joined := await joined_flights(cast("list[Flight[Completion]]", flying)):
+            joined: list[Completion] = []
+            for flight in list(takewhile(bool, map(flights.get, addresses))):
+                if flight is None or (reply := await asyncio.shield(flight)) is None:
+                    break
+                joined.append(reply)
+            if joined:
                 self.meter.tally.shared += len(joined)
                 return joined
         if len(addresses) > 1:
             addresses = self._unknown_run(addresses)
         if len(addresses) < request.draws:
             request = request._replace(draws=len(addresses))
-        return await self._ask(addresses, cast("Judge", self.inner).agenerate, request, REPLIES)
+        return await self._ask(addresses, cast("Judge", self.inner).agenerate, request, _REPLIES)
 
     async def aembed(self, texts: Sequence[str]) -> Vectors:
         """One row for each text; only those texts are embedded that the journal does not have.
@@ -149,18 +221,16 @@ class Line(Wrapper):
 
         def embed(addresses: Sequence[str]) -> Awaitable[Sequence[Vectors]]:
             asked = [text_at[address] for address in addresses]
-            return self._ask(addresses, cast("Embedder", self.inner).aembed, asked, VECTORS)
+            return self._ask(addresses, cast("Embedder", self.inner).aembed, asked, _VECTORS)
 
-        rows = await self._each(list(text_at), embed, VECTORS)
+        rows = await self._each(list(text_at), embed, _VECTORS)
         at = {text: position for position, text in enumerate(text_at.values())}
-        try:
-            return np.stack(of_one_length(rows))[[at[text] for text in texts]]
-        except ValueError:
-            journal = self.journal.path if self.journal else None
-            raise ModelError(
-                f"the embedder {self.identity} gives vectors of another length than before: name it "
-                f"differently, or prune its vectors from the journal {journal or 'in memory'}"
-            ) from None
+        journal = (self.journal and self.journal.path) or "in memory"
+        otherwise = (
+            f"the embedder {self.identity} gives vectors of another length than before: name it differently, "
+            f"or prune its vectors from the journal {journal}"
+        )
+        return in_rows(rows, otherwise)[[at[text] for text in texts]]
 
     async def arate(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
         """One number for each pair; only those pairs are rated that the journal does not have.
@@ -176,9 +246,9 @@ class Line(Wrapper):
 
         def rate(addresses: Sequence[str]) -> Awaitable[Sequence[float]]:
             asked = [cast("tuple[str, str]", pair_at[each]) for each in addresses]
-            return self._ask(addresses, cast("Scorer", self.inner).arate, asked, RATINGS)
+            return self._ask(addresses, cast("Scorer", self.inner).arate, asked, _RATINGS)
 
-        ratings = await self._each(list(pair_at), rate, RATINGS)
+        ratings = await self._each(list(pair_at), rate, _RATINGS)
         rating_of = dict(zip(pair_at.values(), ratings, strict=True))
         return [rating_of[pair] for pair in pairs]
 
@@ -193,35 +263,36 @@ class Line(Wrapper):
 
         It is made in the caller's own task: cancelling that ends it, and nothing is left behind.
         """
-        flights, gate, alarm = self._here()
+        flights, gate = self._here()
+        loop = asyncio.get_running_loop()
         for address in addresses:
-            flights[address] = Flight()
+            flights[address] = loop.create_future()
         pace, timeout = self._pace, None if self._answers_at_once else self.traffic.timeout
         attempts = Attempts(self.traffic)
         answers: Sequence[T] = ()
         failure: BaseException | None = None
         try:
             while True:
-                attempts.wait()
                 tokens = await pace.allowance.turn(asked) if pace.allowance else 0.0
-                if not gate.entered():
-                    await gate.turn()
+                await gate.turn()
                 slowdowns = pace.slowdowns
                 attempts.begin()
                 given: Sequence[Any] = ()
                 begun = False
+                limit = asyncio.timeout(timeout)
                 try:
                     if not self._answers_at_once:
                         await own_task()
                     begun = self._begin(asked)
-                    with _ENDLESS if timeout is None else alarm.after(timeout):
+                    async with limit:
                         given = await call(asked)
                     answers = kind.checked(given, len(addresses), self.identity, self._discretion)
                     failure = None
                 except (asyncio.CancelledError, GeneratorExit):
                     raise
                 except BaseException as error:  # the boundary to foreign code: a model may raise anything
-                    failure = self._told(error)
+                    late = ModelTimeout(f"no answer within {timeout:g} s") if limit.expired() else None
+                    failure = self._told(late or error)
                     if isinstance(failure, ModelOverloaded):
                         pace.slow_down(slowdowns)
                         gate.hold(failure.retry_after)
@@ -235,11 +306,11 @@ class Line(Wrapper):
                 delay = attempts.delay(failure)
                 if delay is None:
                     self.meter.tally.failed += not isinstance(failure, BudgetSpent)
-                    raise attempts.counted(failure)
+                    raise _counted(failure, attempts.made)
                 await asyncio.sleep(delay)
                 self.meter.tally.retried += 1
             pace.succeeded(slowdowns)
-            self._access.granted()
+            pace.refusals_left = _REFUSALS_IN_A_ROW
             if pace.allowance and isinstance(asked, Generate):
                 pace.allowance.settle(tokens, given)
             self._keep(addresses, answers, kind)
@@ -249,9 +320,13 @@ class Line(Wrapper):
             raise
         finally:
             # After a cancellation there is neither answer nor failure: one of those who wait takes over.
-            told = failure if isinstance(failure, Exception) else None
             for number, address in enumerate(addresses):
-                flights.pop(address).end(answers[number] if number < len(answers) else None, told)
+                flight = flights.pop(address)
+                if isinstance(failure, Exception):
+                    flight.set_exception(failure)
+                    flight.exception()  # nobody need wait for it
+                else:
+                    flight.set_result(answers[number] if number < len(answers) else None)
 
     async def _each(
         self,
@@ -263,7 +338,7 @@ class Line(Wrapper):
         found: dict[str, T] = {}
         flights = self._here().flights
         while len(found) < len(addresses):
-            others: dict[str, Flight[T]] = {}
+            others: Flights = {}
             mine: list[str] = []
             for address in addresses:
                 if address in found:
@@ -279,8 +354,7 @@ class Line(Wrapper):
             if mine:
                 found.update(zip(mine, await ask(mine), strict=True))
             for address, flight in others.items():
-                answer = await flight.join()
-                if answer is not None:
+                if (answer := await asyncio.shield(flight)) is not None:
                     found[address] = answer
                     self.meter.tally.shared += 1
         return [found[address] for address in addresses]
@@ -302,7 +376,8 @@ class Line(Wrapper):
         # a function may raise what its client does
         refusal = model_error(error, unwrapped(self.inner)) if isinstance(error, Exception) else error
         if isinstance(refusal, AccessRefused):
-            self._access.refused(refusal)
+            self._pace.refusals_left -= 1
+            refusal.is_lasting = self._pace.refusals_left <= 0
             error = refusal
         return self._discretion.error(error)
 
@@ -352,17 +427,22 @@ class Line(Wrapper):
         return bool(vars(type(unwrapped(self.inner))).get("answers_at_once"))
 
     @cached_property
-    def _access(self) -> Access:
-        return Access()
-
-    @cached_property
     def decider(self) -> Decider | None:
         """Says who of a judge that is made of several answers a request, by identity; None for any other."""
         return decider_of(self.inner)
 
     @cached_property
     def _here(self) -> "PerLoop[_Here]":
-        return PerLoop(lambda: _Here({}, self._pace.gate(), DeadlineTimer()))
+        return PerLoop(lambda: _Here({}, self._pace.gate()))
+
+
+def _counted(failure: BaseException, attempts: int) -> BaseException:
+    """The failure with the number of attempts; a copy, because several callers may hold it."""
+    if attempts <= 1 or not isinstance(failure, TransientModelError):
+        return failure
+    counted = same_error(failure, f"{failure} (after {attempts} attempts)")
+    counted.__cause__ = failure
+    return counted
 
 
 def _addresses(identity: str, digest: str, request: Generate[Any]) -> Sequence[str]:
@@ -374,6 +454,5 @@ def _addresses(identity: str, digest: str, request: Generate[Any]) -> Sequence[s
 class _Here(NamedTuple):
     """What a line has of the running loop."""
 
-    flights: dict[str, Flight[Any]]
+    flights: Flights
     gate: Turns
-    alarm: DeadlineTimer
