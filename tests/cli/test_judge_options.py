@@ -160,10 +160,9 @@ def test_an_export_without_the_embedders_key_writes_the_judges_requests_and_name
 
 def test_a_plan_needs_no_package_of_the_judge(one, monkeypatch):
     # as on a machine that only plans
-    monkeypatch.setitem(sys.modules, "openai", None)
-    monkeypatch.setattr("ragmetrics_core.models._openai_endpoint.missing_package", lambda: "openai")
+    monkeypatch.setitem(sys.modules, "aiohttp", None)
     assert plan([ROW], metrics="faithfulness", judge=MODELS[0]).total.calls == 2
-    with pytest.raises(ConfigError, match="needs the openai package"):
+    with pytest.raises(ConfigError, match="needs the aiohttp package"):
         judge_by_name(MODELS[0])
 
 

@@ -6,11 +6,10 @@ import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
-from ragmetrics_core.models._openai_compatible import completions_in
-from ragmetrics_core.models._openai_endpoint import Endpoint, encodable
+from ragmetrics_core.models._openai_compatible import Served, completions_in
+from ragmetrics_core.models._openai_endpoint import encodable
 from ragmetrics_core.models.grounded._formats import (
     BESPOKE_SYSTEM,
     GUARDIAN_BLOCK,
@@ -22,30 +21,19 @@ from ragmetrics_core.shapes import is_list, is_mapping
 
 __all__ = ["BespokeMiniCheck", "GraniteGuardian"]
 
-_LARGEST_REPLY = 2**20
 # Bespoke-MiniCheck reads 32,768 tokens, of which its makers keep 300 for the statement.
 _BESPOKE_TOKENS = 32_768 - 300
 _SCORE = re.compile(r"<score>\s*(yes|no)\s*</score>", re.IGNORECASE)
 _THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _OnServer:
+@dataclass(frozen=True, repr=False)
+class _OnServer(Served):
     """A grounded model behind an OpenAI-compatible server; a call for each statement and chunk.
 
-    Attributes:
-        model: the model's name, as the server knows it.
-        base_url: the server; by default OPENAI_BASE_URL.
-
     Raises:
-        ConfigError: the openai package is missing, or the address cannot be used.
+        ConfigError: the aiohttp package is missing, or the address cannot be used.
     """
-
-    model: str
-    base_url: str | None = None
-
-    def __post_init__(self) -> None:
-        _ = self._endpoint
 
     @abstractmethod
     async def _one(self, claim: str, text: str) -> GroundedFinding:
@@ -68,22 +56,12 @@ class _OnServer:
     async def _asked(self, body: Mapping[str, object]) -> tuple[str, Sequence[Mapping[str, float]]]:
         """The reply, and for each of its tokens the likeliest ones with their probabilities."""
         settings = {"model": self.model, "temperature": 0, "logprobs": True}
-        reply = await self._endpoint.post("/chat/completions", {**settings, **body})
-        text = completions_in(reply, where=self._endpoint.url, model=self.model)[0].text
+        reply = await self.endpoint.post("/chat/completions", {**settings, **body})
+        text = completions_in(reply, where=self.endpoint.url, model=self.model)[0].text
         return text, [dict(_likely(step)) for step in _steps(reply)]
 
-    @cached_property
-    def _endpoint(self) -> Endpoint:
-        return Endpoint(
-            type(self).__name__,
-            model=self.model,
-            base_url=self.base_url,
-            api_key=None,
-            largest=_LARGEST_REPLY,
-        )
 
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, repr=False)
 class BespokeMiniCheck(_OnServer):
     """Bespoke-MiniCheck-7B as Liyan06/MiniCheck, minicheck/inference.py (`LLMCheck`), asks it.
 
@@ -94,7 +72,7 @@ class BespokeMiniCheck(_OnServer):
     @property
     def identity(self) -> str:
         """Server and model."""
-        return f"bespoke-minicheck:{self._endpoint.url}/{self.model}"
+        return f"bespoke-minicheck:{self.endpoint.url}/{self.model}"
 
     async def _one(self, claim: str, text: str) -> GroundedFinding:
         chunks = minicheck_chunks(text, size=_BESPOKE_TOKENS, count=lambda part: -(-len(part) // 3))
@@ -119,7 +97,7 @@ class BespokeMiniCheck(_OnServer):
         return GroundedFinding(share > 0.5, min(1.0, share), f"supported with probability {share:.3f}")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, repr=False)
 class GraniteGuardian(_OnServer):
     """Granite Guardian 4.1 as ibm-granite/granite-guardian, evaluation/models, asks it, without thinking.
 
@@ -131,7 +109,7 @@ class GraniteGuardian(_OnServer):
     @property
     def identity(self) -> str:
         """Server and model."""
-        return f"granite-guardian:{self._endpoint.url}/{self.model}"
+        return f"granite-guardian:{self.endpoint.url}/{self.model}"
 
     async def _one(self, claim: str, text: str) -> GroundedFinding:
         said, steps = await self._asked(
