@@ -14,8 +14,8 @@ from ragmetrics_core.drivers import Calls, Models, wired
 from ragmetrics_core.errors import ModelError, ModelRefused
 from ragmetrics_core.models import CallableJudge, PromptChecker, Traffic, as_embedder, as_judge
 from ragmetrics_core.models._cascade import decider
-from ragmetrics_core.models._discreet import Discretion
 from ragmetrics_core.models._per_loop import PerLoop
+from ragmetrics_core.models._redactor import Redactor
 from ragmetrics_core.models._wrapper import unwrapped
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Narrow, TextFunction
 from ragmetrics_core.redaction import Redact
@@ -31,7 +31,7 @@ _OTHER_LOOP = (
 )
 
 
-class _Guard(Discretion):
+class _Guard(Redactor):
     """Takes care besides that no model harms its caller.
 
     A model that belongs to the application's event loop fails with what to do about it, and one that tries
@@ -201,4 +201,4 @@ def calls_to(models: Models, traffic: Traffic, redact: Redact | None) -> Calls:
 
     A journal, even in memory, would keep every reply of an application that runs for months.
     """
-    return wired(models, traffic, None, redact=redact, discretion=_Guard, ends_when_refused=False)
+    return wired(models, traffic, None, redact=redact, redactor=_Guard, ends_when_refused=False)

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from ragmetrics_core._lazy import loaded_when_asked
 from ragmetrics_core.models._foreign_errors import foreign_answer, model_error
 from ragmetrics_core.models._foreign_settings import SettingsDigest, foreign_name, settings_digest
-from ragmetrics_core.models._secrets import bare_address, holds_secret, keyless, settings_for_names
+from ragmetrics_core.models._redactor import keyless
+from ragmetrics_core.models._secrets import bare_address, holds_secret, settings_for_names
 from ragmetrics_core.models._wrapping import (
     CallableJudge,
     PromptChecker,

@@ -30,11 +30,11 @@ from ragmetrics_core.journal import (
 )
 from ragmetrics_core.models._batched import Vectors, in_rows
 from ragmetrics_core.models._cascade import Decider, decider_of
-from ragmetrics_core.models._discreet import Discretion, same_error
 from ragmetrics_core.models._foreign_errors import model_error
 from ragmetrics_core.models._meter import Meter
 from ragmetrics_core.models._pace import Allowance, Asked, Attempts, Pace, Turns
 from ragmetrics_core.models._per_loop import PerLoop
+from ragmetrics_core.models._redactor import Redactor, same_error
 from ragmetrics_core.models._traffic import Traffic
 from ragmetrics_core.models._wrapper import Wrapper, unwrapped
 from ragmetrics_core.prompts import digest_of
@@ -60,12 +60,12 @@ class Kind(Generic[T]):
         encode, decode: to the form in which the journal stores one, and back.
     """
 
-    checked: Callable[[Any, int, str, Discretion], Sequence[T]]
+    checked: Callable[[Any, int, str, Redactor], Sequence[T]]
     encode: Callable[[T], bytes]
     decode: Callable[[bytes], T]
 
 
-def _replies(given: Any, count: int, identity: str, discretion: Discretion) -> Sequence[Completion]:
+def _replies(given: Any, count: int, identity: str, redactor: Redactor) -> Sequence[Completion]:
     """At most so many replies and at least one, without what is private."""
     if not given:
         raise ModelError(f"the judge {identity} returned no reply")
@@ -73,10 +73,10 @@ def _replies(given: Any, count: int, identity: str, discretion: Discretion) -> S
         if not isinstance(reply, Completion) or not isinstance(cast("object", reply.text), str):
             kind = type(getattr(reply, "text", reply)).__name__
             raise ModelError(f"the judge {identity} replied with {kind}, not with text")
-    return discretion.replies(given[:count])
+    return redactor.replies(given[:count])
 
 
-def _vectors(given: Any, count: int, identity: str, _: Discretion) -> Sequence[Vectors]:
+def _vectors(given: Any, count: int, identity: str, _: Redactor) -> Sequence[Vectors]:
     """One vector for each text."""
     vectors = np.asarray(given)
     is_whole = vectors.ndim == 2 and len(vectors) == count and vectors.size
@@ -88,7 +88,7 @@ def _vectors(given: Any, count: int, identity: str, _: Discretion) -> Sequence[V
     return list(vectors)
 
 
-def _ratings(given: Any, count: int, identity: str, _: Discretion) -> Sequence[float]:
+def _ratings(given: Any, count: int, identity: str, _: Redactor) -> Sequence[float]:
     """One number for each pair."""
     if len(given) != count or not np.isfinite(given).all():
         raise ModelError(
@@ -130,7 +130,7 @@ class Line(Wrapper):
         traffic: how it is asked.
         journal: where answers are kept; None keeps none.
         meter: counts what is asked.
-        discretion: cleans what the model says; by default of the keys that can be seen in it.
+        redactor: cleans what the model says; by default of the keys that can be seen in it.
         pace: how many calls may be in flight.
 
     Raises:
@@ -140,7 +140,7 @@ class Line(Wrapper):
     traffic: Traffic = field(default_factory=Traffic)
     journal: Journal | None = None
     meter: Meter = field(default_factory=Meter, repr=False, compare=False)
-    discretion: Discretion | None = field(default=None, repr=False, compare=False)
+    redactor: Redactor | None = field(default=None, repr=False, compare=False)
     pace: Pace | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -160,12 +160,12 @@ class Line(Wrapper):
         *,
         journal: Journal | None,
         meter: Meter,
-        discretion: Discretion,
+        redactor: Redactor,
     ) -> "Line":
         """A run's line to a model; one that is a line already keeps its traffic and its pace."""
         if isinstance(model, Line):
-            return replace(model, journal=journal, meter=meter, discretion=discretion)
-        return cls(model, traffic, journal, meter, discretion)
+            return replace(model, journal=journal, meter=meter, redactor=redactor)
+        return cls(model, traffic, journal, meter, redactor)
 
     @property
     def concurrency(self) -> int:
@@ -286,7 +286,7 @@ class Line(Wrapper):
                     begun = self._begin(asked)
                     async with limit:
                         given = await call(asked)
-                    answers = kind.checked(given, len(addresses), self.identity, self._discretion)
+                    answers = kind.checked(given, len(addresses), self.identity, self._redactor)
                     failure = None
                 except (asyncio.CancelledError, GeneratorExit):
                     raise
@@ -379,7 +379,7 @@ class Line(Wrapper):
             self._pace.refusals_left -= 1
             refusal.is_lasting = self._pace.refusals_left <= 0
             error = refusal
-        return self._discretion.error(error)
+        return self._redactor.error(error)
 
     def _body(self, address: str) -> bytes | None:
         return None if self._kept is None else self._kept.get(address)
@@ -393,7 +393,7 @@ class Line(Wrapper):
         self.meter.tally.cached += len(bodies)
         stored = [decode_reply(body) for body in bodies if body is not None]
         # a journal may hold what was not redacted: one that runs share, or replies from a file
-        return stored if self._discretion.redact is None else self._discretion.replies(stored)
+        return stored if self._redactor.redact is None else self._redactor.replies(stored)
 
     def _unknown_run(self, addresses: Sequence[str]) -> Sequence[str]:
         """The first address and those after it, up to the first whose answer is known or on its way."""
@@ -417,8 +417,8 @@ class Line(Wrapper):
         return self.pace
 
     @cached_property
-    def _discretion(self) -> Discretion:
-        return self.discretion or Discretion(self.inner)
+    def _redactor(self) -> Redactor:
+        return self.redactor or Redactor(self.inner)
 
     @cached_property
     def _answers_at_once(self) -> bool:

@@ -1,4 +1,4 @@
-"""What a model says, without what is private: no key, and nothing that `redact` takes out."""
+"""What models and other people's code say, without what is private, before it enters a record or a log."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,21 +9,7 @@ from ragmetrics_core.models._secrets import in_environment, secrets_in, without_
 from ragmetrics_core.protocol import Completion
 from ragmetrics_core.redaction import Redact, redacted, redacted_reply
 
-__all__ = ["Discretion", "redacted_completion", "same_error"]
-
-
-def redacted_completion(redact: Redact, reply: Completion) -> Completion:
-    """A reply as `redact` leaves it, and what the server says of it.
-
-    Raises:
-        ConfigError: `redact` raised something or returned no text.
-    """
-    return replace(
-        reply,
-        text=redacted_reply(redact, reply.text),
-        model=redacted(redact, reply.model),
-        finish_reason=reply.finish_reason and redacted(redact, reply.finish_reason),
-    )
+__all__ = ["Redactor", "keyless", "same_error"]
 
 
 def same_error(error: ModelError, message: str) -> ModelError:
@@ -33,8 +19,13 @@ def same_error(error: ModelError, message: str) -> ModelError:
     return same
 
 
+def keyless(error: object, *models: object) -> str:
+    """The words of an error without the keys of models and of the environment, for a record or a log."""
+    return Redactor(models).words(str(error))
+
+
 @dataclass(frozen=True)
-class Discretion:
+class Redactor:
     """Takes keys, and what `redact` takes out, from the replies and errors of a model.
 
     Both go on record, and a server may repeat the key that it was sent. Known as keys are those that can be
@@ -42,12 +33,21 @@ class Discretion:
     reply is changed before it is stored or read, so that its record gives the same score again.
 
     Attributes:
-        model: the judge, embedder or scorer.
+        model: the judge, embedder or scorer, or whatever else may hold a key.
         redact: applied to every reply and every error; None for keys alone.
     """
 
-    model: object
+    model: object = None
     redact: Redact | None = None
+
+    def words(self, text: str) -> str:
+        """A text without what is private.
+
+        Raises:
+            ConfigError: `redact` raised something or returned no text.
+        """
+        clean = without_secrets(text, self.secrets)
+        return clean if self.redact is None else redacted(self.redact, clean)
 
     def replies(self, replies: Sequence[Completion]) -> Sequence[Completion]:
         """The replies without what is private.
@@ -56,10 +56,28 @@ class Discretion:
             ModelError: `redact` failed.
         """
         try:
-            return [self._without(each) for each in replies]
+            return [self.reply(each) for each in replies]
         except ConfigError as error:
             problem = str(error)
         raise ModelError(problem)
+
+    def reply(self, reply: Completion) -> Completion:
+        """A reply, and what the server says of it, without what is private.
+
+        Raises:
+            ConfigError: `redact` raised something or returned no text.
+        """
+        if known := [secret for secret in self.secrets if secret in reply.text or secret in reply.model]:
+            text, model = without_secrets(reply.text, known), without_secrets(reply.model, known)
+            reply = replace(reply, text=text, model=model)
+        if self.redact is None:
+            return reply
+        return replace(
+            reply,
+            text=redacted_reply(self.redact, reply.text),
+            model=redacted(self.redact, reply.model),
+            finish_reason=reply.finish_reason and redacted(self.redact, reply.finish_reason),
+        )
 
     def error(self, error: BaseException) -> BaseException:
         """The error without what is private; the same one when it holds nothing of it."""
@@ -67,9 +85,7 @@ class Discretion:
             return error
         message = str(error)
         try:
-            clean = without_secrets(message, self.secrets)
-            if self.redact is not None:
-                clean = redacted(self.redact, clean)
+            clean = self.words(message)
         except ConfigError as failed:
             return ModelError(f"{type(error).__name__}; {failed}")
         if clean == message:
@@ -83,16 +99,6 @@ class Discretion:
         return ModelError(f"{type(error).__name__}: {clean}")
 
     @cached_property
-    def secrets(self) -> tuple[str, ...]:
-        """The keys that are known, longest first."""
-        return tuple(sorted(secrets_in(self.model) | in_environment(), key=len, reverse=True))
-
-    def _without(self, reply: Completion) -> Completion:
-        for secret in self.secrets:
-            if secret in reply.text or secret in reply.model:
-                reply = replace(
-                    reply,
-                    text=without_secrets(reply.text, [secret]),
-                    model=without_secrets(reply.model, [secret]),
-                )
-        return reply if self.redact is None else redacted_completion(self.redact, reply)
+    def secrets(self) -> frozenset[str]:
+        """The keys that are known."""
+        return secrets_in(self.model) | in_environment()
