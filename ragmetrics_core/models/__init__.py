@@ -67,27 +67,22 @@ __all__ = [
 
 # Loaded when they are asked for: a run with a judge of one's own needs none of them.
 _MODULES = {
-    "Batched": "_batched",
-    "Budget": "_budget",
-    "BudgetArgs": "_budget",
-    "Cascade": "_cascade",
-    "CrossEncoderScorer": "_encoders",
-    "EntailmentJudge": "_entailment",
-    "LexicalJudge": "_lexical",
-    "Line": "_line",
-    "Meter": "_meter",
-    "OpenAIEmbedder": "_openai_compatible",
-    "OpenAIJudge": "_openai_compatible",
-    "Price": "_budget",
-    "Prices": "_budget",
-    "Tally": "_meter",
-    "TokenMatchScorer": "_encoders",
-    "Traffic": "_traffic",
-    "TrafficArgs": "_traffic",
-    "WordLlamaEmbedder": "_wordllama",
+    "_batched": ["Batched"],
+    "_budget": ["Budget", "BudgetArgs", "Price", "Prices"],
+    "_cascade": ["Cascade"],
+    "_encoders": ["CrossEncoderScorer", "TokenMatchScorer"],
+    "_entailment": ["EntailmentJudge"],
+    "_lexical": ["LexicalJudge"],
+    "_line": ["Line"],
+    "_meter": ["Meter", "Tally"],
+    "_openai_compatible": ["OpenAIEmbedder", "OpenAIJudge"],
+    "_traffic": ["Traffic", "TrafficArgs"],
+    "_wordllama": ["WordLlamaEmbedder"],
 }
 
-__getattr__ = loaded_when_asked(__name__, _MODULES)
+__getattr__ = loaded_when_asked(
+    __name__, {name: module for module, names in _MODULES.items() for name in names}
+)
 
 
 def __dir__() -> list[str]:

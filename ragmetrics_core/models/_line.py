@@ -55,11 +55,13 @@ class Kind(Generic[T]):
     """What a kind of model answers.
 
     Attributes:
+        asked: what it is asked to do, as a part of the addresses of its answers.
         checked: takes what a model gave, how many answers were asked for, the model's identity, and what
             takes out what is private.
         encode, decode: to the form in which the journal stores one, and back.
     """
 
+    asked: str
     checked: Callable[[Any, int, str, Redactor], Sequence[T]]
     encode: Callable[[T], bytes]
     decode: Callable[[bytes], T]
@@ -98,9 +100,9 @@ def _ratings(given: Any, count: int, identity: str, _: Redactor) -> Sequence[flo
     return [float(rating) for rating in given]
 
 
-_REPLIES: Final = Kind(_replies, encode_reply, decode_reply)
-_VECTORS: Final = Kind(_vectors, encode_vector, decode_vector)
-_RATINGS: Final = Kind(_ratings, encode_rating, decode_rating)
+_REPLIES: Final = Kind("reply", _replies, encode_reply, decode_reply)
+_VECTORS: Final = Kind("embed", _vectors, encode_vector, decode_vector)
+_RATINGS: Final = Kind("rate", _ratings, encode_rating, decode_rating)
 
 
 @dataclass(frozen=True)
@@ -217,20 +219,16 @@ class Line(Wrapper):
         """
         if not texts:
             return await cast("Embedder", self.inner).aembed(texts)
-        text_at = {call_address(self.identity, "embed", text): text for text in dict.fromkeys(texts)}
-
-        def embed(addresses: Sequence[str]) -> Awaitable[Sequence[Vectors]]:
-            asked = [text_at[address] for address in addresses]
-            return self._ask(addresses, cast("Embedder", self.inner).aembed, asked, _VECTORS)
-
-        rows = await self._each(list(text_at), embed, _VECTORS)
-        at = {text: position for position, text in enumerate(text_at.values())}
+        vector_of = await self._each(
+            [(text,) for text in texts], cast("Embedder", self.inner).aembed, _VECTORS
+        )
+        at = {text: position for position, (text,) in enumerate(vector_of)}
         journal = (self.journal and self.journal.path) or "in memory"
         otherwise = (
             f"the embedder {self.identity} gives vectors of another length than before: name it differently, "
             f"or prune its vectors from the journal {journal}"
         )
-        return in_rows(rows, otherwise)[[at[text] for text in texts]]
+        return in_rows([*vector_of.values()], otherwise)[[at[text] for text in texts]]
 
     async def arate(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
         """One number for each pair; only those pairs are rated that the journal does not have.
@@ -241,16 +239,9 @@ class Line(Wrapper):
         """
         if not pairs:
             return await cast("Scorer", self.inner).arate(pairs)
-        different = dict.fromkeys(map(tuple, pairs))
-        pair_at = {call_address(self.identity, "rate", *pair): pair for pair in different}
-
-        def rate(addresses: Sequence[str]) -> Awaitable[Sequence[float]]:
-            asked = [cast("tuple[str, str]", pair_at[each]) for each in addresses]
-            return self._ask(addresses, cast("Scorer", self.inner).arate, asked, _RATINGS)
-
-        ratings = await self._each(list(pair_at), rate, _RATINGS)
-        rating_of = dict(zip(pair_at.values(), ratings, strict=True))
-        return [rating_of[pair] for pair in pairs]
+        asked = [(one, other) for one, other in pairs]
+        rating_of = await self._each(asked, cast("Scorer", self.inner).arate, _RATINGS)
+        return [rating_of[pair] for pair in asked]
 
     async def _ask(
         self,
@@ -330,34 +321,37 @@ class Line(Wrapper):
 
     async def _each(
         self,
-        addresses: Sequence[str],
-        ask: Callable[[Sequence[str]], Awaitable[Sequence[T]]],
+        items: Sequence[tuple[str, ...]],
+        call: Callable[[Any], Awaitable[Any]],
         kind: Kind[T],
-    ) -> list[T]:
-        """The answer for each address: stored, from calls in flight, or from one new call for the rest."""
-        found: dict[str, T] = {}
+    ) -> dict[tuple[str, ...], T]:
+        """The answer for each item: stored, from calls in flight, or from one new call for the rest."""
+        address_of = {item: call_address(self.identity, kind.asked, *item) for item in items}
+        answers: dict[tuple[str, ...], T] = {}
         flights = self._here().flights
-        while len(found) < len(addresses):
-            others: Flights = {}
-            mine: list[str] = []
-            for address in addresses:
-                if address in found:
+        while len(answers) < len(address_of):
+            others: dict[tuple[str, ...], asyncio.Future[T | None]] = {}
+            mine: list[tuple[str, ...]] = []
+            for item, address in address_of.items():
+                if item in answers:
                     continue
                 if (flight := flights.get(address)) is not None:
-                    others[address] = flight
+                    others[item] = flight
                 elif (body := self._body(address)) is not None:
-                    found[address] = kind.decode(body)
+                    answers[item] = kind.decode(body)
                     self.meter.tally.cached += 1
                 else:
-                    mine.append(address)
+                    mine.append(item)
             # One's own call comes first: two who wait for one another's calls would wait for ever.
             if mine:
-                found.update(zip(mine, await ask(mine), strict=True))
-            for address, flight in others.items():
+                asked: Asked = [item[0] for item in mine] if kind is _VECTORS else mine
+                addresses = [address_of[item] for item in mine]
+                answers.update(zip(mine, await self._ask(addresses, call, asked, kind), strict=True))
+            for item, flight in others.items():
                 if (answer := await asyncio.shield(flight)) is not None:
-                    found[address] = answer
+                    answers[item] = answer
                     self.meter.tally.shared += 1
-        return [found[address] for address in addresses]
+        return {item: answers[item] for item in address_of}
 
     def _begin(self, asked: Asked) -> bool:
         """Count a call; True, since it begins.

@@ -123,7 +123,9 @@ def _judge(name: str, settings: Mapping[str, Any], *, asked: bool) -> Judge:
         return models.LexicalJudge(strict=bool(rest))
     if kind == "openai" and rest:
         model, base_url = _at_server(rest)
-        own = {key: _NONE.get(key) if value is None else value for key, value in settings.items()}
+        own: dict[str, Any] = {
+            key: _NONE.get(key) if value is None else value for key, value in settings.items()
+        }
         return OpenAIJudge(model, base_url=base_url, asked=asked, **own)
     if kind == "entailment" and rest:
         scorer = models.CrossEncoderScorer(model=rest, label="entailment", too_long="cut", asked=asked)
@@ -133,7 +135,8 @@ def _judge(name: str, settings: Mapping[str, Any], *, asked: bool) -> Judge:
 
         return GroundedJudge(checker=_checker(rest, asked=asked), others=models.LexicalJudge())
     if kind == "cascade" and len(parts := _parts(rest)) == 2 and all(parts):
-        return models.Cascade(*(_judge(part, settings, asked=asked) for part in parts))
+        cheap, dear = (_judge(part, settings, asked=asked) for part in parts)
+        return models.Cascade(cheap, dear)
     if kind == "llama":
         raise ConfigError(
             f"the judge {name!r} ran a model file in this process, which is no longer done: serve the file "

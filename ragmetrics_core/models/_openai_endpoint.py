@@ -73,13 +73,13 @@ class Address(NamedTuple):
     secrets: tuple[str, ...]
 
     @classmethod
-    def of(cls, base_url: str) -> "Address":
-        """The parts of an address.
+    def of(cls, base_url: str, user: str) -> "Address":
+        """The parts of the address that somebody uses.
 
         Raises:
             ConfigError: it cannot be used; the words hold nothing of it that may be a secret.
         """
-        how = "base_url is an address such as http://127.0.0.1:8080/v1"
+        how = f"{user}: base_url is an address such as http://127.0.0.1:8080/v1"
         try:
             parts = urlsplit(base_url)
             _ = parts.port
@@ -90,8 +90,8 @@ class Address(NamedTuple):
         for name, value in parse_qsl(parts.query, keep_blank_values=True):
             if without_secrets(f"?{name}=x") != f"?{name}=x" or secrets_in({name: value}):
                 raise ConfigError(
-                    f"base_url holds a key as its parameter {name!r}, where every log on the way shows it: "
-                    "pass api_key"
+                    f"{user}: base_url holds a key as its parameter {name!r}, where every log on the way shows "
+                    "it: pass api_key"
                 )
         pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
         return cls(
@@ -148,14 +148,7 @@ class Endpoint:
             raise ConfigError(self._lacks)
         if not (key.get_secret_value().isascii() and key.get_secret_value().isprintable()):
             raise ConfigError(f"{user}: the key holds characters that no HTTP header can carry")
-        try:
-            self._address = Address.of(base_url or _DEFAULT_URL)
-        except ConfigError as error:
-            problem = str(error)
-        else:
-            problem = ""
-        if problem:
-            raise ConfigError(f"{user}: {problem}")
+        self._address = Address.of(base_url or _DEFAULT_URL, user)
         self.model = model
         self.url = self._address.url
         self._largest = largest

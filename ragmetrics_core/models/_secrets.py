@@ -217,9 +217,7 @@ def passwords_in(address: str) -> Iterator[str]:
 def _parts(value: object) -> Iterator[tuple[str, object]]:
     """What an object holds, with names; nothing of the object's own code runs."""
     if is_mapping(value):
-        with suppress(
-            Exception
-        ):  # the boundary to foreign code: somebody else changes it, or it loads
+        with suppress(Exception):  # the boundary to foreign code: somebody else changes it, or it loads
             yield from [(str(key), each) for key, each in value.items()]
     elif is_series(value) or isinstance(value, set | frozenset):
         yield from (("", each) for each in cast("Iterable[object]", value))
