@@ -90,8 +90,8 @@ class Address(NamedTuple):
         for name, value in parse_qsl(parts.query, keep_blank_values=True):
             if without_secrets(f"?{name}=x") != f"?{name}=x" or secrets_in({name: value}):
                 raise ConfigError(
-                    f"{user}: base_url holds a key as its parameter {name!r}, where every log on the way shows "
-                    "it: pass api_key"
+                    f"{user}: base_url holds a key as its parameter {name!r}, where every log on the way "
+                    "shows it: pass api_key"
                 )
         pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
         return cls(
