@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from itertools import chain
 from math import isfinite
 from typing import Any, TypeVar
 
@@ -30,6 +31,7 @@ _NO_ACCESS = frozenset({401, 402, 403, 404})
 # requests, openai).
 _DENIED = ("Authentication", "Unauthenticated", "Unauthorized", "PermissionDenied")
 _LOST = ("Connect", "Disconnect", "NetworkError", "TransportError")
+_STATUSES = ("status_code", "status", "code")
 _LONGEST_MESSAGE = 300
 
 
@@ -179,27 +181,22 @@ def _kind(error: BaseException) -> type[ModelError] | None:
 
 def _status(error: BaseException) -> int | None:
     """The HTTP status of a failure, where clients put it: 400 to 599."""
+    response, metadata = _response(error)
     # one after the other: a later one may be deprecated where an earlier one is there, and warn
-    return next((each for each in _statuses(error) if isinstance(each, int) and 400 <= each < 600), None)
-
-
-def _statuses(error: BaseException) -> Iterator[object]:
-    response = _held(error, "response")
-    if is_mapping(response):  # botocore
-        told = response.get("ResponseMetadata")
-        yield told.get("HTTPStatusCode") if is_mapping(told) else None
-    else:
-        yield _held(response, "status_code")
-    for name in ("status_code", "status", "code"):
-        yield _held(error, name)
+    told = (_held(*place) for place in ((response, "status_code"), *((error, name) for name in _STATUSES)))
+    statuses = chain([metadata.get("HTTPStatusCode")], told)
+    return next((each for each in statuses if isinstance(each, int) and 400 <= each < 600), None)
 
 
 def _headers(error: BaseException) -> Mapping[str, str]:
     """The headers of the answer that the error tells of, by small letters, where clients put them."""
-    response = _held(error, "response")
-    if is_mapping(response):  # botocore
-        told = response.get("ResponseMetadata")
-        found: object = told.get("HTTPHeaders") if is_mapping(told) else None
-    else:
-        found = _held(response, "headers") or _held(error, "headers")
+    response, metadata = _response(error)
+    found = metadata.get("HTTPHeaders") or _held(response, "headers") or _held(error, "headers")
     return {str(name).lower(): str(value) for name, value in found.items()} if is_mapping(found) else {}
+
+
+def _response(error: BaseException) -> tuple[object, Mapping[Any, object]]:
+    """The answer that an error tells of, and what botocore tells of it."""
+    response = _held(error, "response")
+    metadata = response.get("ResponseMetadata") if is_mapping(response) else None
+    return response, metadata if is_mapping(metadata) else {}

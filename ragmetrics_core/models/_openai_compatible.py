@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from typing import Any, ClassVar, Final, Literal, cast
@@ -164,21 +164,18 @@ class OpenAIJudge(Served):
         Raises:
             ModelError: the server did not answer; the message says why and never holds the key.
         """
+
+        def post(way: tuple[HeldTo, bool]) -> Awaitable[Mapping[str, Any]]:
+            return self.endpoint.post("/chat/completions", self.body(request, held_to=way[0], several=way[1]))
+
         ways = self._ways(request)
-        way, reply = await first_taken(ways, partial(self._post, request))
-        held_to, several = way
+        (held_to, several), reply = await first_taken(ways, post)
         if held_to != ways[0][0]:
             self._learned.held_to = held_to
         if several != ways[0][1]:
             self._learned.many = several
         where, model = self.endpoint.url, self.model
         return completions_in(reply, where=where, model=model, held_to=held_to)[: request.draws]
-
-    async def _post(self, request: Generate[Any], way: tuple[HeldTo, bool]) -> Mapping[str, Any]:
-        held_to, several = way
-        return await self.endpoint.post(
-            "/chat/completions", self.body(request, held_to=held_to, several=several)
-        )
 
     def _ways(self, request: Generate[Any]) -> list[tuple[HeldTo, bool]]:
         """What the reply is held to, and whether several draws are asked for at once.
@@ -197,20 +194,17 @@ class OpenAIJudge(Served):
     ) -> Mapping[str, object]:
         """The JSON that asks for the request's first draw, or for `several` draws at once."""
         messages = [{"role": each.role, "content": encodable(each.content)} for each in request.messages]
-        body: dict[str, object] = {"model": self.model, "messages": messages}
-        if self.temperature is not None:
-            body["temperature"] = self.temperature
-        if self.max_tokens is not None:
-            body["max_tokens"] = self.max_tokens
-        if self.seed is not None:
-            body["seed"] = self.seed + request.draw
-        if several:
-            body["n"] = request.draws
-        if held_to is not None:
-            body["response_format"] = (
-                response_format(request) if held_to == "json_schema" else {"type": held_to}
-            )
-        return {**body, **self.extra_body}
+        optional: Mapping[str, object] = {
+            "temperature": self.temperature,
+            "max_tokens": self.max_tokens,
+            "seed": None if self.seed is None else self.seed + request.draw,
+            "n": request.draws if several else None,
+            "response_format": response_format(request)
+            if held_to == "json_schema"
+            else held_to and {"type": held_to},
+        }
+        body = {name: value for name, value in optional.items() if value is not None}
+        return {"model": self.model, "messages": messages, **body, **self.extra_body}
 
     @cached_property
     def _learned(self) -> "_Learned":
