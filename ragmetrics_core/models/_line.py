@@ -142,14 +142,12 @@ class Line(Wrapper):
     traffic: Traffic = field(default_factory=Traffic)
     journal: Journal | None = None
     meter: Meter = field(default_factory=Meter, repr=False, compare=False)
-    redactor: Redactor = field(default=cast("Redactor", None), repr=False, compare=False)
-    pace: Pace = field(default=cast("Pace", None), repr=False, compare=False)
+    redactor: Redactor | None = field(default=None, repr=False, compare=False)
+    pace: Pace | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if cast("Redactor | None", self.redactor) is None:
-            object.__setattr__(self, "redactor", Redactor(self.inner))
-        if cast("Pace | None", self.pace) is None:
+        if self.pace is None:
             limits = (self.traffic.requests_per_minute, self.traffic.tokens_per_minute)
             is_limited = any(limits) and isinstance(unwrapped(self.inner), Judge)
             allowance = Allowance(*limits) if is_limited else None
@@ -174,7 +172,7 @@ class Line(Wrapper):
     @property
     def concurrency(self) -> int:
         """How many calls may be in flight at most."""
-        return self.pace.most
+        return self._pace.most
 
     @property
     def turns(self) -> Turns:
@@ -260,7 +258,7 @@ class Line(Wrapper):
         loop = asyncio.get_running_loop()
         for address in addresses:
             flights[address] = loop.create_future()
-        pace, timeout = self.pace, None if self._answers_at_once else self.traffic.timeout
+        pace, timeout = self._pace, None if self._answers_at_once else self.traffic.timeout
         attempts = Attempts(self.traffic)
         answers: Sequence[T] = ()
         failure: BaseException | None = None
@@ -279,7 +277,7 @@ class Line(Wrapper):
                     begun = self._begin(asked)
                     async with limit:
                         given = await call(asked)
-                    answers = kind.checked(given, len(addresses), self.identity, self.redactor)
+                    answers = kind.checked(given, len(addresses), self.identity, self._redactor)
                     failure = None
                 except (asyncio.CancelledError, GeneratorExit):
                     raise
@@ -372,10 +370,10 @@ class Line(Wrapper):
         # a function may raise what its client does
         refusal = model_error(error, unwrapped(self.inner)) if isinstance(error, Exception) else error
         if isinstance(refusal, AccessRefused):
-            self.pace.refusals_left -= 1
-            refusal.is_lasting = self.pace.refusals_left <= 0
+            self._pace.refusals_left -= 1
+            refusal.is_lasting = self._pace.refusals_left <= 0
             error = refusal
-        return self.redactor.error(error)
+        return self._redactor.error(error)
 
     def _body(self, address: str) -> bytes | None:
         return None if self._kept is None else self._kept.get(address)
@@ -389,7 +387,7 @@ class Line(Wrapper):
         self.meter.tally.cached += len(bodies)
         stored = [decode_reply(body) for body in bodies if body is not None]
         # a journal may hold what was not redacted: one that runs share, or replies from a file
-        return stored if self.redactor.redact is None else self.redactor.replies(stored)
+        return stored if self._redactor.redact is None else self._redactor.replies(stored)
 
     def _unknown_run(self, addresses: Sequence[str]) -> Sequence[str]:
         """The first address and those after it, up to the first whose answer is known or on its way."""
@@ -408,6 +406,15 @@ class Line(Wrapper):
         return self.journal if getattr(self.inner, "cacheable", True) else None
 
     @cached_property
+    def _pace(self) -> Pace:
+        assert self.pace is not None
+        return self.pace
+
+    @cached_property
+    def _redactor(self) -> Redactor:
+        return self.redactor or Redactor(self.inner)
+
+    @cached_property
     def _answers_at_once(self) -> bool:
         """Whether the model never waits for anything, so that it needs no task and no limit of time."""
         # what its class says itself: one that is derived from it may wait
@@ -420,7 +427,7 @@ class Line(Wrapper):
 
     @cached_property
     def _here(self) -> "PerLoop[_Here]":
-        return PerLoop(lambda: _Here({}, self.pace.gate()))
+        return PerLoop(lambda: _Here({}, self._pace.gate()))
 
 
 def _counted(failure: BaseException, attempts: int) -> BaseException:

@@ -194,14 +194,13 @@ class OpenAIJudge(Served):
     ) -> Mapping[str, object]:
         """The JSON that asks for the request's first draw, or for `several` draws at once."""
         messages = [{"role": each.role, "content": encodable(each.content)} for each in request.messages]
+        form = response_format(request) if held_to == "json_schema" else held_to and {"type": held_to}
         optional: Mapping[str, object] = {
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,
             "seed": None if self.seed is None else self.seed + request.draw,
             "n": request.draws if several else None,
-            "response_format": response_format(request)
-            if held_to == "json_schema"
-            else held_to and {"type": held_to},
+            "response_format": form,
         }
         body = {name: value for name, value in optional.items() if value is not None}
         return {"model": self.model, "messages": messages, **body, **self.extra_body}

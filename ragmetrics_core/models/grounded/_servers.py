@@ -6,7 +6,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ragmetrics_core.models._openai_compatible import Served, completions_in
 from ragmetrics_core.models._openai_endpoint import encodable
@@ -35,6 +35,13 @@ class _OnServer(Served):
         ConfigError: the aiohttp package is missing, or the address cannot be used.
     """
 
+    kind: ClassVar[str]
+
+    @property
+    def identity(self) -> str:
+        """Server and model."""
+        return f"{self.kind}:{self.endpoint.url}/{self.model}"
+
     @abstractmethod
     async def _one(self, claim: str, text: str) -> GroundedFinding:
         """The finding on one statement."""
@@ -53,10 +60,13 @@ class _OnServer(Served):
             return [GroundedFinding(False, 0.0, "there is no text")] * len(claims)
         return await asyncio.gather(*(self._one(encodable(claim), text) for claim in claims))
 
-    async def _asked(self, body: Mapping[str, object]) -> tuple[str, Sequence[Mapping[str, float]]]:
+    async def _asked(
+        self, *messages: tuple[str, str], **settings: object
+    ) -> tuple[str, Sequence[Mapping[str, float]]]:
         """The reply, and for each of its tokens the likeliest ones with their probabilities."""
-        settings = {"model": self.model, "temperature": 0, "logprobs": True}
-        reply = await self.endpoint.post("/chat/completions", {**settings, **body})
+        listed = [{"role": role, "content": content} for role, content in messages]
+        body = {"model": self.model, "temperature": 0, "logprobs": True, "messages": listed, **settings}
+        reply = await self.endpoint.post("/chat/completions", body)
         text = completions_in(reply, where=self.endpoint.url, model=self.model)[0].text
         return text, [dict(_likely(step)) for step in _steps(reply)]
 
@@ -69,23 +79,16 @@ class BespokeMiniCheck(_OnServer):
     statement is supported. Tokens are counted as three characters each, for the server has the tokeniser.
     """
 
-    @property
-    def identity(self) -> str:
-        """Server and model."""
-        return f"bespoke-minicheck:{self.endpoint.url}/{self.model}"
+    kind: ClassVar[str] = "bespoke-minicheck"
 
     async def _one(self, claim: str, text: str) -> GroundedFinding:
         chunks = minicheck_chunks(text, size=_BESPOKE_TOKENS, count=lambda part: -(-len(part) // 3))
         told = [
             await self._asked(
-                {
-                    "messages": [
-                        {"role": "system", "content": BESPOKE_SYSTEM},
-                        {"role": "user", "content": bespoke_question(chunk, claim)},
-                    ],
-                    "max_tokens": 1,
-                    "top_logprobs": 5,
-                }
+                ("system", BESPOKE_SYSTEM),
+                ("user", bespoke_question(chunk, claim)),
+                max_tokens=1,
+                top_logprobs=5,
             )
             for chunk in chunks
         ]
@@ -106,22 +109,15 @@ class GraniteGuardian(_OnServer):
     Its makers cut no text, and neither does this.
     """
 
-    @property
-    def identity(self) -> str:
-        """Server and model."""
-        return f"granite-guardian:{self.endpoint.url}/{self.model}"
+    kind: ClassVar[str] = "granite-guardian"
 
     async def _one(self, claim: str, text: str) -> GroundedFinding:
         said, steps = await self._asked(
-            {
-                "messages": [
-                    {"role": "assistant", "content": claim},
-                    {"role": "user", "content": GUARDIAN_BLOCK},
-                ],
-                "documents": [{"doc_id": "0", "text": text}],
-                "max_tokens": 32,
-                "top_logprobs": 20,
-            }
+            ("assistant", claim),
+            ("user", GUARDIAN_BLOCK),
+            documents=[{"doc_id": "0", "text": text}],
+            max_tokens=32,
+            top_logprobs=20,
         )
         found = _SCORE.search(_THOUGHT.sub("", said))
         supported = None if found is None else found[1].casefold() == "no"
