@@ -212,7 +212,7 @@ class Endpoint:
                 "Authorization": self._address.user or f"Bearer {self._key.get_secret_value()}",
             },
             connector=aiohttp.TCPConnector(limit=0, ssl=_trusted() if self.url.startswith("https") else True),
-            timeout=aiohttp.ClientTimeout(sock_connect=_CONNECT_SECONDS),
+            timeout=aiohttp.ClientTimeout(connect=_CONNECT_SECONDS),
             auto_decompress=False,
             proxy=_proxy(self.url),
         )

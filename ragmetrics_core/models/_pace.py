@@ -16,7 +16,7 @@ from ragmetrics_core.protocol import Completion, Generate
 __all__ = ["Allowance", "Asked", "Attempts", "Pace", "Turns"]
 
 # What a model is asked: a judge gets a request, an embedder texts, a scorer pairs of texts.
-Asked = Generate[Any] | Sequence[str] | Sequence[tuple[str, str]]
+Asked = Generate[Any] | Sequence[str] | Sequence[tuple[str, ...]]
 
 # A server may name the hour at which a quota is renewed. A run should fail then, not stand still.
 _LONGEST_HOLD = 60.0

@@ -254,7 +254,7 @@ def _revealing(value: object) -> Callable[[], Any] | None:
     """What gives the value of a secret of pydantic (and so LangChain's) or of Haystack."""
     names = ("get_secret_value", "resolve_value")
     name = next((name for name in names if callable(getattr(type(value), name, None))), None)
-    return name and getattr(value, name)
+    return None if name is None else getattr(value, name)
 
 
 def _with_forms(found: Iterable[object]) -> frozenset[str]:
