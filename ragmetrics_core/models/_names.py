@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 from pydantic import FiniteFloat, Json, PositiveFloat, TypeAdapter
 
@@ -68,7 +68,7 @@ def read_options(texts: Sequence[str]) -> dict[str, Any]:
         kind, type_of = _OPTIONS[name]
         try:
             is_none = value.casefold() == "none"
-            options[name] = None if is_none else TypeAdapter(type_of).validate_python(value)
+            options[name] = None if is_none else TypeAdapter(cast("Any", type_of)).validate_python(value)
         except ValueError:
             raise ConfigError(f"the judge's option {name} takes {kind} or none, not {value!r}") from None
         if secrets_in({name: options[name]}):
