@@ -29,12 +29,8 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 
 def _form(name: str) -> str:
     """The words in which a model was taught to be asked."""
-    return (
-        files("ragmetrics_core.models.grounded")
-        .joinpath("forms", f"{name}.txt")
-        .read_text(encoding="utf-8")
-        .removesuffix("\n")
-    )
+    path = files("ragmetrics_core.models.grounded") / "forms" / f"{name}.txt"
+    return path.read_text(encoding="utf-8").removesuffix("\n")
 
 
 # Liyan06/MiniCheck, minicheck/utils.py, commit f96efa7b0794ecb85a2977d7497c01135cf9e576
