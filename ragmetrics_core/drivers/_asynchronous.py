@@ -1,13 +1,12 @@
 """The asynchronous driver: answers requests by asking the models, many at a time."""
 
 import asyncio
-from collections.abc import Coroutine, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragmetrics_core import scoring
 from ragmetrics_core._branches import together
@@ -69,6 +68,14 @@ class Models:
         """The judge's identity, or those of a panel: "panel(A | B)"."""
         names = [judge.identity for judge in self.judges]
         return f"panel({' | '.join(names)})" if len(names) > 1 else names[0] if names else None
+
+    @cached_property
+    def identities(self) -> Mapping[str, str | None]:
+        """Of judge, embedder and scorer."""
+        named = {"embedder": self.embedder, "scorer": self.scorer}
+        return {"judge": self.judge_identity} | {
+            kind: model.identity if model else None for kind, model in named.items()
+        }
 
     @property
     def unnamed(self) -> tuple[str, ...]:
@@ -177,15 +184,7 @@ class _Live(Interpreter):
         answers: dict[Hashable, Any],
         corrections: Sequence[Correction] = (),
     ) -> None:
-        models = calls.models
-        super().__init__(
-            sample,
-            segments=segments,
-            corrections=corrections,
-            judge=models.judge_identity,
-            embedder=models.embedder.identity if models.embedder else None,
-            scorer=models.scorer.identity if models.scorer else None,
-        )
+        super().__init__(sample, segments=segments, corrections=corrections, models=calls.models.identities)
         self._calls = calls
         self._answers = answers
 
@@ -235,13 +234,7 @@ class _Live(Interpreter):
         embedder = self._calls.models.embedder
         assert embedder is not None, "checked before the run"
         texts = (request.anchor, *request.texts)
-        vectors: NDArray[np.float64] | None = self._known(texts)
-        if vectors is None:
-            try:
-                vectors = np.asarray(await embedder.aembed(texts), dtype=np.float64)
-            except Exception as error:
-                raise self._failed(texts, "embedding", error) from error
-            self._answers[texts] = vectors
+        vectors = np.asarray(await self._once(texts, "embedding", embedder.aembed), dtype=np.float64)
         return CompareStep(
             path=written(path),
             text_digests=tuple(map(digest_of, texts)),
@@ -255,15 +248,19 @@ class _Live(Interpreter):
     async def rate(self, request: Rate, path: Path) -> RateStep:
         scorer = self._calls.models.scorer
         assert scorer is not None, "checked before the run"
-        ratings: tuple[float, ...] | None = self._known(request.pairs)
-        if ratings is None:
-            try:
-                ratings = tuple(await scorer.arate(request.pairs))
-            except Exception as error:
-                raise self._failed(request.pairs, "rating", error) from error
-            self._answers[request.pairs] = ratings
+        ratings = tuple(await self._once(request.pairs, "rating", scorer.arate))
         digests = tuple(digest_of(*pair) for pair in request.pairs)
         return RateStep(path=written(path), pair_digests=digests, ratings=ratings)
+
+    async def _once(self, asked: Any, about: str, call: Callable[[Any], Awaitable[T]]) -> T:
+        """What the model answers, or has answered for another metric of the sample."""
+        answer: T | None = self._known(asked)
+        if answer is None:
+            try:
+                answer = self._answers[asked] = await call(asked)
+            except Exception as error:  # the boundary to foreign code: a model may raise anything
+                raise self._failed(asked, about, error) from error
+        return answer
 
     def _known(self, address: Hashable) -> Any:
         """What another metric of the sample was answered; None when none has asked.

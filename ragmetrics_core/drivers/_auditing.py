@@ -84,22 +84,19 @@ def audit(record: Record, *, metric: Metric[Any] | None = None) -> list[Differen
 
 def _compare(name: str, stored: object, derived: object) -> list[Difference]:
     """The innermost fields in which two dumped values differ."""
-    if stored == derived:
-        return []
-    if is_dict(stored) and is_dict(derived):
-        keys = [*stored, *(key for key in derived if key not in stored)]
-        return [
-            found
-            for key in keys
-            for found in _compare(f"{name}.{key}" if name else str(key), stored.get(key), derived.get(key))
-        ]
     if is_series(stored) and is_series(derived):
         if len(stored) == len(derived):
             pairs = enumerate(zip(stored, derived, strict=True), start=1)
-            return [
-                found for number, (one, other) in pairs for found in _compare(f"{name}[{number}]", one, other)
-            ]
-        return [] if list(stored) == list(derived) else [Difference(name, stored, derived)]
+            return [found for number, both in pairs for found in _compare(f"{name}[{number}]", *both)]
+        stored, derived = list(stored), list(derived)
+    if stored == derived:
+        return []
+    if is_dict(stored) and is_dict(derived):
+        return [
+            found
+            for key in stored | derived
+            for found in _compare(f"{name}.{key}" if name else str(key), stored.get(key), derived.get(key))
+        ]
     return [Difference(name, stored, derived)]
 
 

@@ -5,7 +5,7 @@ where replies, vectors and ratings come from is left to its subclasses.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache, lru_cache
 from itertools import chain
@@ -52,6 +52,7 @@ T = TypeVar("T")
 Path = tuple[int, ...]
 # Each repetition of a metric has so many draws to itself.
 DRAWS = 1000
+_NO_MODELS: Mapping[str, str | None] = dict.fromkeys(("judge", "embedder", "scorer"))
 AnyStep = dict[str, Any] | CompareStep | RateStep | CountStep
 
 
@@ -62,7 +63,7 @@ class Interpreter(ABC):
         sample: the sample.
         segments: how its texts are split and shown.
         corrections: a person's decisions, which overrule verdicts.
-        judge, embedder, scorer: identities of the models, for the record.
+        models: identities of judge, embedder and scorer, for the record.
     """
 
     def __init__(
@@ -71,9 +72,7 @@ class Interpreter(ABC):
         *,
         segments: Segments,
         corrections: Sequence[Correction] = (),
-        judge: str | None = None,
-        embedder: str | None = None,
-        scorer: str | None = None,
+        models: Mapping[str, str | None] = _NO_MODELS,
     ) -> None:
         self.sample = sample
         self._judged = segments.judged
@@ -81,7 +80,7 @@ class Interpreter(ABC):
         self.useless_prompts: tuple[str, ...] = ()
         self._segments = segments
         self._corrections = {(each.path, each.item): each for each in corrections}
-        self._models = {"judge": judge, "embedder": embedder, "scorer": scorer}
+        self._models = models
         self._steps: dict[Path, AnyStep] = {}
         self._reviews: dict[Path, Review] = {}
         self._used_segments: Used = {}
@@ -116,9 +115,9 @@ class Interpreter(ABC):
             counts=dict(found.counts),
         )
 
-    @abstractmethod
     async def side_by_side(self, branches: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
         """Run branches to their ends; a branch's `StepFailed` stands in its result's place."""
+        return await Interpreter.in_turn(self, branches, lambda _: False, ())
 
     async def in_turn(
         self, branches: Sequence[Coroutine[Any, Any, Any]], enough: Callable[[Any], bool], path: Path
@@ -359,9 +358,7 @@ class Interpreter(ABC):
                 "notes": [*self._segments.thought, *noted],
                 "corrections": tuple(self._corrections.values()),
                 "abstained": self._abstained,
-                "judge": self._models["judge"] if "judge" in metric.needs else None,
-                "embedder": self._models["embedder"] if "embedder" in metric.needs else None,
-                "scorer": self._models["scorer"] if "scorer" in metric.needs else None,
+                **{name: each if name in metric.needs else None for name, each in self._models.items()},
                 "versions": _versions(),
             }
         )

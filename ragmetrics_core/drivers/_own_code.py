@@ -15,7 +15,7 @@ from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Measurement
 from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.metrics._steps.references import of_reference
-from ragmetrics_core.models._secrets import in_environment, without_secrets
+from ragmetrics_core.models._redactor import keyless
 from ragmetrics_core.protocol import Part, Steps
 from ragmetrics_core.records import Status
 from ragmetrics_core.samples import MissingField, Sample
@@ -99,7 +99,7 @@ class OwnCode:
         return self._failed(f"{what} {type(value).__name__}")
 
     def _failed(self, said: str, place: str = "") -> StepFailed:
-        said = " ".join(without_secrets(said, in_environment()).split())
+        said = " ".join(keyless(said).split())
         said = said.encode(errors="backslashreplace").decode()
         said = said if len(said) <= LONGEST else said[:LONGEST] + "..."
         return StepFailed("metric_error", f"{self._metric} on sample {self._sample.id}: {said}{place}")

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Coroutine, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragmetrics_core.drivers._asynchronous import Models
 from ragmetrics_core.drivers._interpreter import Drawn, Interpreter, Path, Segments, written
 from ragmetrics_core.drivers._replay import now
-from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.journal import call_address
 from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.models._cascade import Cascade, decider
@@ -84,50 +83,37 @@ def plan_sample(
         asked: the calls that were counted; those of this sample are added.
     """
     segments = Segments(sample)
-    estimates: list[MetricEstimate] = []
-    for metric in metrics:
-        planned = _Planned(
-            sample,
-            segments=segments,
-            models=models,
-            form_attempts=form_attempts,
-            stand_in=stand_in,
-            known=known,
-            asked=asked,
-        )
-        now(planned.measure(metric))
-        estimates.append(planned.estimate)
-    return estimates
+    given = _Given(models, form_attempts, stand_in, known, asked)
+    interpreters = [_Planned(sample, segments, given) for _ in metrics]
+    for interpreter, metric in zip(interpreters, metrics, strict=True):
+        now(interpreter.measure(metric))
+    return [interpreter.estimate for interpreter in interpreters]
+
+
+class _Given(NamedTuple):
+    """What a plan is made with; see `plan_sample`."""
+
+    models: Models
+    form_attempts: int
+    stand_in: Judge
+    known: Known
+    asked: set[Hashable]
 
 
 class _Planned(Interpreter):
     """Answers requests with replies that are known, else with those of a stand-in, and counts."""
 
-    def __init__(
-        self,
-        sample: Sample,
-        *,
-        segments: Segments,
-        models: Models,
-        form_attempts: int,
-        stand_in: Judge,
-        known: Known,
-        asked: set[Hashable],
-    ) -> None:
+    def __init__(self, sample: Sample, segments: Segments, given: _Given) -> None:
         super().__init__(sample, segments=segments)
         self.estimate = MetricEstimate()
-        self._asks = models
-        self._form_attempts = form_attempts
-        self._stand_in = stand_in
-        self._known = known
-        self._asked = asked
+        self._given = given
         self._forks: set[Path] = set()
         self._guessed: list[Path] = []
 
     async def complete(self, request: Generate[Any], path: Path) -> Sequence[Drawn]:
         has_votes = request.votes and not request.follows
-        judges = self._asks.judges if has_votes else self._asks.judges[:1]
-        asked = request._replace(draws=self._asks.repeats) if has_votes else request
+        judges = self._given.models.judges if has_votes else self._given.models.judges[:1]
+        asked = request._replace(draws=self._given.models.repeats) if has_votes else request
         return [
             Drawn(draw, completion)
             for judge in judges
@@ -135,13 +121,11 @@ class _Planned(Interpreter):
         ]
 
     def may_ask_again(self, request: Generate[Any], path: Path) -> bool:
-        return request.again < (request.attempts or self._form_attempts)
+        return request.again < (request.attempts or self._given.form_attempts)
 
     async def compare(self, request: Compare, path: Path) -> CompareStep:
         texts = (request.anchor, *request.texts)
-        for text in texts:
-            if self._is_first(digest_of("embed", text)):
-                self.estimate.embedded += 1
+        self.estimate.embedded += sum(self._is_first(digest_of("embed", text)) for text in texts)
         # any number does: no metric decides by a cosine what it asks next
         cosines = (1.0,) * len(request.texts)
         return CompareStep(path=written(path), text_digests=(), vector_digests=(), cosines=cosines)
@@ -149,15 +133,6 @@ class _Planned(Interpreter):
     async def rate(self, request: Rate, path: Path) -> RateStep:
         self.estimate.rated += sum(self._is_first(digest_of("rate", *pair)) for pair in request.pairs)
         return RateStep(path=written(path), pair_digests=(), ratings=(0.5,) * len(request.pairs))
-
-    async def side_by_side(self, branches: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
-        results: list[Any] = []
-        for branch in branches:
-            try:
-                results.append(await branch)
-            except StepFailed as failed:
-                results.append(failed)
-        return results
 
     async def in_turn(
         self, branches: Sequence[Coroutine[Any, Any, Any]], enough: Callable[[Any], bool], path: Path
@@ -177,38 +152,32 @@ class _Planned(Interpreter):
 
     async def _draws(self, judge: Judge, request: Generate[Any], path: Path) -> list[tuple[int, Completion]]:
         """The reply to each draw: the one that is known, or the stand-in's; counted either way."""
-        estimate = self.estimate
+        estimate, given, model = self.estimate, self._given, unwrapped(judge)
         # Of a judge that does not say so it is not known before it is asked.
-        at_once = getattr(unwrapped(judge), "draws_at_once", False)
-        cascade = unwrapped(judge)
+        at_once = getattr(model, "draws_at_once", False)
         identity = decider(judge, request) or judge.identity
         is_exact = not any(self._follows(path, each) for each in self._guessed)
         replies: list[tuple[int, Completion]] = []
-        goes_on = False
+        is_call = True  # whether the next draw that is asked for is a call of its own
         for draw in range(request.draw, request.draw + request.draws):
             one = request._replace(draw=draw, draws=1)
-            known = self._known(judge, one)
-            is_asked = False
-            if not self._is_first(call_address(identity, request.digest, str(draw))):
-                estimate.shared += 1
-            elif known is not None:
-                estimate.cached += 1
-            else:
-                is_asked = True
-            if known is None:
-                (reply,) = await self._stand_in.agenerate(one)
-                if isinstance(cascade, Cascade) and cascade.is_first(one):
-                    reply = cascade.sure(one, reply)
+            is_first = self._is_first(call_address(identity, request.digest, str(draw)))
+            reply = given.known(judge, one)
+            estimate.shared += not is_first
+            estimate.cached += is_first and reply is not None
+            is_asked = is_first and reply is None
+            if reply is None:
+                (reply,) = await given.stand_in.agenerate(one)
+                if isinstance(model, Cascade) and model.is_first(one):
+                    reply = model.sure(one, reply)
                 self._guessed.append(path)
-            else:
-                reply = known
             if is_asked:
                 estimate.completion_tokens += tokens_in(len(reply.text))
-                if not goes_on:
-                    estimate.exact += is_exact
-                    estimate.estimated += not is_exact
-                    estimate.prompt_tokens += tokens_in(sum(len(each.content) for each in request.messages))
-            goes_on = at_once and is_asked
+            if is_asked and is_call:
+                estimate.exact += is_exact
+                estimate.estimated += not is_exact
+                estimate.prompt_tokens += tokens_in(sum(len(each.content) for each in request.messages))
+            is_call = not (at_once and is_asked)
             replies.append((draw, reply))
         return replies
 
@@ -225,7 +194,6 @@ class _Planned(Interpreter):
         return shared is not None and path[:shared] not in self._forks and path[shared] > other[shared]
 
     def _is_first(self, address: Hashable) -> bool:
-        if address in self._asked:
-            return False
-        self._asked.add(address)
-        return True
+        is_new = address not in self._given.asked
+        self._given.asked.add(address)
+        return is_new

@@ -170,10 +170,6 @@ class Replay(Interpreter):
         digests = tuple(map(digest_of, (request.answer, *request.references)))
         return step.model_copy(update={"procedure": request.procedure, "text_digests": digests})
 
-    async def side_by_side(self, branches: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
-        """Run branches one after the other: none waits for anything."""
-        return await super().in_turn(branches, lambda _: False, ())
-
     async def in_turn(
         self, branches: Sequence[Coroutine[Any, Any, Any]], enough: Callable[[Any], bool], path: Path
     ) -> Sequence[Any]:

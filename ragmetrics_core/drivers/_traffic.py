@@ -5,7 +5,7 @@ from dataclasses import replace
 from ragmetrics_core.drivers._asynchronous import Calls, Models
 from ragmetrics_core.journal import Journal
 from ragmetrics_core.models import Batched, Budget, Line, Meter, Price, Traffic
-from ragmetrics_core.models._discreet import Discretion
+from ragmetrics_core.models._redactor import Redactor
 from ragmetrics_core.protocol import Embedder, Judge, Scorer
 from ragmetrics_core.redaction import Redact
 
@@ -21,7 +21,7 @@ def wired(
     price: Price | None = None,
     meter: Meter | None = None,
     redact: Redact | None = None,
-    discretion: type[Discretion] = Discretion,
+    redactor: type[Redactor] = Redactor,
     ends_when_refused: bool = True,
 ) -> Calls:
     """Calls to the models, by a line to each of them.
@@ -34,13 +34,13 @@ def wired(
         price: what the judge costs; needed for a budget with a cost.
         meter: counts in place of one with these limits.
         redact: takes what is private out of replies and errors.
-        discretion: what takes it, and the models' keys, out.
+        redactor: what takes it, and the models' keys, out.
         ends_when_refused: the run ends when a model refuses every call.
     """
     meter = meter or Meter(budget=budget, price=price)
 
     def line(model: Judge | Embedder | Scorer) -> Line:
-        return Line.to(model, traffic, journal=journal, meter=meter, discretion=discretion(model, redact))
+        return Line.to(model, traffic, journal=journal, meter=meter, redactor=redactor(model, redact))
 
     judges = tuple(map(line, models.judges))
     embedder = models.embedder and Batched(line(models.embedder))

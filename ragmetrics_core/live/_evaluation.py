@@ -92,7 +92,7 @@ class LiveEvaluation:
                 self._settings.traffic,
                 None,
                 redact=redact,
-                discretion=Guard,
+                redactor=Guard,
                 ends_when_refused=False,
             )
         metrics = [metric for metric in self.metrics if metric.signature not in scored]

@@ -4,8 +4,8 @@ import re
 import traceback
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.models._secrets import in_environment, secrets_in, without_secrets
-from ragmetrics_core.redaction import Redact, redacted
+from ragmetrics_core.models._redactor import Redactor
+from ragmetrics_core.redaction import Redact
 from ragmetrics_core.wording import visible
 
 __all__ = ["described", "discreet", "one_line", "traced"]
@@ -32,11 +32,8 @@ def discreet(words: str, redact: Redact | None, *holders: object) -> str:
     They may be somebody else's words: of a model, a sink or the application's own code. Known as keys are
     those of the environment, and those that can be seen in the holders.
     """
-    words = without_secrets(words, in_environment() | secrets_in(*holders))
-    if redact is None:
-        return words
     try:
-        return redacted(redact, words)
+        return Redactor(holders, redact).words(words)
     except ConfigError as error:
         return str(error)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
 from ragmetrics_core.models import CallableJudge, as_judge
-from ragmetrics_core.models._discreet import Discretion
+from ragmetrics_core.models._redactor import Redactor
 from ragmetrics_core.models._per_loop import PerLoop
 from ragmetrics_core.models._wrapper import Wrapper, unwrapped
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, TextFunction
@@ -28,7 +28,7 @@ _OTHER_LOOP = (
 )
 
 
-class Guard(Discretion):
+class Guard(Redactor):
     """Takes care besides that no model harms its caller.
 
     A model that belongs to the application's event loop fails with what to do about it, and one that tries

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from ragmetrics_core._lazy import loaded_when_asked
 from ragmetrics_core.models._foreign_errors import foreign_answer, model_error
 from ragmetrics_core.models._foreign_settings import SettingsDigest, foreign_name, settings_digest
-from ragmetrics_core.models._secrets import bare_address, holds_secret, keyless, settings_for_names
+from ragmetrics_core.models._redactor import keyless
+from ragmetrics_core.models._secrets import bare_address, holds_secret, settings_for_names
 from ragmetrics_core.models._wrapping import (
     CallableJudge,
     PromptChecker,
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from ragmetrics_core.models._entailment import EntailmentJudge
     from ragmetrics_core.models._lexical import LexicalJudge
     from ragmetrics_core.models._line import Line
-    from ragmetrics_core.models._llama import LlamaJudge
     from ragmetrics_core.models._meter import Meter, Tally
     from ragmetrics_core.models._openai_compatible import OpenAIEmbedder, OpenAIJudge
     from ragmetrics_core.models._traffic import Traffic, TrafficArgs
@@ -39,7 +39,6 @@ __all__ = [
     "EntailmentJudge",
     "LexicalJudge",
     "Line",
-    "LlamaJudge",
     "Meter",
     "OpenAIEmbedder",
     "OpenAIJudge",
@@ -68,28 +67,22 @@ __all__ = [
 
 # Loaded when they are asked for: a run with a judge of one's own needs none of them.
 _MODULES = {
-    "Batched": "_batched",
-    "Budget": "_budget",
-    "BudgetArgs": "_budget",
-    "Cascade": "_cascade",
-    "CrossEncoderScorer": "_encoders",
-    "EntailmentJudge": "_entailment",
-    "LexicalJudge": "_lexical",
-    "Line": "_line",
-    "LlamaJudge": "_llama",
-    "Meter": "_meter",
-    "OpenAIEmbedder": "_openai_compatible",
-    "OpenAIJudge": "_openai_compatible",
-    "Price": "_budget",
-    "Prices": "_budget",
-    "Tally": "_meter",
-    "TokenMatchScorer": "_encoders",
-    "Traffic": "_traffic",
-    "TrafficArgs": "_traffic",
-    "WordLlamaEmbedder": "_wordllama",
+    "_batched": ["Batched"],
+    "_budget": ["Budget", "BudgetArgs", "Price", "Prices"],
+    "_cascade": ["Cascade"],
+    "_encoders": ["CrossEncoderScorer", "TokenMatchScorer"],
+    "_entailment": ["EntailmentJudge"],
+    "_lexical": ["LexicalJudge"],
+    "_line": ["Line"],
+    "_meter": ["Meter", "Tally"],
+    "_openai_compatible": ["OpenAIEmbedder", "OpenAIJudge"],
+    "_traffic": ["Traffic", "TrafficArgs"],
+    "_wordllama": ["WordLlamaEmbedder"],
 }
 
-__getattr__ = loaded_when_asked(__name__, _MODULES)
+__getattr__ = loaded_when_asked(
+    __name__, {name: module for module, names in _MODULES.items() for name in names}
+)
 
 
 def __dir__() -> list[str]:

@@ -2,20 +2,25 @@
 
 import asyncio
 import sys
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.models._per_loop import PerLoop
-from ragmetrics_core.models._vectors import Vectors, of_one_length
 from ragmetrics_core.models._wrapper import Wrapper, unwrapped
 from ragmetrics_core.protocol import Embedder
 
-__all__ = ["Batched"]
+__all__ = ["Batched", "Vectors", "in_rows"]
+
+Vectors = NDArray[np.floating[Any]]
+"""One vector, or one in each row."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,7 @@ class Batched(Wrapper):
     callers get the same error. A caller that gives up takes its texts along, unless others want them.
 
     Attributes:
-        inner: the embedder.
+        inner: the embedder; a `Line`, for one that is not asked again for a text in flight.
         size: texts in a batch at most, at least 1; a caller with more texts has several batches.
         wait: seconds that a batch waits for further texts, 0 or more.
 
@@ -52,8 +57,9 @@ class Batched(Wrapper):
         return sys.maxsize
 
     @cached_property
-    def _batches(self) -> "PerLoop[_Batches]":
-        return PerLoop(lambda: _Batches(cast("Embedder", self.inner), self.size, self.wait))
+    def _open(self) -> "PerLoop[list[_Batch]]":
+        """The batch of the running loop that takes further texts, if there is one."""
+        return PerLoop(list)
 
     async def aembed(self, texts: Sequence[str]) -> Vectors:
         """One row for each text.
@@ -63,120 +69,81 @@ class Batched(Wrapper):
         """
         if not texts:
             return await cast("Embedder", self.inner).aembed(texts)
-        held = self._batches().hold(dict.fromkeys(texts))
+        open_batches = self._open()
+        batch_of: dict[str, _Batch] = {}
+        for text in dict.fromkeys(texts):
+            batch = batch_of[text] = open_batches[0] if open_batches else _Batch(self, open_batches)
+            batch.callers[text] += 1
+            if len(batch.callers) == self.size:
+                batch.close()
         try:
-            await _answered(set(held.values()))
-            rows = of_one_length([batch.vector(text) for text, batch in held.items()])
+            # shielded, since a caller that is cancelled leaves a batch to the others
+            await asyncio.gather(*(asyncio.shield(batch.task) for batch in set(batch_of.values())))
         finally:
-            for text, batch in held.items():
-                batch.let_go(text)
-        at = {text: position for position, text in enumerate(held)}
-        try:
-            return np.stack(rows)[[at[text] for text in texts]]
-        except ValueError:
-            raise ModelError(f"the embedder {self.identity} gave vectors of different lengths") from None
-
-
-async def _answered(batches: Iterable["_Batch"]) -> None:
-    """Wait until all batches have their vectors; the first failure is raised."""
-    # Unlike gather, this leaves the batches alone when the caller is cancelled.
-    tasks = [batch.task for batch in batches]
-    done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-    for task in done:
-        task.result()
-
-
-class _Batches:
-    """The batches of one event loop.
-
-    Attributes:
-        where: the batch of each text that waits or is in flight.
-        open: the batch that takes further texts.
-    """
-
-    def __init__(self, embedder: Embedder, size: int, wait: float) -> None:
-        self.embedder = embedder
-        self.size = size
-        self.wait = wait
-        self.where: dict[str, _Batch] = {}
-        self.open: _Batch | None = None
-
-    def hold(self, texts: Iterable[str]) -> dict[str, "_Batch"]:
-        """Put each text into a batch, unless it is in one; the caller lets go of all of them in the end."""
-        held: dict[str, _Batch] = {}
-        for text in texts:
-            batch = self.where.get(text)
-            if batch is None:
-                batch = self.open = self.open or _Batch(self)
-                self.where[text] = batch
-            batch.hold(text)
-            held[text] = batch
-        return held
+            for text, batch in batch_of.items():
+                batch.leave(text)
+        rows = [batch.task.result()[text] for text, batch in batch_of.items()]
+        vectors = in_rows(rows, f"the embedder {self.identity} gave vectors of different lengths")
+        at = {text: position for position, text in enumerate(batch_of)}
+        return vectors[[at[text] for text in texts]]
 
 
 class _Batch:
     """Texts that are embedded together.
 
     Attributes:
-        task: gives the vectors.
+        callers: how many callers wait for each text.
+        task: gives the vector of each text.
     """
 
-    def __init__(self, batches: _Batches) -> None:
-        self._batches = batches
-        self._holders: dict[str, int] = {}
-        self._row: dict[str, int] = {}
-        self._full = asyncio.get_running_loop().create_future()
-        self.task = asyncio.get_running_loop().create_task(self._vectors())
+    def __init__(self, model: Batched, open_batches: "list[_Batch]") -> None:
+        self.callers: Counter[str] = Counter()
+        self._model = model
+        self._open = open_batches
+        self._open.append(self)
+        self._is_closed = asyncio.Event()
+        self.task = asyncio.create_task(self._vectors())
         # A failure is told to whoever still waits; the event loop need not report it when nobody does.
         self.task.add_done_callback(lambda task: task.cancelled() or task.exception())
 
-    def hold(self, text: str) -> None:
-        """Count a caller that waits for the text."""
-        self._holders[text] = self._holders.get(text, 0) + 1
-        if len(self._holders) == self._batches.size and not self._full.done():
-            self._full.set_result(None)
-            self._close()
+    def close(self) -> None:
+        """Take no further callers."""
+        self._is_closed.set()
+        if self in self._open:
+            self._open.remove(self)
 
-    def let_go(self, text: str) -> None:
-        """Count it out again; what nobody waits for is not embedded."""
-        self._holders[text] -= 1
-        if self.task.done() or self._holders[text]:
-            return
-        if not self._row:
-            del self._holders[text], self._batches.where[text]
-        if not any(self._holders.values()):
-            self._withdraw()
+    def leave(self, text: str) -> None:
+        """Count a caller out again; what nobody waits for is not embedded."""
+        self.callers[text] -= 1
+        if not self.callers.total():
+            self.close()
             self.task.cancel()
 
-    def vector(self, text: str) -> Vectors:
-        """The text's vector, when the task is done."""
-        vector: Vectors = self.task.result()[self._row[text]]
-        return vector
+    async def _vectors(self) -> dict[str, Vectors]:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._model.wait):
+                await self._is_closed.wait()
+        self.close()
+        texts = [text for text, callers in self.callers.items() if callers]
+        vectors = np.asarray(await cast("Embedder", self._model.inner).aembed(texts))
+        if vectors.ndim != 2 or len(vectors) != len(texts):
+            raise ModelError(
+                f"the embedder {self._model.identity} gave an array of shape {vectors.shape} "
+                f"for {len(texts)} texts"
+            )
+        return dict(zip(texts, vectors, strict=True))
 
-    async def _vectors(self) -> Vectors:
-        try:
-            await asyncio.wait([self._full], timeout=self._batches.wait)
-            self._close()
-            texts = list(self._holders)
-            self._row = {text: row for row, text in enumerate(texts)}
-            embedder = self._batches.embedder
-            vectors = np.asarray(await embedder.aembed(texts))
-            if vectors.ndim != 2 or len(vectors) != len(texts):
-                raise ModelError(
-                    f"the embedder {embedder.identity} gave an array of shape {vectors.shape} "
-                    f"for {len(texts)} texts"
-                )
-            return vectors
-        finally:
-            self._withdraw()
 
-    def _close(self) -> None:
-        if self._batches.open is self:
-            self._batches.open = None
+def in_rows(vectors: Sequence[Vectors], otherwise: str) -> Vectors:
+    """The vectors of several calls in rows; a zero vector gets the length of the longest.
 
-    def _withdraw(self) -> None:
-        """Take no further callers."""
-        self._close()
-        for text in self._holders:
-            if self._batches.where.get(text) is self:
-                del self._batches.where[text]
+    An embedder that asks no server about blank texts cannot know the length when a call has no other text.
+
+    Raises:
+        ModelError: the lengths differ; what is said otherwise.
+    """
+    longest = max(map(len, vectors))
+    try:
+        return np.stack([row if len(row) == longest or row.any() else np.zeros(longest) for row in vectors])
+    except ValueError:
+        raise ModelError(otherwise) from None

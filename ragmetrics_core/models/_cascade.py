@@ -53,7 +53,7 @@ class Cascade:
     @property
     def identity(self) -> str:
         """Both judges and the band."""
-        return f"cascade({self._first} | {self.dear.identity})"
+        return f"cascade({self.cheap_identity} | {self.dear.identity})"
 
     @property
     def model(self) -> str:
@@ -84,11 +84,12 @@ class Cascade:
     @property
     def cheap_identity(self) -> str:
         """How records name the cheap judge: with the band, as another band makes another decision."""
-        return self._first
+        low, high = self.unsure
+        return f"{self.cheap.identity}, unsure from {low:g} to {high:g}"
 
     def decider(self, request: Generate[Any]) -> str:
         """Who answers the request: the dear judge's identity, or the cheap one's with the band."""
-        return self._first if self.is_first(request) else self.dear.identity
+        return self.cheap_identity if self.is_first(request) else self.dear.identity
 
     def is_first(self, request: Generate[Any]) -> bool:
         """Whether the cheap judge is asked: for verdicts on numbered items, the first time."""
@@ -118,30 +119,23 @@ class Cascade:
         expected = request.expected._replace(graded=reply.held_to == "graded")
         reading = request.prompt.answer.read(reply.text, expected)
         read = reading.value.verdicts if isinstance(reading.value, VerdictList) else ()
-        known = {verdict.number: verdict for verdict in read}
-        verdicts = [self._verdict(number, known.get(number)) for number in expected.numbers]
+        known = {verdict.number: self._verdict(verdict) for verdict in read}
+        unknown = {"verdict": PASSED_ON}
+        verdicts = [{"number": number, **known.get(number, unknown)} for number in expected.numbers]
         text = json.dumps({"verdicts": verdicts})
         return replace(reply, text=text, finish_reason="stop", held_to="graded")
 
-    def _verdict(self, number: int, said: NumberedVerdict | None) -> dict[str, object]:
-        if said is None:
-            return {"number": number, "verdict": PASSED_ON}
+    def _verdict(self, verdict: NumberedVerdict) -> dict[str, object]:
         low, high = self.unsure
-        share = said.probability
-        is_sure = share is not None and (share > high if said.supported else share < low)
+        share = verdict.probability
+        is_sure = share is not None and (share > high if verdict.supported else share < low)
         return {
-            "number": number,
-            "reason": said.reason,
-            "evidence": said.evidence,
-            **({"unsupported": list(said.unsupported)} if said.unsupported else {}),
+            "reason": verdict.reason,
+            "evidence": verdict.evidence,
+            **({"unsupported": list(verdict.unsupported)} if verdict.unsupported else {}),
             **({} if share is None else {"probability": share}),
-            "verdict": ("yes" if said.supported else "no") if is_sure else PASSED_ON,
+            "verdict": ("yes" if verdict.supported else "no") if is_sure else PASSED_ON,
         }
-
-    @property
-    def _first(self) -> str:
-        low, high = self.unsure
-        return f"{self.cheap.identity}, unsure from {low:g} to {high:g}"
 
 
 def decider_of(judge: object) -> Decider | None:

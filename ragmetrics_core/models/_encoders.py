@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,10 @@ class Encoder:
         too_long: "refuse" what is longer than the encoder takes, or "cut" it.
         longest: the most tokens; None for what the model says.
         asked: False for one that is only planned with: a missing package is an error when it is asked.
+        auto: the class of the library that loads the model.
     """
+
+    auto: ClassVar[str]
 
     model: str
     device: str = "cpu"
@@ -92,27 +95,23 @@ class Encoder:
         cut = f",cut at {self.longest or 'its limit'}" if self.too_long == "cut" else ""
         return f"{self.weights}{cut}"
 
-    def load(self, kind: str) -> Any:
-        """The model as the given Auto class of the library, ready to rate."""
+    def _load(self, kind: str, **how: Any) -> Any:
         try:
             import transformers
 
-            model = getattr(transformers, kind).from_pretrained(
-                self.model, use_safetensors=True, trust_remote_code=False
-            )
+            return getattr(transformers, kind).from_pretrained(self.model, trust_remote_code=False, **how)
         except (ImportError, OSError, ValueError) as error:
-            raise ModelRefused(f"the model {self.model!r} cannot be loaded: {error}") from error
-        return model.to(self.device).eval()
+            raise ModelRefused(f"the {kind} of {self.model!r} cannot be loaded: {error}") from error
+
+    @cached_property
+    def loaded(self) -> Any:
+        """The model, ready to rate."""
+        return self._load(self.auto, use_safetensors=True).to(self.device).eval()
 
     @cached_property
     def tokenizer(self) -> Any:
         """The model's own tokeniser."""
-        try:
-            import transformers
-
-            return transformers.AutoTokenizer.from_pretrained(self.model, trust_remote_code=False)
-        except (ImportError, OSError, ValueError) as error:
-            raise ModelRefused(f"the tokeniser of {self.model!r} cannot be loaded: {error}") from error
+        return self._load("AutoTokenizer")
 
     def batches(self, texts: Sequence[Any], limit: int) -> Iterator[tuple[list[int], Any]]:
         """Places of texts or pairs of like length, and their tokens as tensors.
@@ -164,6 +163,8 @@ class CrossEncoderScorer(Encoder):
         activation: with one output: "sigmoid", or "none" for a model that gives numbers from 0 to 1 itself.
     """
 
+    auto: ClassVar[str] = "AutoModelForSequenceClassification"
+
     label: str | int | None = None
     activation: Literal["sigmoid", "none"] = "sigmoid"
 
@@ -187,7 +188,7 @@ class CrossEncoderScorer(Encoder):
         import torch
 
         with self._lock, torch.inference_mode():
-            model = self._model
+            model = self.loaded
             ratings = [0.0] * len(pairs)
             readable = [(encodable(one), encodable(other)) for one, other in pairs]
             for places, tokens in self.batches(readable, self.limit(model)):
@@ -201,13 +202,9 @@ class CrossEncoderScorer(Encoder):
         return ratings
 
     @cached_property
-    def _model(self) -> Any:
-        return self.load("AutoModelForSequenceClassification")
-
-    @cached_property
     def _place(self) -> int:
         """The number of the label that counts."""
-        names = {int(number): str(name) for number, name in self._model.config.id2label.items()}
+        names = {int(number): str(name) for number, name in self.loaded.config.id2label.items()}
         if self.label is None and len(names) == 2:
             return 1
         found = [
@@ -231,6 +228,8 @@ class TokenMatchScorer(Encoder):
     Attributes:
         layer: the layer whose vectors are compared, counted from 1; None for the last one.
     """
+
+    auto: ClassVar[str] = "AutoModel"
 
     layer: int | None = None
 
@@ -259,7 +258,7 @@ class TokenMatchScorer(Encoder):
         """The vectors of each text's own tokens, of length 1."""
         import torch
 
-        model = self._model
+        model = self.loaded
         layers = int(model.config.num_hidden_layers)
         if self.layer is not None and not 1 <= self.layer <= layers:
             raise ModelRefused(f"{self.weights} has layers 1 to {layers}, no {self.layer}")
@@ -273,10 +272,6 @@ class TokenMatchScorer(Encoder):
                 for row, place in enumerate(places):
                     rows[place] = unit[row][own[row]].cpu().numpy()
         return rows
-
-    @cached_property
-    def _model(self) -> Any:
-        return self.load("AutoModel")
 
 
 def _found(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:

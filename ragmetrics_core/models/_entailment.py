@@ -1,13 +1,13 @@
 """An entailment model as the judge of verdicts, in place of a language model."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models._encoders import CrossEncoderScorer
-from ragmetrics_core.models._verdict_judge import Claims, VerdictJudge
+from ragmetrics_core.models._verdict_judge import Claims, GroundedFinding, VerdictJudge
 
 __all__ = ["EntailmentJudge"]
 
@@ -46,24 +46,12 @@ class EntailmentJudge(VerdictJudge):
         """The model."""
         return self.scorer.identity
 
-    async def averdicts(self, claims: Claims) -> Sequence[Mapping[str, object]]:
-        """A verdict for each statement, by the text that entails it with the highest probability."""
-        return await asyncio.to_thread(self._verdicts, claims)
-
-    def _verdicts(self, claims: Claims) -> list[Mapping[str, object]]:
-        ratings = iter(
-            self.scorer.rate([(text, item.text) for item in claims.items for text in claims.texts])
-        )
-        verdicts: list[Mapping[str, object]] = []
-        for item in claims.items:
-            best = max((next(ratings) for _ in claims.texts), default=0.0)
-            verdict = "yes" if best >= self.threshold else "no"
-            verdicts.append(
-                {
-                    "number": item.number,
-                    "reason": f"entailed with probability {best:.3f}",
-                    "probability": round(best, 6),
-                    "verdict": verdict,
-                }
-            )
-        return verdicts
+    async def afindings(self, claims: Claims) -> Sequence[GroundedFinding]:
+        """A finding for each statement, by the text that entails it with the highest probability."""
+        pairs = [(text, item.text) for item in claims.items for text in claims.texts]
+        ratings = iter(await asyncio.to_thread(self.scorer.rate, pairs))
+        highest = [max((next(ratings) for _ in claims.texts), default=0.0) for _ in claims.items]
+        return [
+            GroundedFinding(best >= self.threshold, best, f"entailed with probability {best:.3f}")
+            for best in highest
+        ]

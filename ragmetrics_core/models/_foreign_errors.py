@@ -1,6 +1,9 @@
 """Errors of clients that we do not know, as ours."""
 
+import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from itertools import chain
+from math import isfinite
 from typing import Any, TypeVar
 
 from ragmetrics_core.adapting import ReplyHeldBack, finish_reason, usage_of
@@ -12,12 +15,11 @@ from ragmetrics_core.errors import (
     ModelTimeout,
     TransientModelError,
 )
-from ragmetrics_core.models._secrets import keyless
-from ragmetrics_core.models._waits import retry_after
+from ragmetrics_core.models._redactor import keyless
 from ragmetrics_core.protocol import Completion
 from ragmetrics_core.shapes import is_mapping, is_series
 
-__all__ = ["foreign_answer", "model_error"]
+__all__ = ["foreign_answer", "kind_of_status", "model_error", "retry_after"]
 
 T = TypeVar("T")
 
@@ -29,6 +31,7 @@ _NO_ACCESS = frozenset({401, 402, 403, 404})
 # requests, openai).
 _DENIED = ("Authentication", "Unauthenticated", "Unauthorized", "PermissionDenied")
 _LOST = ("Connect", "Disconnect", "NetworkError", "TransportError")
+_STATUSES = ("status_code", "status", "code")
 _LONGEST_MESSAGE = 300
 
 
@@ -125,14 +128,49 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__
 
 
-def _kind(error: BaseException) -> type[ModelError] | None:
-    status = _status(error)
+def kind_of_status(status: int) -> type[ModelError]:
+    """What a HTTP status of 400 to 599 means for asking again."""
     if status in _OVERLOADED:
         return ModelOverloaded
+    if status in _NO_ACCESS:
+        return AccessRefused
+    return TransientModelError if status in _PASSING_4XX or status >= 500 else ModelRefused
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds that a server asks to wait, given in milliseconds, in seconds or as a date.
+
+    None when it does not ask, or not in a way that can be read.
+
+    Args:
+        headers: of its answer, found by small letters.
+
+    >>> retry_after({"retry-after": "7"}), retry_after({"retry-after-ms": "250"}), retry_after({})
+    (7.0, 0.25, None)
+    """
+    after = headers.get("retry-after", "")
+    try:
+        if milliseconds := headers.get("retry-after-ms"):
+            seconds = max(0.0, float(milliseconds) / 1000)
+        elif after.replace(".", "", 1).isdecimal():
+            seconds = float(after)
+        else:
+            # loaded here, because few servers give a date
+            from email.utils import parsedate_to_datetime
+
+            # The server's clock says how long that is, as far as it is told: ours may be wrong, and may jump.
+            sent = headers.get("date")
+            now = parsedate_to_datetime(sent).timestamp() if sent else time.time()
+            seconds = max(0.0, parsedate_to_datetime(after).timestamp() - now)
+    except (ValueError, OverflowError):
+        return None
+    return seconds if isfinite(seconds) else None
+
+
+def _kind(error: BaseException) -> type[ModelError] | None:
+    status = _status(error)
     if status is not None:
-        if status in _NO_ACCESS:
-            return AccessRefused
-        return TransientModelError if status in _PASSING_4XX or status >= 500 else ModelRefused
+        return kind_of_status(status)
     names = " ".join(each.__name__ for each in type(error).__mro__)
     if "Timeout" in names:
         return ModelTimeout
@@ -143,27 +181,22 @@ def _kind(error: BaseException) -> type[ModelError] | None:
 
 def _status(error: BaseException) -> int | None:
     """The HTTP status of a failure, where clients put it: 400 to 599."""
+    response, metadata = _response(error)
     # one after the other: a later one may be deprecated where an earlier one is there, and warn
-    return next((each for each in _statuses(error) if isinstance(each, int) and 400 <= each < 600), None)
-
-
-def _statuses(error: BaseException) -> Iterator[object]:
-    response = _held(error, "response")
-    if is_mapping(response):  # botocore
-        told = response.get("ResponseMetadata")
-        yield told.get("HTTPStatusCode") if is_mapping(told) else None
-    else:
-        yield _held(response, "status_code")
-    for name in ("status_code", "status", "code"):
-        yield _held(error, name)
+    told = (_held(*place) for place in ((response, "status_code"), *((error, name) for name in _STATUSES)))
+    statuses = chain([metadata.get("HTTPStatusCode")], told)
+    return next((each for each in statuses if isinstance(each, int) and 400 <= each < 600), None)
 
 
 def _headers(error: BaseException) -> Mapping[str, str]:
     """The headers of the answer that the error tells of, by small letters, where clients put them."""
-    response = _held(error, "response")
-    if is_mapping(response):  # botocore
-        told = response.get("ResponseMetadata")
-        found: object = told.get("HTTPHeaders") if is_mapping(told) else None
-    else:
-        found = _held(response, "headers") or _held(error, "headers")
+    response, metadata = _response(error)
+    found = metadata.get("HTTPHeaders") or _held(response, "headers") or _held(error, "headers")
     return {str(name).lower(): str(value) for name, value in found.items()} if is_mapping(found) else {}
+
+
+def _response(error: BaseException) -> tuple[object, Mapping[Any, object]]:
+    """The answer that an error tells of, and what botocore tells of it."""
+    response = _held(error, "response")
+    metadata = response.get("ResponseMetadata") if is_mapping(response) else None
+    return response, metadata if is_mapping(metadata) else {}

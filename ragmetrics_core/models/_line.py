@@ -2,31 +2,40 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
-from typing import Any, Final, NamedTuple, TypeVar, cast
+from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from ragmetrics_core._branches import own_task
-from ragmetrics_core.errors import AccessRefused, BudgetSpent, ModelError, ModelOverloaded
-from ragmetrics_core.journal import Journal, call_address, decode_reply
-from ragmetrics_core.models._access import Access
-from ragmetrics_core.models._allowance import Asked
-from ragmetrics_core.models._answers import RATINGS, REPLIES, VECTORS, Kind
-from ragmetrics_core.models._attempts import Attempts
+from ragmetrics_core.errors import (
+    AccessRefused,
+    BudgetSpent,
+    ModelError,
+    ModelOverloaded,
+    ModelTimeout,
+    TransientModelError,
+)
+from ragmetrics_core.journal import (
+    Journal,
+    call_address,
+    decode_rating,
+    decode_reply,
+    decode_vector,
+    encode_rating,
+    encode_reply,
+    encode_vector,
+)
+from ragmetrics_core.models._batched import Vectors, in_rows
 from ragmetrics_core.models._cascade import Decider, decider_of
-from ragmetrics_core.models._deadline import DeadlineTimer
-from ragmetrics_core.models._discreet import Discretion
-from ragmetrics_core.models._flight import Flight, joined_flights
 from ragmetrics_core.models._foreign_errors import model_error
 from ragmetrics_core.models._meter import Meter
-from ragmetrics_core.models._pace import Pace, Turns
+from ragmetrics_core.models._pace import Allowance, Asked, Attempts, Pace, Turns
 from ragmetrics_core.models._per_loop import PerLoop
+from ragmetrics_core.models._redactor import Redactor, same_error
 from ragmetrics_core.models._traffic import Traffic
-from ragmetrics_core.models._vectors import Vectors, of_one_length
 from ragmetrics_core.models._wrapper import Wrapper, unwrapped
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer
@@ -34,7 +43,66 @@ from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scor
 __all__ = ["Line"]
 
 T = TypeVar("T")
-_ENDLESS: Final = nullcontext()
+Flights = dict[str, "asyncio.Future[Any]"]
+"""Answers that are on their way, by address; None for one whose call was cancelled or did not answer it."""
+
+# What refuses the first call, or so many in a row, refuses every one.
+_REFUSALS_IN_A_ROW = 3
+
+
+@dataclass(frozen=True)
+class Kind(Generic[T]):
+    """What a kind of model answers.
+
+    Attributes:
+        asked: what it is asked to do, as a part of the addresses of its answers.
+        checked: takes what a model gave, how many answers were asked for, the model's identity, and what
+            takes out what is private.
+        encode, decode: to the form in which the journal stores one, and back.
+    """
+
+    asked: str
+    checked: Callable[[Any, int, str, Redactor], Sequence[T]]
+    encode: Callable[[T], bytes]
+    decode: Callable[[bytes], T]
+
+
+def _replies(given: Any, count: int, identity: str, redactor: Redactor) -> Sequence[Completion]:
+    """At most so many replies and at least one, without what is private."""
+    if not given:
+        raise ModelError(f"the judge {identity} returned no reply")
+    for reply in given:
+        if not isinstance(reply, Completion) or not isinstance(cast("object", reply.text), str):
+            kind = type(getattr(reply, "text", reply)).__name__
+            raise ModelError(f"the judge {identity} replied with {kind}, not with text")
+    return redactor.replies(given[:count])
+
+
+def _vectors(given: Any, count: int, identity: str, _: Redactor) -> Sequence[Vectors]:
+    """One vector for each text."""
+    vectors = np.asarray(given)
+    is_whole = vectors.ndim == 2 and len(vectors) == count and vectors.size
+    if not is_whole or not np.isfinite(vectors).all():
+        raise ModelError(
+            f"the embedder {identity} gave an array of shape {vectors.shape} for {count} "
+            "texts, or one with numbers that are not finite"
+        )
+    return list(vectors)
+
+
+def _ratings(given: Any, count: int, identity: str, _: Redactor) -> Sequence[float]:
+    """One number for each pair."""
+    if len(given) != count or not np.isfinite(given).all():
+        raise ModelError(
+            f"the scorer {identity} gave {len(given)} ratings for {count} pairs, or "
+            "numbers that are not finite"
+        )
+    return [float(rating) for rating in given]
+
+
+_REPLIES: Final = Kind("reply", _replies, encode_reply, decode_reply)
+_VECTORS: Final = Kind("embed", _vectors, encode_vector, decode_vector)
+_RATINGS: Final = Kind("rate", _ratings, encode_rating, decode_rating)
 
 
 @dataclass(frozen=True)
@@ -64,7 +132,7 @@ class Line(Wrapper):
         traffic: how it is asked.
         journal: where answers are kept; None keeps none.
         meter: counts what is asked.
-        discretion: cleans what the model says; by default of the keys that can be seen in it.
+        redactor: cleans what the model says; by default of the keys that can be seen in it.
         pace: how many calls may be in flight.
 
     Raises:
@@ -74,13 +142,15 @@ class Line(Wrapper):
     traffic: Traffic = field(default_factory=Traffic)
     journal: Journal | None = None
     meter: Meter = field(default_factory=Meter, repr=False, compare=False)
-    discretion: Discretion | None = field(default=None, repr=False, compare=False)
+    redactor: Redactor | None = field(default=None, repr=False, compare=False)
     pace: Pace | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.pace is None:
-            allowance = self.traffic.allowance() if isinstance(unwrapped(self.inner), Judge) else None
+            limits = (self.traffic.requests_per_minute, self.traffic.tokens_per_minute)
+            is_limited = any(limits) and isinstance(unwrapped(self.inner), Judge)
+            allowance = Allowance(*limits) if is_limited else None
             pace = Pace(min(self.traffic.concurrency, super().concurrency), allowance)
             object.__setattr__(self, "pace", pace)
 
@@ -92,12 +162,12 @@ class Line(Wrapper):
         *,
         journal: Journal | None,
         meter: Meter,
-        discretion: Discretion,
+        redactor: Redactor,
     ) -> "Line":
         """A run's line to a model; one that is a line already keeps its traffic and its pace."""
         if isinstance(model, Line):
-            return replace(model, journal=journal, meter=meter, discretion=discretion)
-        return cls(model, traffic, journal, meter, discretion)
+            return replace(model, journal=journal, meter=meter, redactor=redactor)
+        return cls(model, traffic, journal, meter, redactor)
 
     @property
     def concurrency(self) -> int:
@@ -126,15 +196,19 @@ class Line(Wrapper):
                 return stored
             if addresses[0] not in flights:
                 break
-            flying = list(takewhile(bool, map(flights.get, addresses)))
-            if joined := await joined_flights(cast("list[Flight[Completion]]", flying)):
+            joined: list[Completion] = []
+            for flight in list(takewhile(bool, map(flights.get, addresses))):
+                if flight is None or (reply := await asyncio.shield(flight)) is None:
+                    break
+                joined.append(reply)
+            if joined:
                 self.meter.tally.shared += len(joined)
                 return joined
         if len(addresses) > 1:
             addresses = self._unknown_run(addresses)
         if len(addresses) < request.draws:
             request = request._replace(draws=len(addresses))
-        return await self._ask(addresses, cast("Judge", self.inner).agenerate, request, REPLIES)
+        return await self._ask(addresses, cast("Judge", self.inner).agenerate, request, _REPLIES)
 
     async def aembed(self, texts: Sequence[str]) -> Vectors:
         """One row for each text; only those texts are embedded that the journal does not have.
@@ -145,22 +219,16 @@ class Line(Wrapper):
         """
         if not texts:
             return await cast("Embedder", self.inner).aembed(texts)
-        text_at = {call_address(self.identity, "embed", text): text for text in dict.fromkeys(texts)}
-
-        def embed(addresses: Sequence[str]) -> Awaitable[Sequence[Vectors]]:
-            asked = [text_at[address] for address in addresses]
-            return self._ask(addresses, cast("Embedder", self.inner).aembed, asked, VECTORS)
-
-        rows = await self._each(list(text_at), embed, VECTORS)
-        at = {text: position for position, text in enumerate(text_at.values())}
-        try:
-            return np.stack(of_one_length(rows))[[at[text] for text in texts]]
-        except ValueError:
-            journal = self.journal.path if self.journal else None
-            raise ModelError(
-                f"the embedder {self.identity} gives vectors of another length than before: name it "
-                f"differently, or prune its vectors from the journal {journal or 'in memory'}"
-            ) from None
+        vector_of = await self._each(
+            [(text,) for text in texts], cast("Embedder", self.inner).aembed, _VECTORS
+        )
+        at = {text: position for position, (text,) in enumerate(vector_of)}
+        journal = (self.journal and self.journal.path) or "in memory"
+        otherwise = (
+            f"the embedder {self.identity} gives vectors of another length than before: name it differently, "
+            f"or prune its vectors from the journal {journal}"
+        )
+        return in_rows([*vector_of.values()], otherwise)[[at[text] for text in texts]]
 
     async def arate(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
         """One number for each pair; only those pairs are rated that the journal does not have.
@@ -171,16 +239,9 @@ class Line(Wrapper):
         """
         if not pairs:
             return await cast("Scorer", self.inner).arate(pairs)
-        different = dict.fromkeys(map(tuple, pairs))
-        pair_at = {call_address(self.identity, "rate", *pair): pair for pair in different}
-
-        def rate(addresses: Sequence[str]) -> Awaitable[Sequence[float]]:
-            asked = [cast("tuple[str, str]", pair_at[each]) for each in addresses]
-            return self._ask(addresses, cast("Scorer", self.inner).arate, asked, RATINGS)
-
-        ratings = await self._each(list(pair_at), rate, RATINGS)
-        rating_of = dict(zip(pair_at.values(), ratings, strict=True))
-        return [rating_of[pair] for pair in pairs]
+        asked = [(one, other) for one, other in pairs]
+        rating_of = await self._each(asked, cast("Scorer", self.inner).arate, _RATINGS)
+        return [rating_of[pair] for pair in asked]
 
     async def _ask(
         self,
@@ -193,35 +254,36 @@ class Line(Wrapper):
 
         It is made in the caller's own task: cancelling that ends it, and nothing is left behind.
         """
-        flights, gate, alarm = self._here()
+        flights, gate = self._here()
+        loop = asyncio.get_running_loop()
         for address in addresses:
-            flights[address] = Flight()
+            flights[address] = loop.create_future()
         pace, timeout = self._pace, None if self._answers_at_once else self.traffic.timeout
         attempts = Attempts(self.traffic)
         answers: Sequence[T] = ()
         failure: BaseException | None = None
         try:
             while True:
-                attempts.wait()
                 tokens = await pace.allowance.turn(asked) if pace.allowance else 0.0
-                if not gate.entered():
-                    await gate.turn()
+                await gate.turn()
                 slowdowns = pace.slowdowns
                 attempts.begin()
                 given: Sequence[Any] = ()
                 begun = False
+                limit = asyncio.timeout(timeout)
                 try:
                     if not self._answers_at_once:
                         await own_task()
                     begun = self._begin(asked)
-                    with _ENDLESS if timeout is None else alarm.after(timeout):
+                    async with limit:
                         given = await call(asked)
-                    answers = kind.checked(given, len(addresses), self.identity, self._discretion)
+                    answers = kind.checked(given, len(addresses), self.identity, self._redactor)
                     failure = None
                 except (asyncio.CancelledError, GeneratorExit):
                     raise
                 except BaseException as error:  # the boundary to foreign code: a model may raise anything
-                    failure = self._told(error)
+                    late = ModelTimeout(f"no answer within {timeout:g} s") if limit.expired() else None
+                    failure = self._told(late or error)
                     if isinstance(failure, ModelOverloaded):
                         pace.slow_down(slowdowns)
                         gate.hold(failure.retry_after)
@@ -235,11 +297,11 @@ class Line(Wrapper):
                 delay = attempts.delay(failure)
                 if delay is None:
                     self.meter.tally.failed += not isinstance(failure, BudgetSpent)
-                    raise attempts.counted(failure)
+                    raise _counted(failure, attempts.made)
                 await asyncio.sleep(delay)
                 self.meter.tally.retried += 1
             pace.succeeded(slowdowns)
-            self._access.granted()
+            pace.refusals_left = _REFUSALS_IN_A_ROW
             if pace.allowance and isinstance(asked, Generate):
                 pace.allowance.settle(tokens, given)
             self._keep(addresses, answers, kind)
@@ -249,41 +311,47 @@ class Line(Wrapper):
             raise
         finally:
             # After a cancellation there is neither answer nor failure: one of those who wait takes over.
-            told = failure if isinstance(failure, Exception) else None
             for number, address in enumerate(addresses):
-                flights.pop(address).end(answers[number] if number < len(answers) else None, told)
+                flight = flights.pop(address)
+                if isinstance(failure, Exception):
+                    flight.set_exception(failure)
+                    flight.exception()  # nobody need wait for it
+                else:
+                    flight.set_result(answers[number] if number < len(answers) else None)
 
     async def _each(
         self,
-        addresses: Sequence[str],
-        ask: Callable[[Sequence[str]], Awaitable[Sequence[T]]],
+        items: Sequence[tuple[str, ...]],
+        call: Callable[[Any], Awaitable[Any]],
         kind: Kind[T],
-    ) -> list[T]:
-        """The answer for each address: stored, from calls in flight, or from one new call for the rest."""
-        found: dict[str, T] = {}
+    ) -> dict[tuple[str, ...], T]:
+        """The answer for each item: stored, from calls in flight, or from one new call for the rest."""
+        address_of = {item: call_address(self.identity, kind.asked, *item) for item in items}
+        answers: dict[tuple[str, ...], T] = {}
         flights = self._here().flights
-        while len(found) < len(addresses):
-            others: dict[str, Flight[T]] = {}
-            mine: list[str] = []
-            for address in addresses:
-                if address in found:
+        while len(answers) < len(address_of):
+            others: dict[tuple[str, ...], asyncio.Future[T | None]] = {}
+            mine: list[tuple[str, ...]] = []
+            for item, address in address_of.items():
+                if item in answers:
                     continue
                 if (flight := flights.get(address)) is not None:
-                    others[address] = flight
+                    others[item] = flight
                 elif (body := self._body(address)) is not None:
-                    found[address] = kind.decode(body)
+                    answers[item] = kind.decode(body)
                     self.meter.tally.cached += 1
                 else:
-                    mine.append(address)
+                    mine.append(item)
             # One's own call comes first: two who wait for one another's calls would wait for ever.
             if mine:
-                found.update(zip(mine, await ask(mine), strict=True))
-            for address, flight in others.items():
-                answer = await flight.join()
-                if answer is not None:
-                    found[address] = answer
+                asked: Asked = [item[0] for item in mine] if kind is _VECTORS else mine
+                addresses = [address_of[item] for item in mine]
+                answers.update(zip(mine, await self._ask(addresses, call, asked, kind), strict=True))
+            for item, flight in others.items():
+                if (answer := await asyncio.shield(flight)) is not None:
+                    answers[item] = answer
                     self.meter.tally.shared += 1
-        return [found[address] for address in addresses]
+        return {item: answers[item] for item in address_of}
 
     def _begin(self, asked: Asked) -> bool:
         """Count a call; True, since it begins.
@@ -302,9 +370,10 @@ class Line(Wrapper):
         # a function may raise what its client does
         refusal = model_error(error, unwrapped(self.inner)) if isinstance(error, Exception) else error
         if isinstance(refusal, AccessRefused):
-            self._access.refused(refusal)
+            self._pace.refusals_left -= 1
+            refusal.is_lasting = self._pace.refusals_left <= 0
             error = refusal
-        return self._discretion.error(error)
+        return self._redactor.error(error)
 
     def _body(self, address: str) -> bytes | None:
         return None if self._kept is None else self._kept.get(address)
@@ -318,7 +387,7 @@ class Line(Wrapper):
         self.meter.tally.cached += len(bodies)
         stored = [decode_reply(body) for body in bodies if body is not None]
         # a journal may hold what was not redacted: one that runs share, or replies from a file
-        return stored if self._discretion.redact is None else self._discretion.replies(stored)
+        return stored if self._redactor.redact is None else self._redactor.replies(stored)
 
     def _unknown_run(self, addresses: Sequence[str]) -> Sequence[str]:
         """The first address and those after it, up to the first whose answer is known or on its way."""
@@ -342,8 +411,8 @@ class Line(Wrapper):
         return self.pace
 
     @cached_property
-    def _discretion(self) -> Discretion:
-        return self.discretion or Discretion(self.inner)
+    def _redactor(self) -> Redactor:
+        return self.redactor or Redactor(self.inner)
 
     @cached_property
     def _answers_at_once(self) -> bool:
@@ -352,17 +421,22 @@ class Line(Wrapper):
         return bool(vars(type(unwrapped(self.inner))).get("answers_at_once"))
 
     @cached_property
-    def _access(self) -> Access:
-        return Access()
-
-    @cached_property
     def decider(self) -> Decider | None:
         """Says who of a judge that is made of several answers a request, by identity; None for any other."""
         return decider_of(self.inner)
 
     @cached_property
     def _here(self) -> "PerLoop[_Here]":
-        return PerLoop(lambda: _Here({}, self._pace.gate(), DeadlineTimer()))
+        return PerLoop(lambda: _Here({}, self._pace.gate()))
+
+
+def _counted(failure: BaseException, attempts: int) -> BaseException:
+    """The failure with the number of attempts; a copy, because several callers may hold it."""
+    if attempts <= 1 or not isinstance(failure, TransientModelError):
+        return failure
+    counted = same_error(failure, f"{failure} (after {attempts} attempts)")
+    counted.__cause__ = failure
+    return counted
 
 
 def _addresses(identity: str, digest: str, request: Generate[Any]) -> Sequence[str]:
@@ -374,6 +448,5 @@ def _addresses(identity: str, digest: str, request: Generate[Any]) -> Sequence[s
 class _Here(NamedTuple):
     """What a line has of the running loop."""
 
-    flights: dict[str, Flight[Any]]
+    flights: Flights
     gate: Turns
-    alarm: DeadlineTimer

@@ -1,27 +1,42 @@
-"""Models by the names that the command line and `evaluate(judge="...")` take."""
+"""Models by their names, and a judge's options, as the command line and `evaluate(judge="...")` take them."""
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, fields
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
+from pydantic import FiniteFloat, Json, PositiveFloat, TypeAdapter
+
+from ragmetrics_core import models
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.models._judge_options import TIMEOUT
-from ragmetrics_core.models._llama import LlamaJudge
 from ragmetrics_core.models._openai_compatible import OpenAIEmbedder, OpenAIJudge
-from ragmetrics_core.models._secrets import passwords_in, without_secrets
+from ragmetrics_core.models._secrets import passwords_in, secrets_in, without_secrets
 from ragmetrics_core.models._wordllama import WordLlamaEmbedder
 from ragmetrics_core.protocol import Embedder, Judge, Scorer
 
 if TYPE_CHECKING:
     from ragmetrics_core.models.grounded import Checker
 
-__all__ = ["embedder_by_name", "judge_by_name", "judges_by_name", "scorer_by_name"]
+__all__ = ["TIMEOUT", "embedder_by_name", "judge_by_name", "judges_by_name", "read_options", "scorer_by_name"]
+
+TIMEOUT: Final = "timeout"
+"""The one option that is no setting of the judge, but of who asks it; it changes no reply."""
+
+# What a command line may set of a judge; the key and the address stand elsewhere.
+_OPTIONS: Final[Mapping[str, tuple[str, Any]]] = {
+    "extra_body": ("a JSON object", Json[dict[str, Any]]),
+    "max_tokens": ("a whole number", int),
+    "response_format": ("text, json_object, json_schema", str),
+    "seed": ("a whole number", int),
+    "temperature": ("a number", FiniteFloat),
+    TIMEOUT: ("seconds above 0", Annotated[PositiveFloat, FiniteFloat]),
+}
+# What `none` stands for where it is not the parameter's own: no form is asked for, nothing goes along.
+_NONE: Final[Mapping[str, Any]] = {"response_format": "text", "extra_body": {}}
 
 _SERVER = '"openai:MODEL@BASE_URL" for any other OpenAI-compatible server'
 _JUDGES = (
     '"embedded" (a small support model, no language model), "embedded:strict", "openai:MODEL", '
-    f'{_SERVER}, "llama:PATH" for a GGUF file, "llama" for SmolLM2, '
+    f"{_SERVER}, "
     '"entailment:MODEL" for an NLI model beside the embedded rules, '
     '"grounded:MODEL" for MiniCheck, FactCG, LettuceDetect and the like beside them, '
     '"cascade:CHEAP,DEAR" for two judges, the cheap one first'
@@ -32,81 +47,36 @@ _NO_SCHEME = re.compile(r".+@(?P<address>(localhost|[\w-]+(\.[\w-]+)*:\d{2,5})(/
 _AT_SERVER = re.compile(r"(?P<model>.+?)@(?P<url>https?://.+)")
 
 
-_MiniCheckKind = Literal["roberta", "deberta", "flan-t5"]
-_MINICHECKS: Final[tuple[_MiniCheckKind, ...]] = ("roberta", "deberta", "flan-t5")
-# What a command line may set of a judge; the key and the address stand elsewhere.
-_OPENAI_OPTIONS = ("temperature", "max_tokens", "seed", "response_format", "extra_body")
-_LLAMA_OPTIONS = ("temperature", "max_tokens", "seed", "context", "threads", "json_schema")
+def read_options(texts: Sequence[str]) -> dict[str, Any]:
+    """Settings of a judge as a command line gives them (`temperature=none`, `seed=7`), each of its type.
 
-
-def judge_by_name(name: str, *, options: Mapping[str, Any] | None = None, asked: bool = True) -> Judge:
-    """The judge of a name: "embedded", "embedded:strict", "openai:MODEL", "llama:PATH" and so on.
-
-    Args:
-        name: the judge's name.
-        options: settings of the judge by name; None for a parameter that is not sent.
-        asked: False where the judge is never asked, so that it needs no key, package or file.
+    `none` is None: the parameter is not sent.
 
     Raises:
-        ConfigError: there is no such form or option, or the model's package, key or file is missing.
+        ConfigError: one is not NAME=VALUE, has a name that no judge knows, is there twice, or its value is of
+            another type, or holds a key.
     """
-    settings = {key: value for key, value in (options or {}).items() if key != TIMEOUT}
-    kind, _, rest = name.partition(":")
-    if name in {"embedded", "embedded:strict"}:
-        from ragmetrics_core.models._lexical import LexicalJudge
-
-        _check_options(name, settings)
-        return LexicalJudge(strict=name == "embedded:strict")
-    if kind == "openai" and rest:
-        model, base_url = _at_server(rest)
-        settings = _check_options(name, settings)
-        return OpenAIJudge(model, base_url=base_url, asked=asked, **settings)
-    if name == "llama" or (kind == "llama" and rest):
-        settings = _check_options(name, settings)
-        return LlamaJudge(rest or None, asked=asked, **settings)
-    if kind == "entailment" and rest:
-        from ragmetrics_core.models._encoders import CrossEncoderScorer
-        from ragmetrics_core.models._entailment import EntailmentJudge
-        from ragmetrics_core.models._lexical import LexicalJudge
-
-        _check_options(name, settings)
-        scorer = CrossEncoderScorer(model=rest, label="entailment", too_long="cut", asked=asked)
-        return EntailmentJudge(scorer=scorer, others=LexicalJudge())
-    if kind == "grounded" and rest:
-        from ragmetrics_core.models._lexical import LexicalJudge
-        from ragmetrics_core.models.grounded import GroundedJudge
-
-        _check_options(name, settings)
-        return GroundedJudge(checker=_checker(rest, asked=asked), others=LexicalJudge())
-    if kind == "cascade" and all(names := rest.partition(",")):
-        from ragmetrics_core.models._cascade import Cascade
-
-        inner = [names[0].strip(), names[2].strip()]
-        cheap, dear = judges_by_name(inner, options=options, asked=asked)
-        return Cascade(cheap, dear)
-    raise ConfigError(f"there is no judge {without_secrets(name)!r}; a judge is one of: {_JUDGES}")
-
-
-def _checker(rest: str, *, asked: bool) -> "Checker":
-    """The grounded model of a name, in the form of its makers, whom the name must tell."""
-    from ragmetrics_core.models import grounded
-
-    model, base_url = _at_server(rest)
-    known = model.rstrip("/").rpartition("/")[2].casefold()
-    if "bespoke-minicheck" in known or "granite-guardian" in known:
-        kind = grounded.BespokeMiniCheck if "minicheck" in known else grounded.GraniteGuardian
-        return kind(model=model, base_url=base_url)
-    size: _MiniCheckKind | None = next((each for each in _MINICHECKS if each in known), None)
-    if base_url is None and "minicheck" in known and size is not None:
-        return grounded.MiniCheck(model=model, kind=size, asked=asked)
-    if base_url is None and "factcg" in known:
-        return grounded.FactCG(model=model, asked=asked)
-    if base_url is None and "lettuce" in known:
-        return grounded.LettuceDetect(model=model, asked=asked)
-    raise ConfigError(
-        f"the name {without_secrets(rest)!r} tells no grounded model: it must hold minicheck with roberta, "
-        "deberta or flan-t5, factcg, or lettucedetect; or bespoke-minicheck or granite-guardian, at a server"
-    )
+    options: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name or not value:
+            raise ConfigError(f"a judge's option is NAME=VALUE, such as temperature=none, not {text!r}")
+        if name not in _OPTIONS:
+            raise ConfigError(f"no judge has an option {name!r}; the options are {', '.join(_OPTIONS)}")
+        if name in options:
+            raise ConfigError(f"the judge's option {name} is given twice")
+        kind, type_of = _OPTIONS[name]
+        try:
+            is_none = value.casefold() == "none"
+            options[name] = None if is_none else TypeAdapter(cast("Any", type_of)).validate_python(value)
+        except ValueError:
+            raise ConfigError(f"the judge's option {name} takes {kind} or none, not {value!r}") from None
+        if secrets_in({name: options[name]}):
+            raise ConfigError(
+                f"the judge's option {name} holds a key, and everybody on the machine sees the words of a "
+                "command: set OPENAI_API_KEY, or make the judge in Python"
+            )
+    return options
 
 
 def judges_by_name(
@@ -117,52 +87,87 @@ def judges_by_name(
     Raises:
         ConfigError: as for `judge_by_name`; and an option that none of them has.
     """
-    given = dict(options or {})
-    if len(names) == 1:
-        return (judge_by_name(names[0], options=given, asked=asked),)
-    taken = {TIMEOUT}.union(*map(_options_of, names))
-    if unknown := sorted(set(given) - taken):
-        raise ConfigError(
-            f"no judge of the panel has an option {unknown[0]!r}; theirs are {', '.join(sorted(taken))}"
-        )
-    return tuple(
-        judge_by_name(
-            name,
-            options={key: value for key, value in given.items() if key in _options_of(name)},
-            asked=asked,
-        )
-        for name in names
-    )
+    settings = {key: value for key, value in (options or {}).items() if key != TIMEOUT}
+    if settings and not any(map(_has_options, names)):
+        which = f"the judge {without_secrets(names[0])!r} has no" if len(names) == 1 else "no judge has an"
+        raise ConfigError(f"{which} option {min(settings)!r}; its options are {TIMEOUT}")
+    return tuple(_judge(name, settings, asked=asked) for name in names)
 
 
-def _options_of(name: str) -> tuple[str, ...]:
+def judge_by_name(name: str, *, options: Mapping[str, Any] | None = None, asked: bool = True) -> Judge:
+    """The judge of a name: "embedded", "embedded:strict", "openai:MODEL" and so on.
+
+    Args:
+        name: the judge's name.
+        options: settings of the judge by name; None for a parameter that is not sent.
+        asked: False where the judge is never asked, so that it needs no key, package or file.
+
+    Raises:
+        ConfigError: there is no such form or option, or the model's package, key or file is missing.
+    """
+    return judges_by_name([name], options=options, asked=asked)[0]
+
+
+def _has_options(name: str) -> bool:
     kind, _, rest = name.partition(":")
-    if kind == "cascade":
-        cheap, _, dear = rest.partition(",")
-        return tuple(
-            {**dict.fromkeys(_options_of(cheap.strip())), **dict.fromkeys(_options_of(dear.strip()))}
-        )
-    return {"openai": _OPENAI_OPTIONS, "llama": _LLAMA_OPTIONS}.get(kind, ())
+    return kind == "openai" or (kind == "cascade" and any(map(_has_options, _parts(rest))))
 
 
-def _check_options(name: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings as the judge's class takes them."""
-    known = _options_of(name)
-    if unknown := sorted(set(settings) - set(known)):
-        names = ", ".join(sorted((*known, TIMEOUT)))
+def _parts(rest: str) -> list[str]:
+    return [name.strip() for name in rest.split(",", 1)]
+
+
+def _judge(name: str, settings: Mapping[str, Any], *, asked: bool) -> Judge:
+    kind, _, rest = name.partition(":")
+    if name in {"embedded", "embedded:strict"}:
+        return models.LexicalJudge(strict=bool(rest))
+    if kind == "openai" and rest:
+        model, base_url = _at_server(rest)
+        own: dict[str, Any] = {
+            key: _NONE.get(key) if value is None else value for key, value in settings.items()
+        }
+        return OpenAIJudge(model, base_url=base_url, asked=asked, **own)
+    if kind == "entailment" and rest:
+        scorer = models.CrossEncoderScorer(model=rest, label="entailment", too_long="cut", asked=asked)
+        return models.EntailmentJudge(scorer=scorer, others=models.LexicalJudge())
+    if kind == "grounded" and rest:
+        from ragmetrics_core.models.grounded import GroundedJudge
+
+        return GroundedJudge(checker=_checker(rest, asked=asked), others=models.LexicalJudge())
+    if kind == "cascade" and len(parts := _parts(rest)) == 2 and all(parts):
+        cheap, dear = (_judge(part, settings, asked=asked) for part in parts)
+        return models.Cascade(cheap, dear)
+    if kind == "llama":
         raise ConfigError(
-            f"the judge {without_secrets(name)!r} has no option {unknown[0]!r}; its options are {names}"
+            f"the judge {name!r} ran a model file in this process, which is no longer done: serve the file "
+            "(llama-server -m FILE --port 8080) and write openai:MODEL@http://127.0.0.1:8080/v1"
         )
-    taken = dict(settings)
-    if "response_format" in taken and taken["response_format"] is None:
-        taken["response_format"] = "text"  # which sends none
-    if "extra_body" in taken and taken["extra_body"] is None:
-        del taken["extra_body"]
-    if name.partition(":")[0] == "llama":
-        needed = {each.name for each in fields(LlamaJudge) if each.default not in {None, MISSING}}
-        if blank := sorted(key for key, value in taken.items() if value is None and key in needed):
-            raise ConfigError(f"the judge {without_secrets(name)!r} needs a value for {blank[0]}, not none")
-    return taken
+    raise ConfigError(f"there is no judge {without_secrets(name)!r}; a judge is one of: {_JUDGES}")
+
+
+def _checker(rest: str, *, asked: bool) -> "Checker":
+    """The grounded model of a name, in the form of its makers, whom the name must tell."""
+    from ragmetrics_core.models import grounded
+    from ragmetrics_core.models.grounded._classifiers import MINICHECKS
+
+    model, base_url = _at_server(rest)
+    known = model.rstrip("/").rpartition("/")[2].casefold()
+    if "bespoke-minicheck" in known:
+        return grounded.BespokeMiniCheck(model=model, base_url=base_url)
+    if "granite-guardian" in known:
+        return grounded.GraniteGuardian(model=model, base_url=base_url)
+    if base_url is None and "minicheck" in known:
+        for kind in MINICHECKS:
+            if kind in known:
+                return grounded.MiniCheck(model=model, kind=kind, asked=asked)
+    if base_url is None and "factcg" in known:
+        return grounded.FactCG(model=model, asked=asked)
+    if base_url is None and "lettuce" in known:
+        return grounded.LettuceDetect(model=model, asked=asked)
+    raise ConfigError(
+        f"the name {without_secrets(rest)!r} tells no grounded model: it must hold minicheck with roberta, "
+        "deberta or flan-t5, factcg, or lettucedetect; or bespoke-minicheck or granite-guardian, at a server"
+    )
 
 
 def embedder_by_name(name: str, *, asked: bool = True) -> Embedder:
@@ -196,9 +201,7 @@ def scorer_by_name(name: str, *, asked: bool = True) -> Scorer:
     """
     kind, _, rest = name.partition(":")
     if kind in {"cross-encoder", "token-match"} and rest:
-        from ragmetrics_core.models._encoders import CrossEncoderScorer, TokenMatchScorer
-
-        made = CrossEncoderScorer if kind == "cross-encoder" else TokenMatchScorer
+        made = models.CrossEncoderScorer if kind == "cross-encoder" else models.TokenMatchScorer
         return made(model=rest, asked=asked)
     raise ConfigError(
         f'there is no scorer {name!r}; a scorer is one of: "cross-encoder:MODEL", "token-match:MODEL"'

@@ -2,24 +2,25 @@
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal, cast
 from urllib.parse import urlencode
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import SecretStr
 
-from ragmetrics_core.adapting import first_taken, response_format
+from ragmetrics_core.adapting import first_taken, response_format, usage_of
 from ragmetrics_core.errors import ConfigError, ModelError, TransientModelError
-from ragmetrics_core.models._openai_endpoint import Endpoint, encodable, without_key
+from ragmetrics_core.models._openai_endpoint import Endpoint, encodable
+from ragmetrics_core.models._secrets import secrets_in
 from ragmetrics_core.prompts import digest_of
-from ragmetrics_core.protocol import Completion, Generate, Usage, fixed_property
+from ragmetrics_core.protocol import Completion, Generate, fixed_property
 from ragmetrics_core.shapes import Json, are_dicts
 
-__all__ = ["OpenAIEmbedder", "OpenAIJudge", "completions_in"]
+__all__ = ["OpenAIEmbedder", "OpenAIJudge", "Served", "completions_in"]
 
 ResponseFormat = Literal["text", "json_object", "json_schema"]
 HeldTo = Literal["json_object", "json_schema"] | None
@@ -32,7 +33,76 @@ _LARGEST_VECTOR = 2**18
 
 
 @dataclass(frozen=True, repr=False)
-class OpenAIJudge:
+class Served:
+    """A model behind an OpenAI-compatible server.
+
+    Attributes:
+        model: the model's name, as the server knows it.
+        base_url: the server; by default OPENAI_BASE_URL, else OpenAI.
+        api_key: the key, as text or as pydantic's `SecretStr`, which it becomes; by default OPENAI_API_KEY.
+            A server given by address may need none.
+        asked: False for one that is only planned with: a missing package or key is an error when it is asked.
+    """
+
+    model: str
+    base_url: str | None = field(default=None, kw_only=True)
+    api_key: str | SecretStr | None = field(default=None, kw_only=True)
+    asked: bool = field(default=True, compare=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Keep the key as something that does not show itself, and check what is there without a call."""
+        if isinstance(self.api_key, str):
+            object.__setattr__(self, "api_key", SecretStr(self.api_key))
+        _ = self.endpoint  # a missing key is an error here, not in the middle of a run
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        await self.endpoint.aclose()
+
+    def __repr__(self) -> str:
+        """Its identity, which holds no key."""
+        return f"{type(self).__name__}({cast('Any', self).identity!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Its settings without a key, which is read where they arrive; one with a key is not pickled.
+
+        Raises:
+            ConfigError: its key, or a password in its address, would be in the pickle.
+        """
+        settings = {each.name: getattr(self, each.name) for each in fields(self)}
+        if self.api_key is not None or secrets_in(settings):
+            raise ConfigError(
+                f"this {type(self).__name__} is not pickled, for its key would be in the pickle: set "
+                "OPENAI_API_KEY where it is used, in place of api_key, or send a function that makes it"
+            )
+        return partial(type(self), **settings), ()
+
+    @property
+    def largest(self) -> int:
+        """Bytes of an answer, at most."""
+        return _LARGEST_REPLY
+
+    @cached_property
+    def endpoint(self) -> Endpoint:
+        """Posts to the server."""
+        return Endpoint(
+            type(self).__name__,
+            model=self.model,
+            base_url=self.base_url,
+            api_key=cast("SecretStr | None", self.api_key),
+            body=getattr(self, "extra_body", None),
+            largest=self.largest,
+            asked=self.asked,
+        )
+
+    def named(self, settings: Mapping[str, object]) -> str:
+        """Server, model and the settings that are there; never the key."""
+        given = {name: value for name, value in settings.items() if value is not None}
+        return f"openai:{self.endpoint.url}/{self.model}" + (f"?{urlencode(given)}" if given else "")
+
+
+@dataclass(frozen=True, repr=False)
+class OpenAIJudge(Served):
     """A chat model behind an OpenAI-compatible server.
 
     It is used from any number of event loops; its connections close when their loop ends, or by `aclose`.
@@ -53,23 +123,18 @@ class OpenAIJudge:
         asked: False for one that is only planned with: a missing package or key is an error when it is asked.
 
     Raises:
-        ConfigError: the openai package or the key is missing, or a setting cannot be used.
+        ConfigError: the aiohttp package or the key is missing, or a setting cannot be used.
     """
 
     draws_at_once: ClassVar[bool] = True
 
-    model: str
-    base_url: str | None = field(default=None, kw_only=True)
-    api_key: str | SecretStr | None = field(default=None, kw_only=True)
     temperature: float | None = field(default=0.0, kw_only=True)
     max_tokens: int | None = field(default=None, kw_only=True)
     seed: int | None = field(default=None, kw_only=True)
     response_format: ResponseFormat = field(default="json_schema", kw_only=True)
     extra_body: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False, kw_only=True)
-    asked: bool = field(default=True, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        _hide_key(self)
         if self.temperature is not None and not 0 <= self.temperature <= 2:
             raise ConfigError(f"temperature must be between 0 and 2, or None, not {self.temperature}")
         if self.max_tokens is not None and self.max_tokens < 1:
@@ -78,7 +143,7 @@ class OpenAIJudge:
             raise ConfigError(
                 f"response_format must be text, json_object or json_schema, not {self.response_format!r}"
             )
-        _ = self._endpoint  # a missing key is an error here, not in the middle of a run
+        super().__post_init__()
 
     @fixed_property
     def identity(self) -> str:
@@ -91,7 +156,7 @@ class OpenAIJudge:
             "response_format": None if self.response_format == "json_schema" else self.response_format,
             "extra_body": digest_of(extra)[:12] if self.extra_body else None,
         }
-        return _identity(self._endpoint, settings)
+        return self.named(settings)
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """Reply to the request, several draws in one call where the server does that.
@@ -99,21 +164,18 @@ class OpenAIJudge:
         Raises:
             ModelError: the server did not answer; the message says why and never holds the key.
         """
+
+        def post(way: tuple[HeldTo, bool]) -> Awaitable[Mapping[str, Any]]:
+            return self.endpoint.post("/chat/completions", self.body(request, held_to=way[0], several=way[1]))
+
         ways = self._ways(request)
-        way, reply = await first_taken(ways, partial(self._post, request))
-        held_to, several = way
+        (held_to, several), reply = await first_taken(ways, post)
         if held_to != ways[0][0]:
             self._learned.held_to = held_to
         if several != ways[0][1]:
             self._learned.many = several
-        where, model = self._endpoint.url, self.model
+        where, model = self.endpoint.url, self.model
         return completions_in(reply, where=where, model=model, held_to=held_to)[: request.draws]
-
-    async def _post(self, request: Generate[Any], way: tuple[HeldTo, bool]) -> Mapping[str, Any]:
-        held_to, several = way
-        return await self._endpoint.post(
-            "/chat/completions", self.body(request, held_to=held_to, several=several)
-        )
 
     def _ways(self, request: Generate[Any]) -> list[tuple[HeldTo, bool]]:
         """What the reply is held to, and whether several draws are asked for at once.
@@ -132,44 +194,16 @@ class OpenAIJudge:
     ) -> Mapping[str, object]:
         """The JSON that asks for the request's first draw, or for `several` draws at once."""
         messages = [{"role": each.role, "content": encodable(each.content)} for each in request.messages]
-        body: dict[str, object] = {"model": self.model, "messages": messages}
-        if self.temperature is not None:
-            body["temperature"] = self.temperature
-        if self.max_tokens is not None:
-            body["max_tokens"] = self.max_tokens
-        if self.seed is not None:
-            body["seed"] = self.seed + request.draw
-        if several:
-            body["n"] = request.draws
-        if held_to is not None:
-            body["response_format"] = (
-                response_format(request) if held_to == "json_schema" else {"type": held_to}
-            )
-        return {**body, **self.extra_body}
-
-    async def aclose(self) -> None:
-        """Close the connections of the running event loop."""
-        await self._endpoint.aclose()
-
-    def __repr__(self) -> str:
-        """Its identity, which holds no key."""
-        return f"{type(self).__name__}({self.identity!r})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Its settings without a key, which is read where they arrive; one with a key is not pickled."""
-        return without_key(self, names=tuple(each.name for each in fields(self)))
-
-    @cached_property
-    def _endpoint(self) -> Endpoint:
-        return Endpoint(
-            "OpenAIJudge",
-            model=self.model,
-            base_url=self.base_url,
-            api_key=_hidden(self.api_key),
-            body=self.extra_body,
-            largest=_LARGEST_REPLY,
-            asked=self.asked,
-        )
+        form = response_format(request) if held_to == "json_schema" else held_to and {"type": held_to}
+        optional: Mapping[str, object] = {
+            "temperature": self.temperature,
+            "max_tokens": self.max_tokens,
+            "seed": None if self.seed is None else self.seed + request.draw,
+            "n": request.draws if several else None,
+            "response_format": form,
+        }
+        body = {name: value for name, value in optional.items() if value is not None}
+        return {"model": self.model, "messages": messages, **body, **self.extra_body}
 
     @cached_property
     def _learned(self) -> "_Learned":
@@ -177,7 +211,7 @@ class OpenAIJudge:
 
 
 @dataclass(frozen=True, repr=False)
-class OpenAIEmbedder:
+class OpenAIEmbedder(Served):
     """An embedding model behind an OpenAI-compatible server; a blank text has the zero vector.
 
     Attributes:
@@ -190,28 +224,28 @@ class OpenAIEmbedder:
         asked: False for one that is only planned with: a missing package or key is an error when it is asked.
 
     Raises:
-        ConfigError: the openai package or the key is missing, or a setting cannot be used.
+        ConfigError: the aiohttp package or the key is missing, or a setting cannot be used.
     """
 
-    model: str
-    base_url: str | None = field(default=None, kw_only=True)
-    api_key: str | SecretStr | None = field(default=None, kw_only=True)
     dimensions: int | None = field(default=None, kw_only=True)
     batch_size: int = field(default=128, kw_only=True)
-    asked: bool = field(default=True, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        _hide_key(self)
         if self.batch_size < 1:
             raise ConfigError(f"batch_size must be at least 1, not {self.batch_size}")
         if self.dimensions is not None and self.dimensions < 1:
             raise ConfigError(f"dimensions must be at least 1, or None, not {self.dimensions}")
-        _ = self._endpoint
+        super().__post_init__()
+
+    @property
+    def largest(self) -> int:
+        """Bytes of an answer, at most."""
+        return _LARGEST_REPLY + self.batch_size * _LARGEST_VECTOR
 
     @fixed_property
     def identity(self) -> str:
         """Server, model and vector length; never the key."""
-        return _identity(self._endpoint, {"dimensions": self.dimensions})
+        return self.named({"dimensions": self.dimensions})
 
     async def aembed(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """One row for each text.
@@ -225,53 +259,30 @@ class OpenAIEmbedder:
             batch = [encodable(texts[position]) for position in asked[start : start + self.batch_size]]
             vectors += await self._embed(batch)
         if len({len(vector) for vector in vectors}) > 1:
-            raise ModelError(f"{self._endpoint.url} gave vectors of different lengths")
+            raise ModelError(f"{self.endpoint.url} gave vectors of different lengths")
         # No server is asked about blank texts (most refuse them), so their length comes from the others.
         rows = np.zeros((len(texts), len(vectors[0]) if vectors else self.dimensions or 1))
         if vectors:
             rows[asked] = vectors
         return rows
 
-    async def aclose(self) -> None:
-        """Close the connections of the running event loop."""
-        await self._endpoint.aclose()
-
-    def __repr__(self) -> str:
-        """Its identity, which holds no key."""
-        return f"{type(self).__name__}({self.identity!r})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Its settings without a key, which is read where they arrive; one with a key is not pickled."""
-        return without_key(self, names=tuple(each.name for each in fields(self)))
-
-    @cached_property
-    def _endpoint(self) -> Endpoint:
-        return Endpoint(
-            "OpenAIEmbedder",
-            model=self.model,
-            base_url=self.base_url,
-            api_key=_hidden(self.api_key),
-            largest=_LARGEST_REPLY + self.batch_size * _LARGEST_VECTOR,
-            asked=self.asked,
-        )
-
     async def _embed(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
         # base64 is what the official client asks for by itself; servers without it send plain numbers.
         body: dict[str, object] = {"model": self.model, "input": texts, "encoding_format": "base64"}
         if self.dimensions is not None:
             body["dimensions"] = self.dimensions
-        reply = await self._endpoint.post("/embeddings", body)
+        reply = await self.endpoint.post("/embeddings", body)
         try:
             data = sorted(reply["data"], key=lambda entry: entry["index"])
             vectors = [_vector(entry["embedding"]) for entry in data]
         except (KeyError, TypeError, ValueError, OverflowError):
             raise ModelError(
-                f"{self._endpoint.url} answered without vectors: is it an embeddings server?"
+                f"{self.endpoint.url} answered without vectors: is it an embeddings server?"
             ) from None
         if len(vectors) != len(texts):
-            raise ModelError(f"{self._endpoint.url} gave {len(vectors)} vectors for {len(texts)} texts")
+            raise ModelError(f"{self.endpoint.url} gave {len(vectors)} vectors for {len(texts)} texts")
         if not all(np.isfinite(vector).all() for vector in vectors):
-            raise ModelError(f"{self._endpoint.url} gave a vector with numbers that are not finite")
+            raise ModelError(f"{self.endpoint.url} gave a vector with numbers that are not finite")
         return vectors
 
 
@@ -302,7 +313,7 @@ def completions_in(
         raise ModelError(f"{where} answered without choices: is it a chat completions server?")
     if not choices:
         raise TransientModelError(f"{where} answered with an empty list of choices")
-    usage = _usage(reply.get("usage"))
+    usage = usage_of(reply.get("usage"))
     return [
         Completion(
             text=_text(choice.get("message")),
@@ -313,20 +324,6 @@ def completions_in(
         )
         for position, choice in enumerate(choices)
     ]
-
-
-def _hide_key(model: OpenAIJudge | OpenAIEmbedder) -> None:
-    """Keep the key as something that does not show itself; the model is frozen for everyone else."""
-    object.__setattr__(model, "api_key", _hidden(model.api_key))
-
-
-def _hidden(key: str | SecretStr | None) -> SecretStr | None:
-    return SecretStr(key) if isinstance(key, str) else key
-
-
-def _identity(endpoint: Endpoint, settings: Mapping[str, object]) -> str:
-    given = {name: value for name, value in settings.items() if value is not None}
-    return f"openai:{endpoint.url}/{endpoint.model}" + (f"?{urlencode(given)}" if given else "")
 
 
 def _text(message: Json) -> str:
@@ -344,15 +341,6 @@ def _arguments(calls: Json) -> Json:
     call = calls[0] if isinstance(calls, list) and len(calls) == 1 else None
     function = call.get("function") if isinstance(call, dict) else None
     return function.get("arguments") if isinstance(function, dict) else None
-
-
-def _usage(usage: Json) -> Usage | None:
-    if not isinstance(usage, dict):
-        return None
-    prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    if not isinstance(prompt, int) or not isinstance(completion, int):
-        return None
-    return Usage(prompt, completion)
 
 
 def _vector(embedding: object) -> NDArray[np.float64]:

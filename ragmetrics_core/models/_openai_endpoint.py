@@ -3,12 +3,12 @@
 import asyncio
 import json
 import os
-import sys
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from base64 import b64encode
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from importlib.util import find_spec
 from ssl import SSLCertVerificationError
-from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urljoin
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import parse_qsl, unquote, urljoin, urlsplit
 
 from pydantic import SecretStr
 
@@ -16,37 +16,38 @@ from ragmetrics_core.errors import (
     AccessRefused,
     ConfigError,
     ModelError,
-    ModelOverloaded,
     ModelRefused,
     ModelTimeout,
     TransientModelError,
 )
-from ragmetrics_core.models._openai_transport import fastest_transport, missing_package
+from ragmetrics_core.models._foreign_errors import kind_of_status, retry_after
+from ragmetrics_core.models._per_loop import PerLoop
 from ragmetrics_core.models._secrets import (
     HIDDEN,
     SHORTEST,
     bare_address,
+    passwords_in,
     secrets_in,
     without_secrets,
 )
-from ragmetrics_core.models._server_address import address_of
-from ragmetrics_core.models._waits import retry_after
 from ragmetrics_core.shapes import Json, is_mapping
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+    from aiohttp import ClientResponse, ClientSession
 
-__all__ = ["Endpoint", "encodable", "without_key"]
+__all__ = ["Endpoint", "encodable"]
 
 _DEFAULT_URL = "https://api.openai.com/v1"
 _NO_KEY = "not-needed"
 _KEY, _URL = "OPENAI_API_KEY", "OPENAI_BASE_URL"
+# What OpenAI's own client sends besides, of the environment.
+_ACCOUNT = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
 _CONNECT_SECONDS = 10.0
 _LONGEST_QUOTE = 300
 # Of the words of a server, so many characters are looked at.
 _LONGEST_WORDS = 20_000
 # What to do about a parameter that a server refuses, by its name.
-_REMEDIES = {
+_REMEDIES: Final[Mapping[str, str]] = {
     "temperature": "pass temperature=None, on the command line --judge-option temperature=none",
     "max_tokens": "pass max_tokens=None, on the command line --judge-option max_tokens=none; "
     "extra_body={'max_completion_tokens': N} may set the limit",
@@ -54,22 +55,58 @@ _REMEDIES = {
     "seed": "pass seed=None, on the command line --judge-option seed=none",
     "dimensions": "pass dimensions=None",
 }
-_OVERLOADED = frozenset({429, 503, 529})
-_PASSING_4XX = frozenset({408, 409, 425, 429})
 
 
-class _Connected(NamedTuple):
-    """A client, and the generator that closes it when its event loop ends."""
+class Address(NamedTuple):
+    """Where a server is, and what its address held besides.
 
-    client: "AsyncOpenAI"
-    closing: AsyncGenerator["AsyncOpenAI", None]
+    Attributes:
+        url: without user, password, parameters and fragment, any of which may hold a secret.
+        query: the parameters, with their question mark.
+        user: user and password as HTTP sends them ("Basic ..."); "" for none.
+        secrets: what of all this is secret.
+    """
+
+    url: str
+    query: str
+    user: str
+    secrets: tuple[str, ...]
+
+    @classmethod
+    def of(cls, base_url: str, user: str) -> "Address":
+        """The parts of the address that somebody uses.
+
+        Raises:
+            ConfigError: it cannot be used; the words hold nothing of it that may be a secret.
+        """
+        how = f"{user}: base_url is an address such as http://127.0.0.1:8080/v1"
+        try:
+            parts = urlsplit(base_url)
+            _ = parts.port
+        except ValueError:
+            raise ConfigError(f"{how}, and this one cannot be read") from None
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise ConfigError(f"{how}, not {base_url.rpartition('@')[2].partition('?')[0]!r}")
+        for name, value in parse_qsl(parts.query, keep_blank_values=True):
+            if without_secrets(f"?{name}=x") != f"?{name}=x" or secrets_in({name: value}):
+                raise ConfigError(
+                    f"{user}: base_url holds a key as its parameter {name!r}, where every log on the way "
+                    "shows it: pass api_key"
+                )
+        pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+        return cls(
+            url=bare_address(base_url).rstrip("/"),
+            query=parts.query and f"?{parts.query}",
+            user="" if pair == ":" else f"Basic {b64encode(pair.encode()).decode()}",
+            secrets=(*passwords_in(base_url), *secrets_in(base_url)),
+        )
 
 
 class Endpoint:
-    """Posts to an OpenAI-compatible server through the official client, with one client per event loop.
+    """Posts to an OpenAI-compatible server, with connections of its own for each event loop.
 
-    The client's own retries are switched off and no time limit is set but for connecting: both belong to
-    the caller. The fastest transport that is installed carries the requests (`fastest_transport`).
+    Retries belong to the caller, and so does the time limit, but for connecting. A proxy and who vouches for
+    certificates are what the environment says (HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE).
 
     Nothing that a server says makes it go elsewhere or unpack anything: no redirect is followed, no
     compressed answer is read, and one beyond `largest` bytes is not read to its end.
@@ -85,7 +122,7 @@ class Endpoint:
         asked: False where a missing package or key is no error before something is posted.
 
     Raises:
-        ConfigError: the openai package or the key is missing, or the address or key cannot be used.
+        ConfigError: the aiohttp package or the key is missing, or the address or key cannot be used.
     """
 
     def __init__(
@@ -103,26 +140,22 @@ class Endpoint:
         key = SecretStr(
             ((api_key.get_secret_value() if api_key else "") or os.environ.get(_KEY) or "").strip()
         )
-        address = address_of(base_url or os.environ.get(_URL) or _DEFAULT_URL)
+        base_url = base_url or os.environ.get(_URL)
         if not model:
             raise ConfigError(f"{user} needs the name of a model")
-        self._lacks = _lacking(user, has_key=bool(key or base_url or os.environ.get(_URL)))
+        self._lacks = _lacking(user, has_key=bool(key or base_url))
         if asked and self._lacks is not None:
             raise ConfigError(self._lacks)
-        if not _can_be_sent(key):
+        if not (key.get_secret_value().isascii() and key.get_secret_value().isprintable()):
             raise ConfigError(f"{user}: the key holds characters that no HTTP header can carry")
-        if isinstance(address, str):
-            raise ConfigError(f"{user}: {address}")
+        self._address = Address.of(base_url or _DEFAULT_URL, user)
         self.model = model
-        self.url = address.url
-        self._address = address
+        self.url = self._address.url
         self._largest = largest
-        # Given the whole address, the client need not put it together again for every call.
-        self._root = "" if address.query else address.url
         self._key = key if key else SecretStr(_NO_KEY)
-        self._secrets = (*filter(None, [key.get_secret_value()]), *address.secrets, *secrets_in(body))
+        self._secrets = (*filter(None, [key.get_secret_value()]), *self._address.secrets, *secrets_in(body))
         self._in_bytes = tuple(each.encode() for each in self._secrets if len(each) >= SHORTEST)
-        self._connected: WeakKeyDictionary[asyncio.AbstractEventLoop, _Connected] = WeakKeyDictionary()
+        self._sessions = PerLoop(self._opened)
 
     async def post(self, path: str, body: Mapping[str, object]) -> Mapping[str, Any]:
         """Post a JSON object, get one back.
@@ -133,19 +166,16 @@ class Endpoint:
         if self._lacks is not None:
             raise ModelRefused(self._lacks)
         failure: BaseException
-        client = None
         try:
-            client = await self._client()
-            from openai import HttpxBinaryResponseContent as Raw
-
-            # The raw body: the client's typed methods take longer than the whole transport, and hand back
-            # a page of HTML as if it were a reply.
-            response = await client.post(self._root + path, cast_to=Raw, body=body)
-            content = self._unechoed(response.content)
+            data = json.dumps(body, ensure_ascii=False).encode()
+            place = f"{self.url}{path}{self._address.query}"
+            session = await anext(self._sessions())
+            async with session.post(place, data=data, allow_redirects=False) as answer:
+                content = await self._read(answer)
         except asyncio.CancelledError as stop:
             failure = asyncio.CancelledError(*stop.args)
-        except Exception as error:  # the boundary to the client; errors of its transport may pass through it
-            failure = self._unmade(error) if client is None else self._failure(error)
+        except Exception as error:  # the boundary to the client
+            failure = self._failure(error)
         else:
             return self._object(content)
         # Raised outside the handlers, so that no error of the client hangs on it: they and the variables of
@@ -154,66 +184,58 @@ class Endpoint:
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop; without this they close when the loop ends."""
-        connected = self._connected.get(asyncio.get_running_loop())
-        if connected is not None:
-            await connected.closing.aclose()
+        await (await anext(self._sessions())).close()
 
-    async def _client(self) -> "AsyncOpenAI":
-        loop = asyncio.get_running_loop()
-        connected = self._connected.get(loop)
-        if connected is None:
-            for ended in [each for each in self._connected if each.is_closed()]:
-                del self._connected[ended]
-            closing = self._open(loop)
-            connected = self._connected[loop] = _Connected(await anext(closing), closing)
-        return connected.client
-
-    async def _open(self, loop: asyncio.AbstractEventLoop) -> AsyncGenerator["AsyncOpenAI", None]:
+    async def _opened(self) -> AsyncGenerator["ClientSession", None]:
+        """The session of the running loop, again and again."""
         # A generator, because asyncio finishes those that are left when it ends a loop: the connections
         # of `evaluate`, whose loop the caller never sees, are closed in that loop.
-        import openai
-
-        client = openai.AsyncOpenAI(
-            base_url=self.url,
-            api_key=self._key.get_secret_value(),
-            default_headers={"Accept-Encoding": "identity", **self._address.headers},
-            default_query=self._address.query,
-            max_retries=0,
-            timeout=openai.Timeout(None, connect=_CONNECT_SECONDS),
-            http_client=fastest_transport(self._receive),
-        )
+        session = self._session()
         try:
-            yield client
+            while True:
+                if session.closed:
+                    session = self._session()
+                yield session
         finally:
-            self._connected.pop(loop, None)
-            await client.close()
+            await session.close()
 
-    async def _receive(self, response: Any) -> None:
-        """Read an answer as far as it may go, before the client does; the error of one that is a failure.
+    def _session(self) -> "ClientSession":
+        import aiohttp
+
+        account = {header: os.environ[name] for header, name in _ACCOUNT.items() if os.environ.get(name)}
+        return aiohttp.ClientSession(
+            headers={
+                "Accept-Encoding": "identity",
+                "Content-Type": "application/json",
+                "User-Agent": "ragmetrics",
+                **account,
+                "Authorization": self._address.user or f"Bearer {self._key.get_secret_value()}",
+            },
+            connector=aiohttp.TCPConnector(limit=0, ssl=_trusted() if self.url.startswith("https") else True),
+            timeout=aiohttp.ClientTimeout(connect=_CONNECT_SECONDS),
+            auto_decompress=False,
+            proxy=_proxy(self.url),
+        )
+
+    async def _read(self, answer: "ClientResponse") -> bytes:
+        """The body of a successful answer, without our secrets, which a server may repeat.
 
         Raises:
             ModelError: it is too large or compressed, or its status is no success.
         """
-        packed = response.headers.get("content-encoding", "identity").strip().lower()
-        if packed not in {"", "identity"}:
+        headers = {name.lower(): value for name, value in answer.headers.items()}
+        if headers.get("content-encoding", "").strip().lower() not in {"", "identity"}:
             raise ModelError(f"{self.url} sent a compressed answer, which was not asked for")
         content = bytearray()
-        async for part in response.stream:
+        async for part in answer.content.iter_any():
             content += part
             if len(content) > self._largest:
                 raise ModelError(f"{self.url} sent an answer of more than {self._largest:,} bytes")
-        await response.stream.aclose()
-        if not 200 <= response.status_code < 300:
-            raise self._status_error(response.status_code, response.headers, bytes(content))
-        library = sys.modules[type(response).__module__.partition(".")[0]]
-        response.stream = library.ByteStream(bytes(content))
-
-    def _unechoed(self, content: bytes) -> bytes:
-        """An answer without our secrets, which a server may repeat: in a reply, too."""
+        if not 200 <= answer.status < 300:
+            raise self._status_error(answer.status, headers, bytes(content))
         for secret in self._in_bytes:
-            if secret in content:
-                content = content.replace(secret, HIDDEN.encode())
-        return content
+            content = content.replace(secret, HIDDEN.encode())
+        return bytes(content)
 
     def _object(self, content: bytes) -> Mapping[str, Any]:
         """The JSON object of a successful answer."""
@@ -238,29 +260,21 @@ class Endpoint:
             )
         return found
 
-    def _unmade(self, error: Exception) -> ModelError:
-        """Why there is no client to ask with: asking again would not help."""
-        remedy = ": pip install 'ragmetrics[openai]'" if isinstance(error, ModuleNotFoundError) else ""
-        what = f"{type(error).__name__}: {self._quoted(str(error))}"
-        return ModelRefused(f"{self.url} cannot be asked, the openai package has no client: {what}{remedy}")
-
     def _failure(self, error: Exception) -> ModelError:
         """The error of ours that fits; nothing of the client's error is kept but words without the key."""
-        import openai
+        import aiohttp
 
+        if isinstance(error, ModelError):
+            error.__cause__ = error.__context__ = error.__traceback__ = None
+            return error
         chain = tuple(_chain(error))
-        for each in chain:
-            if isinstance(each, ModelError):
-                # Without what the client hung on it.
-                each.__cause__ = each.__context__ = each.__traceback__ = None
-                return each
-        if isinstance(error, openai.OpenAIError) and not isinstance(error, openai.APIConnectionError):
-            return ModelError(f"{self.url}: {type(error).__name__}: {self._quoted(str(error))}")
-        if (missing := next((each for each in chain if isinstance(each, ImportError)), None)) is not None:
-            return self._unmade(missing)
-        # Only connecting has a time limit here. The transports do not agree on which error of theirs is a
-        # timeout (aiohttp's counts a refused connection as one), so the cause decides.
-        if any(isinstance(each, TimeoutError) for each in chain):
+        cause = next((text for each in reversed(chain) if (text := str(each))), type(chain[-1]).__name__)
+        if not isinstance(error, aiohttp.ClientError | OSError) or isinstance(error, aiohttp.InvalidURL):
+            # no package for this kind of proxy, or a setting that no request can carry
+            return ModelRefused(
+                f"{self.url} cannot be asked: {type(error).__name__}: {self._quoted(str(error))}"
+            )
+        if any(isinstance(each, TimeoutError) for each in chain):  # only connecting has a time limit here
             return ModelTimeout(f"no connection to {self.url} within {_CONNECT_SECONDS:g} s")
         # the innermost: aiohttp's own is one, too, and says less
         untrusted = next((each for each in chain[::-1] if isinstance(each, SSLCertVerificationError)), None)
@@ -269,9 +283,8 @@ class Endpoint:
                 f"{self.url} shows a certificate that is not trusted here ({self._quoted(str(untrusted))}): "
                 "name a file of those who vouch for it in SSL_CERT_FILE, if it is what it should be"
             )
-        names = {type(each).__name__ for each in chain}
-        cause = next((text for each in reversed(chain) if (text := str(each))), type(chain[-1]).__name__)
-        what = "no connection to" if names & _CONNECTING else "lost the connection to"
+        is_lost = not isinstance(error, aiohttp.ClientConnectorError)
+        what = "lost the connection to" if is_lost else "no connection to"
         return TransientModelError(f"{what} {self.url}: {self._quoted(cause)}")
 
     def _status_error(self, status: int, headers: Mapping[str, str], content: bytes) -> ModelError:
@@ -281,24 +294,24 @@ class Endpoint:
                 f"{self.url} points elsewhere ({status}), and prompts go nowhere but to the base URL: "
                 f"{self._pointed(headers.get('location', ''))}"
             )
-        body = _body(content)
-        said = self._quoted(_message(body))
-        told = f"({status}): {said}" if said else f"({status})"
         if status == 401:
             # Without the server's words: they often repeat the key or a part of it.
             return AccessRefused(f"{self.url} refused the key (401): set OPENAI_API_KEY or pass api_key")
-        if status == 403:
-            return AccessRefused(f"{self.url} does not let this key use the model {self.model!r} {told}")
-        if status == 404:
-            return AccessRefused(f"{self.url} knows no model {self.model!r}, or the base URL is wrong {told}")
+        body = _body(content)
+        said = self._quoted(_message(body))
+        told = f"({status}): {said}" if said else f"({status})"
+        kind = kind_of_status(status)
         if status == 429 and _detail(body, "code") == "insufficient_quota":
             return AccessRefused(f"{self.url}: the quota of this key is used up {told}")
-        if status >= 500 or status in _PASSING_4XX:
+        if issubclass(kind, TransientModelError):
             what = "asks to slow down" if status == 429 else "failed"
-            kind = ModelOverloaded if status in _OVERLOADED else TransientModelError
             return kind(f"{self.url} {what} {told}", retry_after=retry_after(headers))
+        what = {
+            403: f"does not let this key use the model {self.model!r}",
+            404: f"knows no model {self.model!r}, or the base URL is wrong",
+        }.get(status, "refused the request")
         remedy = _REMEDIES.get(_detail(body, "param"), "")
-        return ModelRefused(f"{self.url} refused the request {told}{remedy and f' ({remedy})'}")
+        return kind(f"{self.url} {what} {told}{remedy and f' ({remedy})'}")
 
     def _pointed(self, location: str) -> str:
         """Where a redirect points, without what may be secret in it."""
@@ -316,14 +329,15 @@ class Endpoint:
         return text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "..."
 
 
-_CONNECTING = frozenset(
-    {"ConnectError", "ClientConnectorError", "ClientConnectorDNSError", "ConnectionRefusedError"}
-)
+def encodable(text: str) -> str:
+    """The text as UTF-8 can carry it: a lone surrogate, which broken decoding leaves, becomes "?"."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _lacking(user: str, *, has_key: bool) -> str | None:
     """What is missing for anything to be asked, and where it comes from; None when nothing is."""
-    if (missing := missing_package()) is not None:
+    missing = next((name for name in ("aiohttp", "certifi") if find_spec(name) is None), None)
+    if missing is not None:
         return f"{user} needs the {missing} package: pip install 'ragmetrics[openai]'"
     if has_key:
         return None
@@ -333,32 +347,25 @@ def _lacking(user: str, *, has_key: bool) -> str | None:
     )
 
 
-def encodable(text: str) -> str:
-    """The text as UTF-8 can carry it: a lone surrogate, which broken decoding leaves, becomes "?"."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+def _trusted() -> Any:
+    """Who vouches for certificates: whom the environment names, else those whom browsers trust."""
+    import ssl
+
+    import certifi
+
+    is_named = not os.environ.keys().isdisjoint({"SSL_CERT_FILE", "SSL_CERT_DIR"})
+    return ssl.create_default_context(cafile=None if is_named else certifi.where())
 
 
-def _can_be_sent(key: SecretStr) -> bool:
-    return key.get_secret_value().isascii() and key.get_secret_value().isprintable()
+def _proxy(url: str) -> str | None:
+    """The proxy that the environment names on the way to an address."""
+    from urllib.request import getproxies, proxy_bypass
 
-
-def without_key(model: Any, *, names: tuple[str, ...]) -> tuple[Any, ...]:
-    """What `__reduce__` gives: how a model is made again from its settings, elsewhere.
-
-    Raises:
-        ConfigError: its key, or a password in its address, would be in the pickle.
-    """
-    settings = {name: getattr(model, name) for name in names}
-    if model.api_key is not None or secrets_in(settings):
-        raise ConfigError(
-            f"this {type(model).__name__} is not pickled, for its key would be in the pickle: set "
-            "OPENAI_API_KEY where it is used, in place of api_key, or send a function that makes it"
-        )
-    return _made, (type(model), settings)
-
-
-def _made(kind: Callable[..., Any], settings: Mapping[str, Any]) -> Any:
-    return kind(**settings)
+    parts, proxies = urlsplit(url), getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    if proxy is None or proxy_bypass(parts.netloc.rpartition("@")[2]):
+        return None
+    return proxy if "://" in proxy else f"http://{proxy}"
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
@@ -378,11 +385,9 @@ def _body(content: bytes) -> object:
 
 def _detail(body: object, name: str) -> str:
     """A short fact in an error body, in "error" or beside it; "" for none."""
-    if is_mapping(body):
-        inner = body.get("error", body)
-        found = inner.get(name) if is_mapping(inner) else None
-        return found if isinstance(found, str) else ""
-    return ""
+    inner = body.get("error", body) if is_mapping(body) else None
+    found = inner.get(name) if is_mapping(inner) else None
+    return found if isinstance(found, str) else ""
 
 
 def _message(body: object) -> str:

@@ -1,15 +1,153 @@
-"""How fast a model is asked: calls in flight, calls and tokens a minute, and who comes next."""
+"""How a model is asked: calls in flight, calls and tokens a minute, how often, and who comes next."""
 
 import asyncio
+import random
+import threading
+import time
 from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from ragmetrics_core.models._allowance import Allowance
+from ragmetrics_core.errors import TransientModelError
 from ragmetrics_core.models._per_loop import PerLoop
+from ragmetrics_core.models._traffic import Traffic
+from ragmetrics_core.protocol import Completion, Generate
 
-__all__ = ["Pace", "Turns"]
+__all__ = ["Allowance", "Asked", "Attempts", "Pace", "Turns"]
+
+# What a model is asked: a judge gets a request, an embedder texts, a scorer pairs of texts.
+Asked = Generate[Any] | Sequence[str] | Sequence[tuple[str, ...]]
 
 # A server may name the hour at which a quota is renewed. A run should fail then, not stand still.
 _LONGEST_HOLD = 60.0
+_CHARACTERS_PER_TOKEN = 4
+# How much of the mean the newest call is.
+_NEWEST = 0.1
+# Tokens that were taken too much come back while somebody waits for them.
+_LONGEST_NAP = 1.0
+
+
+class Attempts:
+    """The attempts at one call, and the time that they take.
+
+    Attributes:
+        made: how many there were.
+    """
+
+    __slots__ = ("_begun", "_spent", "_traffic", "made")
+
+    def __init__(self, traffic: Traffic) -> None:
+        self._traffic = traffic
+        self.made = 0
+        self._begun = self._spent = 0.0
+
+    def begin(self) -> None:
+        """An attempt has its turn."""
+        self.made += 1
+        self._begun = asyncio.get_running_loop().time()
+
+    def delay(self, failure: BaseException) -> float | None:
+        """Seconds until the next attempt; None when there is none after this failure."""
+        traffic = self._traffic
+        if not isinstance(failure, TransientModelError) or self.made >= traffic.attempts:
+            return None
+        if self.made > 1:
+            self._spent += asyncio.get_running_loop().time() - self._begun
+        most = min(traffic.longest_delay, traffic.first_delay * 2.0 ** (self.made - 1))
+        delay = random.uniform(0.0, most) + max(0.0, failure.retry_after or 0.0)
+        self._spent += delay
+        return delay if self._spent <= traffic.patience else None
+
+
+class Allowance:
+    """A server's allowance of requests and tokens per minute, kept evenly, first come, first served.
+
+    An allowance comes in bit by bit and at most one second's worth of it (or one request) is saved up. So
+    no minute has more than the allowance of requests. A call's tokens are estimated before the call: one for
+    every 4 characters of the prompt, and the mean of the completions so far; they are corrected afterwards
+    by what the model says it used. A call with more tokens than were saved up is made when no more can be
+    saved, and those after it wait until its tokens have come in: a large call never waits for ever, nor for
+    small ones that came later.
+
+    The allowance is one for all event loops and threads. It is not a library's: aiolimiter 1.3 belongs to one
+    event loop and throttled-py 3.5 does not, but both refuse a call that is larger than the bucket and repay
+    nothing; limits 5.8 reads the wall clock; pyrate-limiter 4.5 keeps an entry in memory for every token.
+
+    Args:
+        requests: calls in a minute; None for any number.
+        tokens: tokens of prompts and completions in a minute; None for any number.
+        clock: seconds that never jump.
+    """
+
+    def __init__(
+        self, requests: float | None, tokens: float | None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._requests = None if requests is None else _Bucket(requests)
+        self._tokens = None if tokens is None else _Bucket(tokens)
+        self._clock = clock
+        self._completion = 0.0
+        self._lock = threading.Lock()
+        # Whoever comes when others wait, waits behind them; the first of them tries again and again.
+        self._first = PerLoop(asyncio.Lock)
+
+    async def turn(self, asked: Asked) -> float:
+        """Wait until the call may be made; gives the tokens that were taken for it."""
+        async with self._first():
+            estimate = self._estimate(asked)
+            while seconds := self._take(estimate):
+                await asyncio.sleep(min(seconds, _LONGEST_NAP))
+        return estimate
+
+    def settle(self, estimate: float, replies: Sequence[Completion]) -> None:
+        """Correct what was taken by what the completions say; without their word it stands."""
+        used = [reply.usage for reply in replies if reply.usage]
+        if self._tokens is None or not used:
+            return
+        written = sum(usage.completion_tokens for usage in used)
+        mean = written / len(replies)
+        with self._lock:
+            self._completion += _NEWEST * (mean - self._completion) if self._completion else mean
+            self._tokens.level += estimate - written - sum(usage.prompt_tokens for usage in used)
+
+    def _take(self, tokens: float) -> float:
+        """Take a request and its tokens and return 0, or leave both and return the seconds to wait."""
+        both = ((self._requests, 1.0), (self._tokens, tokens))
+        wanted = [(bucket, amount) for bucket, amount in both if bucket is not None]
+        with self._lock:
+            now = self._clock()
+            missing = max(bucket.missing(amount, now) for bucket, amount in wanted)
+            if not missing:
+                for bucket, amount in wanted:
+                    bucket.level -= amount
+            return missing
+
+    def _estimate(self, asked: Asked) -> float:
+        if isinstance(asked, Generate):
+            characters = sum(len(message.content) for message in asked.messages)
+            return characters / _CHARACTERS_PER_TOKEN + self._completion * asked.draws
+        return sum(len("".join(texts)) for texts in asked) / _CHARACTERS_PER_TOKEN
+
+
+class _Bucket:
+    """A token bucket that may be overdrawn.
+
+    It holds c (a second's worth, at least 1) and gains (limit - c + 1) / 60 a second: what it can give in
+    any minute, the end not counted, is then at most the limit, for amounts of 1.
+    """
+
+    def __init__(self, per_minute: float) -> None:
+        self._holds = self.level = max(1.0, per_minute / 60)
+        self._gain = (per_minute - self._holds + 1) / 60
+        self._at: float | None = None  # it is full when it is first asked
+
+    def missing(self, amount: float, now: float) -> float:
+        """Seconds until the amount can be taken; a larger one than it holds can when the bucket is full."""
+        since = 0.0 if self._at is None else max(0.0, now - self._at)
+        self.level = min(self._holds, self.level + since * self._gain)
+        self._at = now
+        missing = (min(amount, self._holds) - self.level) / self._gain
+        # Less than a clock can tell would be asked for again and again.
+        return missing if missing > 1e-6 else 0.0
 
 
 class Pace:
@@ -29,6 +167,7 @@ class Pace:
     Attributes:
         limit: how many calls may be in flight now.
         slowdowns: how often the limit was halved.
+        refusals_left: how many more calls that are refused show that the model refuses every call.
         gate: gives the running loop's calls their turns.
     """
 
@@ -36,6 +175,7 @@ class Pace:
         self.most = self.limit = most
         self.allowance = allowance
         self.slowdowns = 0
+        self.refusals_left = 1
         self.gate = PerLoop(lambda: Turns(self))
         self._successes = 0
 
@@ -85,16 +225,12 @@ class Turns:
                 for each in turns:
                     each._onlookers.remove(seen)
 
-    def entered(self) -> bool:
-        """Enter without waiting, if that is possible now."""
-        # Nobody waits when there is room: whoever leaves hands the turn over.
-        if not self.has_room:
-            return False
-        self._in_flight += 1
-        return True
-
     async def turn(self) -> None:
         """Wait for a turn, behind those who came before."""
+        # Nobody waits when there is room: whoever leaves hands the turn over.
+        if self.has_room:
+            self._in_flight += 1
+            return
         place = self._loop.create_future()
         self._queue.append(place)
         try:
@@ -125,7 +261,7 @@ class Turns:
         self._admit()
 
     def _admit(self) -> None:
-        while self._queue and not self._held and self._in_flight < self._pace.limit:
+        while self._queue and self.has_room:
             place = self._queue.popleft()
             if not place.done():  # one that was cancelled
                 self._in_flight += 1

@@ -5,10 +5,14 @@ about a failed call, and that goes on record. So what is known to be a key is ta
 """
 
 import functools
+import inspect
+import json
 import os
 import re
 from base64 import b64encode
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, cast
@@ -23,7 +27,6 @@ __all__ = [
     "holds_secret",
     "in_environment",
     "is_secret",
-    "keyless",
     "passwords_in",
     "secrets_in",
     "settings_for_names",
@@ -100,15 +103,30 @@ def secrets_in(*objects: object) -> frozenset[str]:
     mappings; passwords in addresses; and for a function what it has closed over, its bound arguments and the
     globals that it names. Nothing is called but what gives a secret's value.
     """
-    search = _Search()
-    for each in objects:
-        search.look("", each, _DEPTH)
-    return _with_forms(search.found)
-
-
-def keyless(error: object, *models: object) -> str:
-    """The words of an error without the keys of models and of the environment, for a record or a log."""
-    return without_secrets(str(error), secrets_in(*models) | in_environment())
+    found: list[object] = []
+    seen: dict[int, object] = {}  # with the objects, so that no later one gets the id of one that is gone
+    waiting = deque(("", each, _DEPTH) for each in objects)
+    while waiting:
+        name, value, depth = waiting.popleft()
+        if isinstance(value, bytes):
+            value = value.decode("utf-8", "replace")
+        if isinstance(value, str):
+            # the scheme of a header is no secret: "Bearer sk-..."
+            secret = value.strip().rpartition(" ")[2]
+            found += [secret] if is_secret(name, secret) else []
+            found += passwords_in(value) if "://" in value and "@" in value else []
+        elif value is None or isinstance(value, bool | int | float | type | ModuleType):
+            continue
+        elif id(value) not in seen and len(seen) < _OBJECTS:
+            seen[id(value)] = value
+            if (reveal := _revealing(value)) is not None:
+                with suppress(Exception):  # the boundary to foreign code: a secret that is not set
+                    secret = reveal()
+                    found.append(secret.decode("utf-8", "replace") if isinstance(secret, bytes) else secret)
+            elif depth:
+                # an element of a list is what the list's name says
+                waiting.extend((inner or name, each, depth - 1) for inner, each in _parts(value))
+    return _with_forms(found)
 
 
 def without_secrets(text: str, secrets: Iterable[str] = ()) -> str:
@@ -182,43 +200,6 @@ def holds_secret(text: str, secrets: Iterable[str]) -> bool:
     return _USER_INFO.search(text) is not None or any(each in text for each in secrets)
 
 
-class _Search:
-    """Looks through objects for secrets."""
-
-    def __init__(self) -> None:
-        self.found: list[str] = []
-        self._seen: set[int] = set()
-        self._held: list[object] = []
-
-    def look(self, name: str, value: object, depth: int) -> None:
-        if value is None or isinstance(value, bool | int | float | type | ModuleType):
-            return
-        if isinstance(value, str | bytes):
-            self._text(name, value.decode("utf-8", "replace") if isinstance(value, bytes) else value)
-            return
-        if id(value) in self._seen or len(self._seen) >= _OBJECTS:
-            return
-        self._seen.add(id(value))
-        self._held.append(value)  # so that no later object gets its id
-        reveal = _revealing(value)
-        if reveal is not None:
-            secret = _revealed(reveal)
-            if secret:
-                self.found.append(secret)
-        elif depth:
-            for inner, each in _parts(value):
-                # an element of a list is what the list's name says
-                self.look(inner or name, each, depth - 1)
-
-    def _text(self, name: str, text: str) -> None:
-        # the scheme of a header is no secret: "Bearer sk-..."
-        secret = text.strip().rpartition(" ")[2]
-        if is_secret(name, secret):
-            self.found.append(secret)
-        if "://" in text and "@" in text:
-            self.found += passwords_in(text)
-
-
 def passwords_in(address: str) -> Iterator[str]:
     """The password in an address, as it is written, meant and sent; without one, the user's name."""
     found = _WITH_USER.match(address)
@@ -236,7 +217,8 @@ def passwords_in(address: str) -> Iterator[str]:
 def _parts(value: object) -> Iterator[tuple[str, object]]:
     """What an object holds, with names; nothing of the object's own code runs."""
     if is_mapping(value):
-        yield from _of_mapping(value)
+        with suppress(Exception):  # the boundary to foreign code: somebody else changes it, or it loads
+            yield from [(str(key), each) for key, each in value.items()]
     elif is_series(value) or isinstance(value, set | frozenset):
         yield from (("", each) for each in cast("Iterable[object]", value))
     elif isinstance(value, FunctionType):
@@ -252,64 +234,31 @@ def _parts(value: object) -> Iterator[tuple[str, object]]:
         if is_dict(private):
             yield from list(private.items())
         for kind in type(value).__mro__:
-            for name in _slots(kind):
+            slots = kind.__dict__.get("__slots__", ())
+            for name in (slots,) if isinstance(slots, str) else tuple(slots):
                 if not name.startswith("__"):
                     yield name, getattr(value, name, None)
 
 
-def _of_mapping(value: Mapping[Any, Any]) -> list[tuple[str, object]]:
-    try:
-        return [(str(key), each) for key, each in value.items()]
-    except Exception:  # the boundary to foreign code: a mapping that somebody else changes, or that loads
-        return []
-
-
-def _slots(kind: type) -> tuple[str, ...]:
-    slots = kind.__dict__.get("__slots__", ())
-    return (slots,) if isinstance(slots, str) else tuple(slots)
-
-
 def _of_function(function: FunctionType) -> Iterator[tuple[str, object]]:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
-        try:
+        with suppress(ValueError):  # a variable that has no value yet
             yield name, cell.cell_contents
-        except ValueError:  # a variable that has no value yet
-            continue
     names = function.__globals__
     yield from ((name, names[name]) for name in function.__code__.co_names if name in names)
-    yield from (function.__kwdefaults__ or {}).items()
-    code = function.__code__
-    given = code.co_varnames[: code.co_argcount]
-    defaults = function.__defaults__ or ()
-    yield from zip(given[len(given) - len(defaults) :], defaults, strict=True)
+    parameters = inspect.signature(function, follow_wrapped=False).parameters.values()
+    yield from ((each.name, each.default) for each in parameters)
 
 
 def _revealing(value: object) -> Callable[[], Any] | None:
     """What gives the value of a secret of pydantic (and so LangChain's) or of Haystack."""
-    for name in ("get_secret_value", "resolve_value"):
-        if callable(getattr(type(value), name, None)):
-            found: Callable[[], Any] = getattr(value, name)
-            return found
-    return None
+    names = ("get_secret_value", "resolve_value")
+    name = next((name for name in names if callable(getattr(type(value), name, None))), None)
+    return None if name is None else getattr(value, name)
 
 
-def _revealed(reveal: Callable[[], Any]) -> str | None:
-    try:
-        secret = reveal()
-    except Exception:  # the boundary to foreign code: a secret of the environment that is not set
-        return None
-    if isinstance(secret, bytes):
-        secret = secret.decode("utf-8", "replace")
-    return secret if isinstance(secret, str) else None
-
-
-def _with_forms(found: Iterable[str]) -> frozenset[str]:
+def _with_forms(found: Iterable[object]) -> frozenset[str]:
     """Secrets as they are, and as addresses and JSON write them."""
-    secrets = {each for each in found if len(each) >= SHORTEST}
-    return frozenset(
-        secrets | {quote(each, safe="") for each in secrets} | {_in_json(each) for each in secrets}
-    )
-
-
-def _in_json(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("/", "\\/")
+    secrets = {each for each in found if isinstance(each, str) and len(each) >= SHORTEST}
+    in_json = {json.dumps(each, ensure_ascii=False)[1:-1].replace("/", "\\/") for each in secrets}
+    return frozenset(secrets | {quote(each, safe="") for each in secrets} | in_json)

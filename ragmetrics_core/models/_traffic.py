@@ -1,13 +1,10 @@
 """How a model is asked, as settings."""
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Self, TypedDict, Unpack
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import names_in, refuse_unknown
-from ragmetrics_core.models._allowance import Allowance
 
 __all__ = ["Traffic", "TrafficArgs"]
 
@@ -100,9 +97,3 @@ class Traffic:
     def keywords(self) -> TrafficArgs:
         """Its settings as keywords."""
         return {name: getattr(self, name) for name in names_in(TrafficArgs)}  # type: ignore[return-value]
-
-    def allowance(self, clock: Callable[[], float] = time.monotonic) -> Allowance | None:
-        """What the judge's server allows in a minute; None for any number."""
-        if self.requests_per_minute is None and self.tokens_per_minute is None:
-            return None
-        return Allowance(self.requests_per_minute, self.tokens_per_minute, clock)

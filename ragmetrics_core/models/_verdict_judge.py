@@ -2,7 +2,7 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, NamedTuple, cast
 
@@ -11,7 +11,7 @@ from ragmetrics_core.models._wrapper import PromptChecker
 from ragmetrics_core.prompts import Item
 from ragmetrics_core.protocol import Completion, Generate, Judge
 
-__all__ = ["Claims", "VerdictJudge"]
+__all__ = ["Claims", "GroundedFinding", "VerdictJudge"]
 
 # The prompts that ask whether a text entails a statement, and the variable that holds the text.
 _SOURCES: Final = {"verdicts": "contexts", "reference_verdicts": "reference", "answer_verdicts": "answer"}
@@ -29,6 +29,22 @@ class Claims(NamedTuple):
     items: Sequence[Item]
     texts: Sequence[str]
     question: str | None
+
+
+class GroundedFinding(NamedTuple):
+    """What a grounded model says of one statement.
+
+    Attributes:
+        supported: its makers' rule on the probability; None when its reply could not be read.
+        probability: that the statement is supported, from 0 to 1; None where the model's server gives none.
+        reason: what it rests on, in words.
+        unsupported: the words of the statement that nothing supports, where the model marks them.
+    """
+
+    supported: bool | None
+    probability: float | None
+    reason: str
+    unsupported: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,8 +72,8 @@ class VerdictJudge(ABC):
         """The model alone."""
 
     @abstractmethod
-    def averdicts(self, claims: Claims) -> Awaitable[Sequence[Mapping[str, object]]]:
-        """A verdict for each statement, in the form that the prompts ask for.
+    def afindings(self, claims: Claims) -> Awaitable[Sequence[GroundedFinding]]:
+        """What the model says of each statement.
 
         Raises:
             ModelError: the model did not answer.
@@ -95,6 +111,18 @@ class VerdictJudge(ABC):
             [text for text in texts if text.strip()],
             cast("str | None", request.variables.get("question")),
         )
-        reply = json.dumps({"verdicts": list(await self.averdicts(claims))})
+        findings = await self.afindings(claims)
+        verdicts = [_verdict(item, each) for item, each in zip(claims.items, findings, strict=True)]
+        reply = json.dumps({"verdicts": verdicts})
         completion = Completion(reply, self.model_name, finish_reason="stop", held_to="graded")
         return [completion] * request.draws
+
+
+def _verdict(item: Item, found: GroundedFinding) -> dict[str, object]:
+    return {
+        "number": item.number,
+        "reason": found.reason,
+        **({} if found.probability is None else {"probability": round(found.probability, 6)}),
+        **({"unsupported": list(found.unsupported)} if found.unsupported else {}),
+        "verdict": None if found.supported is None else "yes" if found.supported else "no",
+    }

@@ -15,8 +15,8 @@ __all__ = ["CallableJudge", "PromptChecker", "as_embedder", "as_judge", "as_scor
 _WAYS = {
     "judge": (
         "Three ways on: 'embedded', which comes with the package and needs no key and no network; "
-        "'openai:MODEL' or 'openai:MODEL@URL', a model on a server; 'llama:PATH', a model file on this "
-        "machine. In Python any function from prompt to reply is a judge, too"
+        "'openai:MODEL', or 'openai:MODEL@URL' for any server that speaks as OpenAI's. "
+        "In Python any function from prompt to reply is a judge"
     ),
     "embedder": (
         "Two ways on: 'embedded', word vectors on this machine, from the extra `embedded`; 'openai:MODEL' or "
@@ -72,8 +72,8 @@ class CallableJudge:
 def as_judge(judge: Judge | TextFunction | str, *, asked: bool = True) -> Judge:
     """A judge from a judge, from any callable `str -> str` (synchronous or not), or from a name.
 
-    Names are those of the command line: "embedded", "openai:MODEL", "openai:MODEL@URL", "llama",
-    "llama:PATH", "entailment:MODEL", "grounded:MODEL", "cascade:CHEAP,DEAR".
+    Names are those of the command line: "embedded", "openai:MODEL", "openai:MODEL@URL", "entailment:MODEL",
+    "grounded:MODEL", "cascade:CHEAP,DEAR".
 
     Args:
         judge: one of these.

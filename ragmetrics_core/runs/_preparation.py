@@ -14,7 +14,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, resolve
 from ragmetrics_core.metrics._catalogue import models_needed, of_part, reworded
 from ragmetrics_core.models import PromptChecker, as_embedder, as_judge, as_scorer, missing_model
-from ragmetrics_core.models._discreet import Discretion
+from ragmetrics_core.models._redactor import Redactor
 from ragmetrics_core.models._secrets import holds_secret
 from ragmetrics_core.parsers import READER
 from ragmetrics_core.prompts import PromptText, read_folder
@@ -185,7 +185,7 @@ def _check_identities(models: Models) -> None:
         ("embedder", models.embedder),
         ("scorer", models.scorer),
     ):
-        if model is not None and holds_secret(model.identity, Discretion(model).secrets):
+        if model is not None and holds_secret(model.identity, Redactor(model).secrets):
             raise ConfigError(
                 f"the identity of the {kind} holds a key or a password, and identities are stored: "
                 "give it one without"

@@ -22,14 +22,12 @@ from ragmetrics_core.journal import Journal, call_address, encode_reply
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.models import Meter, Traffic
 from ragmetrics_core.models._cascade import Cascade
-from ragmetrics_core.models._discreet import redacted_completion
-from ragmetrics_core.models._secrets import in_environment, without_secrets
+from ragmetrics_core.models._redactor import Redactor
 from ragmetrics_core.models._wrapper import Wrapper, unwrapped
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Scorer
 from ragmetrics_core.records import Record
-from ragmetrics_core.redaction import redacted
-from ragmetrics_core.runs._evaluate import Evaluation, Progress, journal_of, refuse_useless
+from ragmetrics_core.runs._evaluate import Evaluation, Progress, journal_of, refuse_useless, writing
 from ragmetrics_core.runs._folder import Folder
 from ragmetrics_core.runs._loading import AsyncSource
 from ragmetrics_core.runs._lock import FolderLock
@@ -177,12 +175,12 @@ def import_replies(
                 unknown += 1
             elif isinstance(found, Completion):
                 if redact is not None:
-                    found = redacted_completion(redact, found)
+                    found = Redactor(redact=redact).reply(found)
                 journal.put(address, encode_reply(found), identity=waiting.pop(address))
                 taken += 1
             else:
                 failed += 1
-                reason = reason or f"{where}: {_discreet(found, redact)}"
+                reason = reason or f"{where}: {Redactor(redact=redact).words(found)}"
         # also when nothing is left: the run is not over before the replies are in its records
         _put_in_place(folder / WAITING, waiting)
     return Imported(taken, failed, reason, unknown, len(waiting))
@@ -299,11 +297,6 @@ def _forget_useless(folder: Folder, journal: Journal, metrics: Sequence[Metric[A
 def _plain_body(judge: Any, request: Generate[Any]) -> Mapping[str, object]:
     messages = [message._asdict() for message in request.messages]
     return {"model": getattr(judge, "model", judge.identity), "messages": messages}
-
-
-def _discreet(words: str, redact: Callable[[str], str] | None) -> str:
-    words = without_secrets(words, in_environment())
-    return words if redact is None else redacted(redact, words)
 
 
 def _unwritable(path: Path, error: OSError) -> str:

@@ -29,7 +29,6 @@ _FORKS = multiprocessing.get_context("forkserver")
 _LATER = [
     "aiohttp",
     "filelock",
-    "openai",
     "ragmetrics_core.cli._app",
     "ragmetrics_core.journal._database",
 ]

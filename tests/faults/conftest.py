@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics[cli]'")
-pytest.importorskip("openai", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
+pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
 
 from benchmarks.server import ServerProcess
 

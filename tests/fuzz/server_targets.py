@@ -3,8 +3,8 @@
 import json
 from collections.abc import AsyncIterator
 from functools import cache
-from importlib import import_module
 from importlib.util import find_spec
+from typing import Any, cast
 
 from ragmetrics_core.drivers._replay import now
 from ragmetrics_core.errors import ModelError, RecordError
@@ -18,18 +18,13 @@ from tests.fuzz.target import Target
 
 __all__ = ["TARGETS"]
 
-HAS_CLIENT = find_spec("openai") is not None
+HAS_CLIENT = find_spec("aiohttp") is not None
 STATUSES = (200, 301, 307, 400, 401, 404, 429, 500, 503)
 
 
 @cache
 def server() -> Endpoint:
     """Where the answers come from; nothing is asked there."""
-    import openai
-
-    # what the client's own responses come from
-    library = openai.DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0]
-    Answer.__module__ = import_module(library).__name__
     return Endpoint("Judge", model="m", base_url="http://127.0.0.1:1/v1", api_key=None, largest=2**16)
 
 
@@ -55,30 +50,28 @@ class Stream:
     def __init__(self, data: bytes) -> None:
         self.data = data
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
+    async def iter_any(self) -> AsyncIterator[bytes]:
+        """The pieces."""
         for start in range(0, len(self.data), 100):
             yield self.data[start : start + 100]
-
-    async def aclose(self) -> None:
-        """Nothing to close."""
 
 
 class Answer:
     """An answer as the client hands it over: a status, headers and a body, all of the server's making."""
 
     def __init__(self, data: bytes) -> None:
-        self.status_code = STATUSES[data[0] % len(STATUSES)] if data else 200
+        self.status = STATUSES[data[0] % len(STATUSES)] if data else 200
         head, _, body = data[1:].partition(b"\n\n")
         lines = (line.partition(":") for line in head.decode("latin-1").split("\n"))
         self.headers = {name.strip().lower(): value.strip() for name, _, value in lines}
-        self.stream = Stream(body)
+        self.content = Stream(body)
 
 
 def answer(data: bytes) -> None:
     """A whole answer is read, or refused in one short sentence."""
     told = ""
     try:
-        now(server()._receive(Answer(data)))
+        now(server()._read(cast("Any", Answer(data))))
     except ModelError as error:
         told = str(error)
     assert len(told) < 1000

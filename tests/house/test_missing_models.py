@@ -18,7 +18,7 @@ from ragmetrics_core.runs import plan
 HAYSTACK = "haystack_integrations.components.evaluators.ragmetrics"
 ROW = {"question": "Who?", "answer": "Ann.", "contexts": ["Ann did."]}
 LABELLED = [{**ROW, "relevant": "yes"}, {"question": "Which?", "answer": "None.", "relevant": "no"}]
-THREE_WAYS = ("'embedded'", "'openai:MODEL'", "'llama:PATH'")
+THREE_WAYS = ("'embedded'", "'openai:MODEL'", "'openai:MODEL@URL'")
 
 
 def adapter(module: str, name: str, framework: str) -> Any:

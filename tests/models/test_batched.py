@@ -37,7 +37,7 @@ def test_a_text_that_several_ask_for_is_embedded_once():
 
 def test_a_text_in_flight_is_not_sent_again():
     embedder = SlowEmbedder(seconds=10.0)
-    model = Batched(embedder, wait=0.0)
+    model = Batched(line(embedder), wait=0.0)
 
     async def scene() -> list[object]:
         first = asyncio.create_task(model.aembed(["a", "bb"]))

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-pytest.importorskip("openai", exc_type=ImportError)
+pytest.importorskip("aiohttp")
 
 from ragmetrics_core import as_judge, evaluate
 from ragmetrics_core.drivers import audit

@@ -24,8 +24,8 @@ from ragmetrics_core.models import (
     as_embedder,
     as_judge,
 )
-from ragmetrics_core.models._discreet import Discretion
 from ragmetrics_core.models._per_loop import PerLoop
+from ragmetrics_core.models._redactor import Redactor
 from ragmetrics_core.protocol import Completion
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 from tests.models.waits import SlowEmbedder, SlowJudge, line, now, request, run
@@ -140,7 +140,7 @@ def test_a_line_that_several_runs_are_handed_keeps_its_pace_for_all_of_them():
 
     async def scene() -> None:
         lines = [
-            Line.to(shared, Traffic(), journal=None, meter=Meter(), discretion=Discretion(judge))
+            Line.to(shared, Traffic(), journal=None, meter=Meter(), redactor=Redactor(judge))
             for _ in range(3)
         ]
         await asyncio.gather(*(ask_many(each, 4, turn) for turn, each in enumerate(lines)))

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -10,7 +9,6 @@ from ragmetrics_core import models
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models import (
     LexicalJudge,
-    LlamaJudge,
     OpenAIEmbedder,
     OpenAIJudge,
     as_embedder,
@@ -20,7 +18,7 @@ from ragmetrics_core.models import (
 IMPORT_ALL = """
 import sys
 from ragmetrics_core.models import *
-print(*sorted({"aiohttp", "httpx2", "openai", "wordllama", "xllamacpp"} & set(sys.modules)))
+print(*sorted({"aiohttp", "httpx2", "openai", "wordllama"} & set(sys.modules)))
 """
 
 
@@ -34,20 +32,20 @@ def test_embedded_is_the_judge_that_needs_no_model():
 
 
 def test_openai_and_a_model_is_that_model_at_openai():
-    pytest.importorskip("openai", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
+    pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
     assert as_judge("openai:gpt-x") == OpenAIJudge("gpt-x")
     assert as_embedder("openai:embed-x") == OpenAIEmbedder("embed-x")
 
 
 def test_an_address_after_the_model_is_another_server():
-    pytest.importorskip("openai", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
+    pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
     expected = OpenAIJudge("org/m@v2", base_url="http://127.0.0.1:11434/v1")
 
     assert as_judge("openai:org/m@v2@http://127.0.0.1:11434/v1") == expected
 
 
 def test_an_at_sign_alone_is_part_of_the_model():
-    pytest.importorskip("openai", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
+    pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
     assert as_judge("openai:m@v2") == OpenAIJudge("m@v2")
 
 
@@ -57,15 +55,15 @@ def test_an_address_without_http_is_not_taken_for_a_part_of_the_model(address: s
         as_judge(f"openai:m@{address}")
 
 
-def test_llama_and_a_path_is_that_file(tmp_path: Path):
-    pytest.importorskip("xllamacpp", reason="xllamacpp is not installed")
-    file = tmp_path / "a:b.gguf"
-    file.write_bytes(b"GGUF")
+@pytest.mark.parametrize("name", ["llama", "llama:small.gguf"])
+def test_a_model_file_is_told_to_be_served(name: str):
+    with pytest.raises(
+        ConfigError, match=r"serve the file .* and write openai:MODEL@http://127.0.0.1:8080/v1"
+    ):
+        as_judge(name)
 
-    assert as_judge(f"llama:{file}") == LlamaJudge(str(file))
 
-
-@pytest.mark.parametrize("name", ["gpt-4", "openai", "openai:", "llama:", "embedded:x", "", "LLAMA"])
+@pytest.mark.parametrize("name", ["gpt-4", "openai", "openai:", "embedded:x", "", "LLAMA"])
 def test_an_unknown_judge_is_told_with_the_forms_that_there_are(name: str):
     with pytest.raises(ConfigError) as raised:
         as_judge(name)
@@ -74,7 +72,6 @@ def test_an_unknown_judge_is_told_with_the_forms_that_there_are(name: str):
         f"there is no judge {name!r}; a judge is one of: "
         '"embedded" (a small support model, no language model), "embedded:strict", "openai:MODEL", '
         '"openai:MODEL@BASE_URL" for any other OpenAI-compatible server, '
-        '"llama:PATH" for a GGUF file, "llama" for SmolLM2, '
         '"entailment:MODEL" for an NLI model beside the embedded rules, '
         '"grounded:MODEL" for MiniCheck, FactCG, LettuceDetect and the like beside them, '
         '"cascade:CHEAP,DEAR" for two judges, the cheap one first'

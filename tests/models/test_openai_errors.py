@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("openai", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
+pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
 
 from ragmetrics_core import prompts
 from ragmetrics_core.errors import (
@@ -233,14 +233,17 @@ def test_a_missing_key_is_told_before_any_call(kind: Any):
 
 
 @pytest.mark.parametrize("kind", [OpenAIJudge, OpenAIEmbedder])
+@pytest.mark.parametrize("package", ["aiohttp", "certifi"])
 def test_a_missing_package_is_told_with_the_command_that_installs_it(
-    kind: Any, monkeypatch: pytest.MonkeyPatch
+    kind: Any, package: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setitem(sys.modules, "openai", None)
+    monkeypatch.setitem(sys.modules, package, None)
 
     with pytest.raises(ConfigError) as raised:
         kind("m", api_key=KEY)
-    assert str(raised.value) == f"{kind.__name__} needs the openai package: pip install 'ragmetrics[openai]'"
+    assert (
+        str(raised.value) == f"{kind.__name__} needs the {package} package: pip install 'ragmetrics[openai]'"
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ragmetrics_core import prompts
 from ragmetrics_core.journal import Journal
 from ragmetrics_core.models import Line, Traffic
-from ragmetrics_core.models._pace import Pace
+from ragmetrics_core.models._pace import Allowance, Pace
 from ragmetrics_core.protocol import Completion, Generate, Usage
 
 __all__ = ["SlowEmbedder", "SlowJudge", "VirtualTimeLoop", "line", "now", "request", "run"]
@@ -85,9 +85,9 @@ def line(
 ) -> Line:
     """A line that does only what is said; minutes are those of the running loop's clock."""
     traffic = Traffic(concurrency=concurrency, timeout=timeout, attempts=attempts, **settings)
-    allowance = traffic.allowance(clock=now)
+    limits = (traffic.requests_per_minute, traffic.tokens_per_minute)
     most = min(concurrency, getattr(model, "concurrency", concurrency))
-    return Line(model, traffic, journal, pace=Pace(most, allowance) if allowance else None)
+    return Line(model, traffic, journal, pace=Pace(most, Allowance(*limits, now)) if any(limits) else None)
 
 
 @dataclass

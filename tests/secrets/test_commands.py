@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("openai", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
+pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
 pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics[cli]'")
 
 from typer.testing import CliRunner

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from ragmetrics_core import evaluate
 from ragmetrics_core.errors import ConfigError, ModelError, ModelOverloaded, ModelTimeout
 from ragmetrics_core.models import CallableJudge, Line, Traffic
-from ragmetrics_core.models._discreet import Discretion
+from ragmetrics_core.models._redactor import Redactor
 from ragmetrics_core.models._secrets import secrets_in, without_secrets
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 from tests.secrets.planted import KEY, PASSWORD, SAMPLE, found, held, shown
@@ -153,8 +153,8 @@ def test_what_an_error_is_stays_when_its_words_are_changed():
 def discreet(reply: Callable[[Any], Any], state: str) -> Line:
     """A judge of which nobody shall know that it is busy."""
     judge = ScriptedJudge(reply)
-    hidden = Discretion(judge, redact=lambda text: text.replace("busy", state))
-    return Line(judge, Traffic(attempts=1), discretion=hidden)
+    hidden = Redactor(judge, redact=lambda text: text.replace("busy", state))
+    return Line(judge, Traffic(attempts=1), redactor=hidden)
 
 
 def request() -> Any:

@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("openai", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
-
-import openai
+pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
 
 from ragmetrics_core import Run, evaluate, prompts
 from ragmetrics_core.errors import ModelError
@@ -29,14 +27,6 @@ GZIP = {"content-encoding": "gzip"}
 def _no_settings_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy"):
         monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture(params=["aiohttp", "httpx"])
-def transport(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Each of the two libraries that may carry the requests."""
-    if request.param == "httpx":
-        monkeypatch.setattr("openai.DefaultAioHttpClient", openai.DefaultAsyncHttpxClient)
-    return request.param
 
 
 def asked(server: OpenAIServer, **settings: Any) -> Completion:
@@ -108,7 +98,7 @@ def test_a_negative_count_does_not_get_past_a_limit_of_tokens():
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_no_redirect_is_followed_and_the_error_names_where_it_pointed(status: int, transport: str):
+def test_no_redirect_is_followed_and_the_error_names_where_it_pointed(status: int):
     with OpenAIServer(chat("I am another one.")) as other:
         place = other.base_url.replace("//", f"//me:{KEY}@") + "/chat/completions?api_key=abc12345"
         error = failure(Answer(status=status, headers={"location": place}))
@@ -143,7 +133,7 @@ def test_a_redirect_costs_one_call_and_gives_a_status(tmp_path: Path):
 
 @pytest.mark.parametrize("status", [200, 400, 500])
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd", "gzip, gzip", "GZIP", "x-gzip", "other"])
-def test_nothing_that_a_server_packed_is_unpacked(coding: str, status: int, transport: str):
+def test_nothing_that_a_server_packed_is_unpacked(coding: str, status: int):
     bomb = gzip.compress(json.dumps(body()).encode() + b" " * 2**20)
     packed = Answer(status=status, body=bomb, headers={"content-encoding": coding})
 
@@ -153,16 +143,14 @@ def test_nothing_that_a_server_packed_is_unpacked(coding: str, status: int, tran
 
 
 @pytest.mark.parametrize("status", [200, 404, 503])
-def test_an_answer_without_end_is_not_read_to_its_end(
-    status: int, transport: str, monkeypatch: pytest.MonkeyPatch
-):
+def test_an_answer_without_end_is_not_read_to_its_end(status: int, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("ragmetrics_core.models._openai_compatible._LARGEST_REPLY", 100_000)
     flood = Answer(status=status, body=b" " * 10_000_000)
 
     assert "more than 100,000 bytes" in str(failure(flood))
 
 
-def test_chunks_are_counted_as_they_come(transport: str, monkeypatch: pytest.MonkeyPatch):
+def test_chunks_are_counted_as_they_come(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("ragmetrics_core.models._openai_compatible._LARGEST_REPLY", 50_000)
     head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
     chunks = b"".join(b"%x\r\n%b\r\n" % (1000, b" " * 1000) for _ in range(200))
@@ -233,13 +221,13 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("how", ODD)
-def test_a_reply_is_read_however_it_is_spoken(how: str, transport: str):
+def test_a_reply_is_read_however_it_is_spoken(how: str):
     with OpenAIServer(ODD[how]) as server:
         assert asked(server).text == '{"statements": ["In Ulm."]}'
 
 
 @pytest.mark.parametrize("how", BROKEN)
-def test_what_is_no_reply_is_one_short_sentence(how: str, transport: str):
+def test_what_is_no_reply_is_one_short_sentence(how: str):
     error = failure(BROKEN[how])
 
     assert len(str(error)) < 600
@@ -247,7 +235,7 @@ def test_what_is_no_reply_is_one_short_sentence(how: str, transport: str):
     assert error.__cause__ is None
 
 
-def test_a_few_thousand_headers_are_read_or_refused_in_a_sentence(transport: str):
+def test_a_few_thousand_headers_are_read_or_refused_in_a_sentence():
     many = "".join(f"x-{number}: y\n" for number in range(5000))
     answer = http(f"HTTP/1.1 200 OK\n{many}content-length: {len(GOOD)}\n", GOOD)
     with OpenAIServer(answer) as server:
@@ -269,7 +257,7 @@ def test_a_server_that_falls_silent_in_the_middle_meets_the_time_limit():
     assert [record.status for record in run.records()] == ["timeout"]
 
 
-def test_a_server_that_sends_a_byte_a_minute_meets_the_time_limit(transport: str):
+def test_a_server_that_sends_a_byte_a_minute_meets_the_time_limit():
     slow = Answer(body=GOOD, trickle=60.0)
     with OpenAIServer(slow) as server:
         judge = OpenAIJudge("m", base_url=server.base_url)
@@ -280,7 +268,7 @@ def test_a_server_that_sends_a_byte_a_minute_meets_the_time_limit(transport: str
 
 
 @pytest.mark.parametrize("charset", ["utf-16", "latin-1", "rot13", "none-such", "x" * 2000])
-def test_a_charset_that_the_server_only_claims_changes_no_reply(charset: str, transport: str):
+def test_a_charset_that_the_server_only_claims_changes_no_reply(charset: str):
     content = json.dumps(body(), ensure_ascii=False).encode()
     claimed = f"application/json; charset={charset}"
     with OpenAIServer(Answer(body=content, content_type=claimed)) as server:

@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("openai", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
-
-import openai
+pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
 
 from ragmetrics_core import evaluate, prompts
 from ragmetrics_core.errors import AccessRefused, ModelError, RunStopped
@@ -30,14 +28,6 @@ def _no_settings_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in NAMES:
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
-
-
-@pytest.fixture(params=["aiohttp", "httpx"], autouse=True)
-def transport(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Each of the two libraries that may carry the requests."""
-    if request.param == "httpx":
-        monkeypatch.setattr("openai.DefaultAioHttpClient", openai.DefaultAsyncHttpxClient)
-    return request.param
 
 
 def asked(url: str) -> str:

@@ -1,4 +1,4 @@
-"""What ragmetrics and its examples use of xllamacpp, which is compiled and ships no types."""
+"""What the examples use of xllamacpp, which is compiled and ships no types."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

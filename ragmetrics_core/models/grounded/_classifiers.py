@@ -4,42 +4,51 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
 import asyncio
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Final, Literal, get_args
 
 from ragmetrics_core.models._encoders import Encoder
 from ragmetrics_core.models._openai_endpoint import encodable
 from ragmetrics_core.models.grounded._formats import factcg_chunks, factcg_text, minicheck_chunks
 from ragmetrics_core.models.grounded._judge import GroundedFinding
 
-__all__ = ["FactCG", "MiniCheck"]
+__all__ = ["MINICHECKS", "FactCG", "MiniCheck"]
+
+MiniCheckKind = Literal["roberta", "deberta", "flan-t5"]
+MINICHECKS: Final[tuple[MiniCheckKind, ...]] = get_args(MiniCheckKind)
 
 # The numbers of the tokens that MiniCheck-Flan-T5 begins its answer with: not supported, supported.
 _ANSWERS = [3, 209]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Classifier(Encoder):
-    """A statement's probability is the highest that a chunk gives it; above 0.5 it is supported.
+class FactCG(Encoder):
+    """FactCG-DeBERTa (Lei et al. 2025) as derenlei/FactCG, factcg/inference.py, asks it.
 
-    What is longer than the model takes is cut, as the makers do it.
+    A statement's probability is the highest that a chunk gives it; above 0.5 it is supported. What is longer
+    than the model takes is cut, as the makers do it.
     """
 
-    @abstractmethod
-    def chunks(self, text: str) -> list[str]:
-        """The texts in pieces."""
-
-    @abstractmethod
-    def joined(self, chunk: str, claim: str) -> str:
-        """What the model reads."""
+    auto: ClassVar[str] = "AutoModelForSequenceClassification"
 
     @property
-    @abstractmethod
+    def identity(self) -> str:
+        """The model and its form."""
+        return f"factcg:{self.named}"
+
+    @property
     def most(self) -> int:
         """How many tokens it reads."""
+        return self.longest or 2048
+
+    def chunks(self, text: str) -> list[str]:
+        """The texts in pieces: 550 words."""
+        return factcg_chunks(text)
+
+    def joined(self, chunk: str, claim: str) -> str:
+        """What the model reads: the chunk and the question about the statement."""
+        return factcg_text(chunk, claim)
 
     async def acheck(
         self, claims: Sequence[str], texts: Sequence[str], question: str | None
@@ -65,36 +74,27 @@ class _Classifier(Encoder):
         import torch
 
         found: list[float] = []
+        how = {"max_length": self.most, "truncation": True, "padding": True, "return_tensors": "pt"}
         with torch.inference_mode():
             for start in range(0, len(pairs), self.batch_size):
-                tokens = self.tokenizer(
-                    list(pairs[start : start + self.batch_size]),
-                    max_length=self.most,
-                    truncation=True,
-                    padding=True,
-                    return_tensors="pt",
-                ).to(self.device)
-                found += self.logits(tokens).double().softmax(dim=-1)[:, 1].tolist()
+                tokens = self.tokenizer(list(pairs[start : start + self.batch_size]), **how)
+                found += self.logits(tokens.to(self.device)).double().softmax(dim=-1)[:, 1].tolist()
         return found
 
     def logits(self, tokens: Any) -> Any:
         """The two outputs for each text: not supported, supported."""
-        return self._model(**tokens).logits
-
-    @cached_property
-    def _model(self) -> Any:
-        return self.load("AutoModelForSequenceClassification")
+        return self.loaded(**tokens).logits
 
 
 @dataclass(frozen=True, kw_only=True)
-class MiniCheck(_Classifier):
-    """MiniCheck (Tang et al. 2024) as Liyan06/MiniCheck, minicheck/inference.py, asks it.
+class MiniCheck(FactCG):
+    """MiniCheck (Tang et al. 2024) as Liyan06/MiniCheck, minicheck/inference.py, asks it, much as FactCG.
 
     Attributes:
         kind: which of the three it is.
     """
 
-    kind: Literal["roberta", "deberta", "flan-t5"]
+    kind: MiniCheckKind
 
     @property
     def identity(self) -> str:
@@ -106,57 +106,37 @@ class MiniCheck(_Classifier):
         """How many tokens it reads."""
         return self.longest or (512 if self.kind == "roberta" else 2048)
 
+    @property
+    def is_t5(self) -> bool:
+        """Whether it writes its answer, as the makers' largest does."""
+        return self.kind == "flan-t5"
+
+    @property
+    def auto(self) -> str:  # type: ignore[override]
+        """The class of the library that loads it."""
+        return "AutoModelForSeq2SeqLM" if self.is_t5 else "AutoModelForSequenceClassification"
+
     def chunks(self, text: str) -> list[str]:
         """500 words for Flan-T5, 400 tokens for the others."""
-        if self.kind == "flan-t5":
+        if self.is_t5:
             return minicheck_chunks(text, size=500, count=lambda sentence: len(sentence.split()))
-        return minicheck_chunks(text, size=400, count=self._tokens)
+        how = {"add_special_tokens": False, "max_length": self.most, "truncation": True}
+        return minicheck_chunks(
+            text, size=400, count=lambda part: len(self.tokenizer(part, **how)["input_ids"])
+        )
 
     def joined(self, chunk: str, claim: str) -> str:
         """Chunk and statement with the end token between them."""
-        text = f"{chunk}{self.tokenizer.eos_token}{claim}"
-        return f"predict: {text}" if self.kind == "flan-t5" else text
+        return f"{'predict: ' * self.is_t5}{chunk}{self.tokenizer.eos_token}{claim}"
 
     def logits(self, tokens: Any) -> Any:
         """The outputs of the classifier; of Flan-T5, of the two tokens that its answer begins with."""
-        if self.kind != "flan-t5":
+        if not self.is_t5:
             return super().logits(tokens)
         import torch
 
         first = torch.zeros((len(tokens["input_ids"]), 1), dtype=torch.long, device=self.device)
-        return self._model(**tokens, decoder_input_ids=first).logits[:, 0, _ANSWERS]
-
-    def _tokens(self, sentence: str) -> int:
-        tokens = self.tokenizer(sentence, add_special_tokens=False, max_length=self.most, truncation=True)
-        return len(tokens["input_ids"])
-
-    @cached_property
-    def _model(self) -> Any:
-        is_t5 = self.kind == "flan-t5"
-        return self.load("AutoModelForSeq2SeqLM" if is_t5 else "AutoModelForSequenceClassification")
-
-
-@dataclass(frozen=True, kw_only=True)
-class FactCG(_Classifier):
-    """FactCG-DeBERTa (Lei et al. 2025) as derenlei/FactCG, factcg/inference.py, asks it."""
-
-    @property
-    def identity(self) -> str:
-        """The model and its form."""
-        return f"factcg:{self.named}"
-
-    @property
-    def most(self) -> int:
-        """How many tokens it reads."""
-        return self.longest or 2048
-
-    def chunks(self, text: str) -> list[str]:
-        """550 words."""
-        return factcg_chunks(text)
-
-    def joined(self, chunk: str, claim: str) -> str:
-        """The chunk and the question about the statement."""
-        return factcg_text(chunk, claim)
+        return self.loaded(**tokens, decoder_input_ids=first).logits[:, 0, _ANSWERS]
 
 
 def _finding(shares: Sequence[float]) -> GroundedFinding:

@@ -6,6 +6,7 @@ this library's rules, where the makers use NLTK's, and a chunk without text is l
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.resources import files
 from typing import Final
 
 from ragmetrics_core.parsers import split_sentences
@@ -22,36 +23,26 @@ __all__ = [
     "words_of",
 ]
 
-# Liyan06/MiniCheck, minicheck/utils.py, commit f96efa7b0794ecb85a2977d7497c01135cf9e576
-BESPOKE_SYSTEM: Final = (
-    "Determine whether the provided claim is consistent with the corresponding document. Consistency in "
-    "this context implies that all information presented in the claim is substantiated by the document. If "
-    "not, it should be considered inconsistent. Please assess the claim's consistency with the document by "
-    'responding with either "Yes" or "No".'
-)
-
-# ibm-granite/granite-guardian, evaluation/models/granite_guardian_4_1.py,
-# commit 1d6a7eaa0c983d4d157ac3b3e53a97b407f4f3e0: the criterion "groundedness", without thinking
-GUARDIAN_BLOCK: Final = (
-    "<guardian><no-think>As a judge agent, assess whether the provided text meets the given judging criteria "
-    "using all available information, including conversations, documents, and tools. Provide your score "
-    "immediately without explanation. Output empty <think>\n</think> tags followed by your score in "
-    "<score></score> tags.\n\n"
-    "### Criteria: A text is considered ungrounded or unfaithful if it includes information lacking support "
-    "from, or directly contradicting, the provided document(s). This risk arises when the text fabricates "
-    "details, misinterprets the content, or makes unsupported extrapolations beyond what is explicitly "
-    "stated in the document(s).\n\n"
-    "### Scoring Schema: If the last assistant's text meets the criteria, return 'yes'; otherwise, return "
-    "'no'."
-)
-
 Count = Callable[[str], int]
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 
+def _form(name: str) -> str:
+    """The words in which a model was taught to be asked."""
+    path = files("ragmetrics_core.models.grounded") / "forms" / f"{name}.txt"
+    return path.read_text(encoding="utf-8").removesuffix("\n")
+
+
+# Liyan06/MiniCheck, minicheck/utils.py, commit f96efa7b0794ecb85a2977d7497c01135cf9e576
+BESPOKE_SYSTEM: Final = _form("bespoke_system")
+# ibm-granite/granite-guardian, evaluation/models/granite_guardian_4_1.py,
+# commit 1d6a7eaa0c983d4d157ac3b3e53a97b407f4f3e0: the criterion "groundedness", without thinking
+GUARDIAN_BLOCK: Final = _form("guardian")
+
+
 def bespoke_question(document: str, claim: str) -> str:
     """The user's message to Bespoke-MiniCheck-7B; source as for `BESPOKE_SYSTEM`."""
-    return f"Document: {document}\nClaim: {claim}"
+    return _form("bespoke_question").format(document=document, claim=claim)
 
 
 def minicheck_chunks(text: str, *, size: int, count: Count) -> list[str]:
@@ -87,10 +78,7 @@ def factcg_text(document: str, claim: str) -> str:
 
     derenlei/FactCG, factcg/utils.py, commit 4eb1537fd05a134d8af2e5bbab64dd5d12e86f08.
     """
-    return (
-        f'{document}\n\nChoose your answer: based on the paragraph above can we conclude that "{claim}"?\n\n'
-        "OPTIONS:\n- Yes\n- No\nI think the answer is "
-    )
+    return _form("factcg").format(document=document, claim=claim)
 
 
 def lettuce_prompt(passages: Sequence[str], question: str | None) -> str:
@@ -99,17 +87,9 @@ def lettuce_prompt(passages: Sequence[str], question: str | None) -> str:
     lettucedetect 0.2.3, lettucedetect/detectors/prompt_utils.py, prompts/qa_prompt_en.txt and
     prompts/summary_prompt_en.txt.
     """
+    form = _form("lettuce_question" if question is not None else "lettuce_summary")
     block = "\n".join(f"passage {number}: {text}" for number, text in enumerate(passages, 1))
-    if question is None:
-        return f"Summarize the following text:\n{block}\noutput:"
-    return (
-        f"Briefly answer the following question:\n{question}\n"
-        "Bear in mind that your response should be strictly based on the following "
-        f"{len(passages)} passages:\n"
-        f"{block}\n"
-        "In case the passages do not contain the necessary information to answer the question, please reply "
-        'with: "Unable to answer based on given passages."\noutput:'
-    )
+    return form.format(passages=block, count=len(passages), question=question)
 
 
 def lettuce_groups(

@@ -1,31 +1,14 @@
 """A grounded model as the judge of verdicts, beside another judge for everything else."""
 
 import sys
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Protocol
+from typing import ClassVar, Protocol
 
-from ragmetrics_core.models._verdict_judge import Claims, VerdictJudge
-from ragmetrics_core.prompts import Item
+from ragmetrics_core.models._verdict_judge import Claims, GroundedFinding, VerdictJudge
 from ragmetrics_core.protocol import Narrow
 
 __all__ = ["Checker", "GroundedFinding", "GroundedJudge"]
-
-
-class GroundedFinding(NamedTuple):
-    """What a grounded model says of one statement.
-
-    Attributes:
-        supported: its makers' rule on the probability; None when its reply could not be read.
-        probability: that the statement is supported, from 0 to 1; None where the model's server gives none.
-        reason: what it rests on, in words.
-        unsupported: the words of the statement that nothing supports, where the model marks them.
-    """
-
-    supported: bool | None
-    probability: float | None
-    reason: str
-    unsupported: tuple[str, ...] = ()
 
 
 class Checker(Protocol):
@@ -78,18 +61,7 @@ class GroundedJudge(VerdictJudge):
         """How many calls the model works on at a time."""
         return self.checker.concurrency if isinstance(self.checker, Narrow) else sys.maxsize
 
-    async def averdicts(self, claims: Claims) -> Sequence[Mapping[str, object]]:
-        """A verdict for each statement, with the model's reason and probability."""
+    async def afindings(self, claims: Claims) -> Sequence[GroundedFinding]:
+        """A finding for each statement, with the model's reason and probability."""
         texts = [item.text for item in claims.items]
-        findings = await self.checker.acheck(texts, claims.texts, claims.question)
-        return [_verdict(item, each) for item, each in zip(claims.items, findings, strict=True)]
-
-
-def _verdict(item: Item, found: GroundedFinding) -> dict[str, object]:
-    return {
-        "number": item.number,
-        "reason": found.reason,
-        **({} if found.probability is None else {"probability": round(found.probability, 6)}),
-        **({"unsupported": list(found.unsupported)} if found.unsupported else {}),
-        "verdict": None if found.supported is None else "yes" if found.supported else "no",
-    }
+        return await self.checker.acheck(texts, claims.texts, claims.question)

@@ -6,11 +6,10 @@ import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
-from ragmetrics_core.models._openai_compatible import completions_in
-from ragmetrics_core.models._openai_endpoint import Endpoint, encodable
+from ragmetrics_core.models._openai_compatible import Served, completions_in
+from ragmetrics_core.models._openai_endpoint import encodable
 from ragmetrics_core.models.grounded._formats import (
     BESPOKE_SYSTEM,
     GUARDIAN_BLOCK,
@@ -22,30 +21,26 @@ from ragmetrics_core.shapes import is_list, is_mapping
 
 __all__ = ["BespokeMiniCheck", "GraniteGuardian"]
 
-_LARGEST_REPLY = 2**20
 # Bespoke-MiniCheck reads 32,768 tokens, of which its makers keep 300 for the statement.
 _BESPOKE_TOKENS = 32_768 - 300
 _SCORE = re.compile(r"<score>\s*(yes|no)\s*</score>", re.IGNORECASE)
 _THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _OnServer:
+@dataclass(frozen=True, repr=False)
+class _OnServer(Served):
     """A grounded model behind an OpenAI-compatible server; a call for each statement and chunk.
 
-    Attributes:
-        model: the model's name, as the server knows it.
-        base_url: the server; by default OPENAI_BASE_URL.
-
     Raises:
-        ConfigError: the openai package is missing, or the address cannot be used.
+        ConfigError: the aiohttp package is missing, or the address cannot be used.
     """
 
-    model: str
-    base_url: str | None = None
+    kind: ClassVar[str]
 
-    def __post_init__(self) -> None:
-        _ = self._endpoint
+    @property
+    def identity(self) -> str:
+        """Server and model."""
+        return f"{self.kind}:{self.endpoint.url}/{self.model}"
 
     @abstractmethod
     async def _one(self, claim: str, text: str) -> GroundedFinding:
@@ -65,25 +60,18 @@ class _OnServer:
             return [GroundedFinding(False, 0.0, "there is no text")] * len(claims)
         return await asyncio.gather(*(self._one(encodable(claim), text) for claim in claims))
 
-    async def _asked(self, body: Mapping[str, object]) -> tuple[str, Sequence[Mapping[str, float]]]:
+    async def _asked(
+        self, *messages: tuple[str, str], **settings: object
+    ) -> tuple[str, Sequence[Mapping[str, float]]]:
         """The reply, and for each of its tokens the likeliest ones with their probabilities."""
-        settings = {"model": self.model, "temperature": 0, "logprobs": True}
-        reply = await self._endpoint.post("/chat/completions", {**settings, **body})
-        text = completions_in(reply, where=self._endpoint.url, model=self.model)[0].text
+        listed = [{"role": role, "content": content} for role, content in messages]
+        body = {"model": self.model, "temperature": 0, "logprobs": True, "messages": listed, **settings}
+        reply = await self.endpoint.post("/chat/completions", body)
+        text = completions_in(reply, where=self.endpoint.url, model=self.model)[0].text
         return text, [dict(_likely(step)) for step in _steps(reply)]
 
-    @cached_property
-    def _endpoint(self) -> Endpoint:
-        return Endpoint(
-            type(self).__name__,
-            model=self.model,
-            base_url=self.base_url,
-            api_key=None,
-            largest=_LARGEST_REPLY,
-        )
 
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, repr=False)
 class BespokeMiniCheck(_OnServer):
     """Bespoke-MiniCheck-7B as Liyan06/MiniCheck, minicheck/inference.py (`LLMCheck`), asks it.
 
@@ -91,23 +79,16 @@ class BespokeMiniCheck(_OnServer):
     statement is supported. Tokens are counted as three characters each, for the server has the tokeniser.
     """
 
-    @property
-    def identity(self) -> str:
-        """Server and model."""
-        return f"bespoke-minicheck:{self._endpoint.url}/{self.model}"
+    kind: ClassVar[str] = "bespoke-minicheck"
 
     async def _one(self, claim: str, text: str) -> GroundedFinding:
         chunks = minicheck_chunks(text, size=_BESPOKE_TOKENS, count=lambda part: -(-len(part) // 3))
         told = [
             await self._asked(
-                {
-                    "messages": [
-                        {"role": "system", "content": BESPOKE_SYSTEM},
-                        {"role": "user", "content": bespoke_question(chunk, claim)},
-                    ],
-                    "max_tokens": 1,
-                    "top_logprobs": 5,
-                }
+                ("system", BESPOKE_SYSTEM),
+                ("user", bespoke_question(chunk, claim)),
+                max_tokens=1,
+                top_logprobs=5,
             )
             for chunk in chunks
         ]
@@ -119,7 +100,7 @@ class BespokeMiniCheck(_OnServer):
         return GroundedFinding(share > 0.5, min(1.0, share), f"supported with probability {share:.3f}")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, repr=False)
 class GraniteGuardian(_OnServer):
     """Granite Guardian 4.1 as ibm-granite/granite-guardian, evaluation/models, asks it, without thinking.
 
@@ -128,22 +109,15 @@ class GraniteGuardian(_OnServer):
     Its makers cut no text, and neither does this.
     """
 
-    @property
-    def identity(self) -> str:
-        """Server and model."""
-        return f"granite-guardian:{self._endpoint.url}/{self.model}"
+    kind: ClassVar[str] = "granite-guardian"
 
     async def _one(self, claim: str, text: str) -> GroundedFinding:
         said, steps = await self._asked(
-            {
-                "messages": [
-                    {"role": "assistant", "content": claim},
-                    {"role": "user", "content": GUARDIAN_BLOCK},
-                ],
-                "documents": [{"doc_id": "0", "text": text}],
-                "max_tokens": 32,
-                "top_logprobs": 20,
-            }
+            ("assistant", claim),
+            ("user", GUARDIAN_BLOCK),
+            documents=[{"doc_id": "0", "text": text}],
+            max_tokens=32,
+            top_logprobs=20,
         )
         found = _SCORE.search(_THOUGHT.sub("", said))
         supported = None if found is None else found[1].casefold() == "no"

@@ -6,8 +6,8 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple
+from itertools import groupby
+from typing import ClassVar, NamedTuple
 
 from ragmetrics_core.models._encoders import Encoder
 from ragmetrics_core.models._openai_endpoint import encodable
@@ -39,6 +39,8 @@ class LettuceDetect(Encoder):
     probability counts.
     """
 
+    auto: ClassVar[str] = "AutoModelForTokenClassification"
+
     @property
     def identity(self) -> str:
         """The model and its form."""
@@ -62,23 +64,22 @@ class LettuceDetect(Encoder):
     def _check(
         self, claims: Sequence[str], texts: Sequence[str], question: str | None
     ) -> list[GroundedFinding]:
-        found: list[GroundedFinding] = []
         with self._lock:
             passages = list(map(encodable, texts))
-            for claim in map(encodable, claims):
-                if not passages:
-                    found.append(GroundedFinding(False, 0.0, "there is no text"))
-                    continue
-                tokens = self._tokens(claim, passages, question)
-                spans = _joined(tokens)
-                highest = max((each.probability for each in tokens), default=0.0)
-                told = "; ".join(
-                    f"“{claim[each.start : each.end].strip()}” has no support ({each.probability:.2f})"
-                    for each in spans
-                )
-                marked = tuple([claim[each.start : each.end].strip() for each in spans])
-                found.append(GroundedFinding(not spans, 1 - highest, told or "no word is marked", marked))
-        return found
+            return [self._finding(claim, passages, question) for claim in map(encodable, claims)]
+
+    def _finding(self, claim: str, passages: Sequence[str], question: str | None) -> GroundedFinding:
+        if not passages:
+            return GroundedFinding(False, 0.0, "there is no text")
+        tokens = self._tokens(claim, passages, question)
+        spans = _joined(tokens)
+        words = tuple([claim[span.start : span.end].strip() for span in spans])
+        told = "; ".join(
+            f"“{marked}” has no support ({span.probability:.2f})"
+            for marked, span in zip(words, spans, strict=True)
+        )
+        highest = max((token.probability for token in tokens), default=0.0)
+        return GroundedFinding(not spans, 1 - highest, told or "no word is marked", words)
 
     def _tokens(self, answer: str, passages: Sequence[str], question: str | None) -> list[MarkedSpan]:
         """Each token of the answer with its probability to be without support."""
@@ -105,7 +106,7 @@ class LettuceDetect(Encoder):
         places = [place for place, part in enumerate(tokens.sequence_ids(0)) if part == 1]
         tensors = {name: tokens[name].to(self.device) for name in ("input_ids", "attention_mask")}
         with torch.inference_mode():
-            shares = self._model(**tensors).logits[0].double().softmax(dim=-1)[:, 1].tolist()
+            shares = self.loaded(**tensors).logits[0].double().softmax(dim=-1)[:, 1].tolist()
         begin = offsets[places[0]][0] if places else 0
         return [
             MarkedSpan(offsets[place][0] - begin, offsets[place][1] - begin, shares[place])
@@ -116,21 +117,9 @@ class LettuceDetect(Encoder):
     def _count(self, text: str) -> int:
         return len(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
-    @cached_property
-    def _model(self) -> Any:
-        return self.load("AutoModelForTokenClassification")
-
 
 def _joined(tokens: Sequence[MarkedSpan]) -> list[MarkedSpan]:
     """Neighbouring tokens that are marked, as one span each."""
-    spans: list[MarkedSpan] = []
-    is_open = False
-    for token in tokens:
-        is_marked = token.probability >= 0.5
-        if is_marked and is_open:
-            last = spans.pop()
-            spans.append(MarkedSpan(last.start, token.end, max(last.probability, token.probability)))
-        elif is_marked:
-            spans.append(token)
-        is_open = is_marked
-    return spans
+    marked = groupby(tokens, key=lambda token: token.probability >= 0.5)
+    runs = [list(run) for is_marked, run in marked if is_marked]
+    return [MarkedSpan(run[0].start, run[-1].end, max(each.probability for each in run)) for run in runs]

@@ -214,7 +214,7 @@ def test_a_live_component_says_how_it_stands_and_is_waited_for_without_blocking_
     assert evaluator.means == {"faithfulness": (1.0, 1)}
 
 
-@pytest.mark.parametrize("generator", [None, "openai:gpt-5-mini", "llama:/nowhere/model.gguf"])
+@pytest.mark.parametrize("generator", [None, "openai:gpt-5-mini", "openai:m@http://127.0.0.1:9/v1"])
 @pytest.mark.parametrize("is_async", [False, True])
 def test_a_judge_without_its_key_or_file_never_stops_a_live_pipeline(
     generator: Any, monkeypatch: pytest.MonkeyPatch, *, is_async: bool

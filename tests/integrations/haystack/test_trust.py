@@ -132,8 +132,8 @@ def test_servers_that_are_allowed_can_be_asked(hosts: str, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     "model",
     [
-        {"chat_generator": "llama:/etc/model.gguf"},
-        {"chat_generator": "llama:../model.gguf"},
+        {"chat_generator": "entailment:/etc/model"},
+        {"chat_generator": "entailment:../model"},
         {"scorer": "cross-encoder:/m"},
     ],
 )
@@ -142,9 +142,7 @@ def test_model_files_are_read_from_the_working_directory_only(model: dict[str, s
         Pipeline.loads(received(**model))
 
 
-@pytest.mark.parametrize(
-    "name", ["openai:gpt-5-mini", "entailment:cross-encoder/nli", "llama:models/small.gguf", "llama"]
-)
+@pytest.mark.parametrize("name", ["openai:gpt-5-mini", "entailment:cross-encoder/nli", "entailment:models/small"])
 def test_names_without_a_server_need_no_permission(name: str):
     text = received(chat_generator=name)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core import Embedder, Judge, as_judge, evaluate
-from ragmetrics_core.models import Line, LlamaJudge, OpenAIJudge, Traffic, WordLlamaEmbedder
+from ragmetrics_core.models import Line, OpenAIJudge, Traffic, WordLlamaEmbedder
 from ragmetrics_core.protocol import Completion, Generate, Scorer
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 
@@ -66,7 +66,7 @@ class Textual:
 
 
 def what_fits() -> None:
-    judges: list[Judge] = [Canned(), Named(), ScriptedJudge({}), OpenAIJudge("m"), LlamaJudge()]
+    judges: list[Judge] = [Canned(), Named(), ScriptedJudge({}), OpenAIJudge("m")]
     embedders: list[Embedder] = [Canned(), HashEmbedder(), WordLlamaEmbedder()]
     scorer: Scorer = Canned()
     evaluate("data.jsonl", judge=judges[0], panel=judges, embedder=embedders[0], scorer=scorer)

@@ -60,7 +60,7 @@ class RagMetricsEvaluator(BatchEvaluator):
             `{"name": "faithfulness", "variant": "paper"}`, or a list of these. "recommended" stands for
             faithfulness and factual correctness.
         :param chat_generator: The judge: a chat generator, or the name of a judge of ragmetrics ("embedded",
-            "openai:MODEL", "llama:PATH").
+            "openai:MODEL@URL").
         :param text_embedder: The embedder, for metrics that compare texts: a text embedder, or a name
             ("embedded", "openai:MODEL").
         :param scorer: The name of the model that rates pairs ("cross-encoder:MODEL", "token-match:MODEL"),

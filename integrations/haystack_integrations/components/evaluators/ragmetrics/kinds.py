@@ -11,7 +11,7 @@ __all__ = ["check_model"]
 # The input by which Haystack tells what a component is, the names that ragmetrics has, and how both are called.
 _JUDGES = re.compile(r"embedded|llama|(openai|llama|entailment):.+", re.DOTALL)
 _EMBEDDERS = re.compile(r"embedded|openai:.+", re.DOTALL)
-_NAMED = "'embedded', 'openai:MODEL', 'llama:PATH' and 'entailment:MODEL'"
+_NAMED = "'embedded', 'openai:MODEL', 'openai:MODEL@URL' and 'entailment:MODEL'"
 _KINDS = {
     "chat_generator": ("messages", _JUDGES, "a chat generator, whose run takes messages", _NAMED),
     "text_embedder": ("text", _EMBEDDERS, "a text embedder, whose run takes a text", "'embedded' and 'openai:MODEL'"),

@@ -59,7 +59,7 @@ class MetricEvaluator(BatchEvaluator):
         :param raise_on_failure: Raise when the judge fails or its reply cannot be read. Otherwise the score
             is NaN, and the result says why.
         :param chat_generator: The judge: a chat generator, or the name of a judge of ragmetrics ("embedded",
-            "openai:MODEL", "llama:PATH"). None is the one that Haystack's evaluators take then, OpenAI's in JSON mode.
+            "openai:MODEL@URL"). None is the one that Haystack's evaluators take then, OpenAI's in JSON mode.
         :param text_embedder: The embedder, for metrics that compare texts: a text embedder, or a name
             ("embedded", "openai:MODEL").
         :param variant: The metric's variant: "strict", "paper" and others, see `ragmetrics metrics`.

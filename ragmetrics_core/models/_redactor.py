@@ -1,0 +1,104 @@
+"""What models and other people's code say, without what is private, before it enters a record or a log."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ragmetrics_core.errors import ConfigError, ModelError, ModelTimeout
+from ragmetrics_core.models._secrets import in_environment, secrets_in, without_secrets
+from ragmetrics_core.protocol import Completion
+from ragmetrics_core.redaction import Redact, redacted, redacted_reply
+
+__all__ = ["Redactor", "keyless", "same_error"]
+
+
+def same_error(error: ModelError, message: str) -> ModelError:
+    """The error with other words; its class may have a constructor of its own."""
+    same = type(error).__new__(type(error), message)
+    same.__dict__.update(error.__dict__)
+    return same
+
+
+def keyless(error: object, *models: object) -> str:
+    """The words of an error without the keys of models and of the environment, for a record or a log."""
+    return Redactor(models).words(str(error))
+
+
+@dataclass(frozen=True)
+class Redactor:
+    """Takes keys, and what `redact` takes out, from the replies and errors of a model.
+
+    Both go on record, and a server may repeat the key that it was sent. Known as keys are those that can be
+    seen in the model (see `secrets_in`) and the values of environment variables that are named like keys. A
+    reply is changed before it is stored or read, so that its record gives the same score again.
+
+    Attributes:
+        model: the judge, embedder or scorer, or whatever else may hold a key.
+        redact: applied to every reply and every error; None for keys alone.
+    """
+
+    model: object = None
+    redact: Redact | None = None
+
+    def words(self, text: str) -> str:
+        """A text without what is private.
+
+        Raises:
+            ConfigError: `redact` raised something or returned no text.
+        """
+        clean = without_secrets(text, self.secrets)
+        return clean if self.redact is None else redacted(self.redact, clean)
+
+    def replies(self, replies: Sequence[Completion]) -> Sequence[Completion]:
+        """The replies without what is private.
+
+        Raises:
+            ModelError: `redact` failed.
+        """
+        try:
+            return [self.reply(each) for each in replies]
+        except ConfigError as error:
+            problem = str(error)
+        raise ModelError(problem)
+
+    def reply(self, reply: Completion) -> Completion:
+        """A reply, and what the server says of it, without what is private.
+
+        Raises:
+            ConfigError: `redact` raised something or returned no text.
+        """
+        if known := [secret for secret in self.secrets if secret in reply.text or secret in reply.model]:
+            text, model = without_secrets(reply.text, known), without_secrets(reply.model, known)
+            reply = replace(reply, text=text, model=model)
+        if self.redact is None:
+            return reply
+        return replace(
+            reply,
+            text=redacted_reply(self.redact, reply.text),
+            model=redacted(self.redact, reply.model),
+            finish_reason=reply.finish_reason and redacted(self.redact, reply.finish_reason),
+        )
+
+    def error(self, error: BaseException) -> BaseException:
+        """The error without what is private; the same one when it holds nothing of it."""
+        if not isinstance(error, Exception):
+            return error
+        message = str(error)
+        try:
+            clean = self.words(message)
+        except ConfigError as failed:
+            return ModelError(f"{type(error).__name__}; {failed}")
+        if clean == message:
+            return error
+        if isinstance(error, ModelError):
+            return same_error(error, clean)
+        if isinstance(error, TimeoutError):
+            return ModelTimeout(clean)
+        if isinstance(error, RuntimeError):  # of which others tell whose event loop a model belongs to
+            return RuntimeError(clean)
+        return ModelError(f"{type(error).__name__}: {clean}")
+
+    @cached_property
+    def secrets(self) -> frozenset[str]:
+        """The keys that are known."""
+        return secrets_in(self.model) | in_environment()
