@@ -368,7 +368,7 @@ def group_tables(study: GroupStudy) -> Iterator[StudyTable]:
 
 def _overview(study: GroupStudy, names: Iterable[str], turned: Sequence[str]) -> StudyTable:
     """Mean (s.d.) n, one column for each metric, as tables 2 and 3 of the paper print them."""
-    marks = {
+    marks: dict[tuple[str, Group], Mark] = {
         (each.metric, each.upper): each.verdict.mark for each in study.contrasts if each.kind == "baseline"
     }
     rows: dict[Group, dict[str, Cell]] = {}
