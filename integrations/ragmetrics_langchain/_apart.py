@@ -139,7 +139,7 @@ class ModelPerLoop(Generic[T]):
             check(fixed)
             self._make: Callable[[], T] = lambda: fixed
         elif callable(given) and not isinstance(given, type):
-            factory = cast("Callable[[], T]", given)
+            factory = given
 
             def make() -> T:
                 made = factory()

@@ -193,5 +193,5 @@ def _scored_beside(folder: Path, samples: Iterable[str]) -> dict[str, frozenset[
     for path in (folder, *sorted(folder.parent.glob(f"{folder.name}-*"))):
         with suppress(RagMetricsError):  # there is no run, or a damaged one, of which another tool tells
             run = Folder.open(path)
-            scored = {id: signatures.union(run.statuses(id)) for id, signatures in scored.items()}
+            scored = {id: signatures.union(run.index.statuses(id)) for id, signatures in scored.items()}
     return scored

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
 from ragmetrics_core.models import CallableJudge, as_judge
-from ragmetrics_core.models._redactor import Redactor
 from ragmetrics_core.models._per_loop import PerLoop
+from ragmetrics_core.models._redactor import Redactor
 from ragmetrics_core.models._wrapper import Wrapper, unwrapped
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, TextFunction
 

@@ -27,7 +27,7 @@ from ragmetrics_core.models._wrapper import Wrapper, unwrapped
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Scorer
 from ragmetrics_core.records import Record
-from ragmetrics_core.runs._evaluate import Evaluation, Progress, journal_of, refuse_useless, writing
+from ragmetrics_core.runs._evaluate import Evaluation, Progress, journal_of, refuse_useless
 from ragmetrics_core.runs._folder import Folder
 from ragmetrics_core.runs._loading import AsyncSource
 from ragmetrics_core.runs._lock import FolderLock
