@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 JUDGE_NAMES = (
-    "embedded, embedded:strict, openai:MODEL, openai:MODEL@URL, llama, llama:PATH, entailment:MODEL, "
+    "embedded, openai:MODEL, openai:MODEL@URL, llama, llama:PATH, entailment:MODEL, "
     "grounded:MODEL or cascade:CHEAP,DEAR"
 )
 OWN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")

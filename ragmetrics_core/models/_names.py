@@ -20,7 +20,7 @@ __all__ = ["embedder_by_name", "judge_by_name", "judges_by_name", "scorer_by_nam
 
 _SERVER = '"openai:MODEL@BASE_URL" for any other OpenAI-compatible server'
 _JUDGES = (
-    '"embedded" (a small support model, no language model), "embedded:strict", "openai:MODEL", '
+    '"embedded" (a small support model, no language model), "openai:MODEL", '
     f'{_SERVER}, "llama:PATH" for a GGUF file, "llama" for SmolLM2, '
     '"entailment:MODEL" for an NLI model beside the embedded rules, '
     '"grounded:MODEL" for MiniCheck, FactCG, LettuceDetect and the like beside them, '
@@ -40,7 +40,7 @@ _LLAMA_OPTIONS = ("temperature", "max_tokens", "seed", "context", "threads", "js
 
 
 def judge_by_name(name: str, *, options: Mapping[str, Any] | None = None, asked: bool = True) -> Judge:
-    """The judge of a name: "embedded", "embedded:strict", "openai:MODEL", "llama:PATH" and so on.
+    """The judge of a name: "embedded", "openai:MODEL", "llama:PATH" and so on.
 
     Args:
         name: the judge's name.
@@ -52,11 +52,11 @@ def judge_by_name(name: str, *, options: Mapping[str, Any] | None = None, asked:
     """
     settings = {key: value for key, value in (options or {}).items() if key != TIMEOUT}
     kind, _, rest = name.partition(":")
-    if name in {"embedded", "embedded:strict"}:
+    if name == "embedded":
         from ragmetrics_core.models._lexical import LexicalJudge
 
         _check_options(name, settings)
-        return LexicalJudge(strict=name == "embedded:strict")
+        return LexicalJudge()
     if kind == "openai" and rest:
         model, base_url = _at_server(rest)
         settings = _check_options(name, settings)
