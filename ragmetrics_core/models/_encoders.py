@@ -12,7 +12,7 @@ and then the scorer's identity in the record says so.
 import asyncio
 import hashlib
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -95,23 +95,30 @@ class Encoder:
         cut = f",cut at {self.longest or 'its limit'}" if self.too_long == "cut" else ""
         return f"{self.weights}{cut}"
 
-    def _load(self, kind: str, **how: Any) -> Any:
+    def _load(self, kind: str, read: Callable[[Any], Any]) -> Any:
         try:
             import transformers
 
-            return getattr(transformers, kind).from_pretrained(self.model, trust_remote_code=False, **how)
+            return read(getattr(transformers, kind))
         except (ImportError, OSError, ValueError) as error:
             raise ModelRefused(f"the {kind} of {self.model!r} cannot be loaded: {error}") from error
 
     @cached_property
     def loaded(self) -> Any:
         """The model, ready to rate."""
-        return self._load(self.auto, use_safetensors=True).to(self.device).eval()
+        model = self._load(
+            self.auto,
+            lambda auto: auto.from_pretrained(self.model, trust_remote_code=False, use_safetensors=True),
+        )
+        return model.to(self.device).eval()
 
     @cached_property
     def tokenizer(self) -> Any:
         """The model's own tokeniser."""
-        return self._load("AutoTokenizer")
+        return self._load(
+            "AutoTokenizer",
+            lambda AutoTokenizer: AutoTokenizer.from_pretrained(self.model, trust_remote_code=False),  # noqa: N803
+        )
 
     def batches(self, texts: Sequence[Any], limit: int) -> Iterator[tuple[list[int], Any]]:
         """Places of texts or pairs of like length, and their tokens as tensors.

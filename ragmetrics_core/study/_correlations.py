@@ -404,7 +404,11 @@ def kendall_score_interval(value: float, n: int, *, more: float = 0.0, level: fl
         return abs(value - tau) - reach(tau)
 
     def end(sign: float) -> float:
-        return sign if excess(sign) <= 0 else float(scipy_module("optimize").brentq(excess, value, sign))
+        if excess(sign) <= 0:
+            return sign
+        # of a perfect order the variance is 0 at the value itself, which is no end
+        inside = value + 1e-9 * (sign - value)
+        return float(scipy_module("optimize").brentq(excess, inside, sign))
 
     return Estimate(value, end(-1.0), end(1.0))
 

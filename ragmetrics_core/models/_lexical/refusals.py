@@ -63,7 +63,7 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 
 def _pattern(phrase: str) -> str:
-    """A phrase of the vocabulary: words or alternatives in a row, up to three others where it has an ellipsis.
+    """A phrase of the vocabulary: words or alternatives in a row; an ellipsis is up to three others.
 
     `^` and `$` are the sentence's ends, and a word in capitals is any word of that list.
     """
