@@ -129,6 +129,10 @@ class Parts:
         except (OSError, ValueError) as error:
             raise RecordError(f"{folder}/{name} cannot be read as results: {error}") from error
         wanted = [field for field in SCHEMA if columns is None or field.name in columns]
+        for field in wanted:
+            kind = table.schema.field(field.name).type if field.name in table.column_names else field.type
+            if pa.types.is_string(field.type) and not (_is_text(kind) or pa.types.is_null(kind)):
+                raise RecordError(f"{folder}/{name} cannot be read as results: {field.name!r} holds {kind}")
         if missing := sorted({field.name for field in wanted} - set(table.column_names)):
             raise RecordError(f"{folder}/{name} holds no results: it has no column {missing[0]!r}")
         try:
@@ -219,6 +223,11 @@ def manifest_of(schema: pa.Schema) -> Manifest:
         raise RecordError(
             "a Parquet file there does not hold results of ragmetrics: choose another folder"
         ) from error
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _is_in(keys: NDArray[np.uint64], key: int) -> bool:

@@ -16,7 +16,7 @@ from ragmetrics_core.report._json_pages import runs_json
 from ragmetrics_core.runs import Run, list_runs
 from ragmetrics_core.runs import merge as merge_runs
 from ragmetrics_core.runs._verdict_log import verdict_rows, write_csv, write_jsonl
-from ragmetrics_core.runs._writing import replacing
+from ragmetrics_core.runs._writing import replacing, unwritable
 from ragmetrics_core.wording import number_of
 
 __all__ = ["correct", "diff", "merge", "report", "runs", "verdicts"]
@@ -80,7 +80,7 @@ def verdicts(
     if out is None:
         write(rows, Output(as_json=not is_csv))
         return
-    with replacing(out, encoding="utf-8", newline="") as file:
+    with unwritable(out), replacing(out, encoding="utf-8", newline="") as file:
         count = write(rows, file)
     remarks().print(f"{number_of(count, 'verdict')} written to {out}")
 

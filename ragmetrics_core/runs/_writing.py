@@ -78,16 +78,28 @@ def replacing(path: Path, mode: Literal["w", "wb"] = "w", **options: Any) -> Gen
         raise ConfigError(f"{path} is {what}: give the name of a file")
     # a name that nobody knew before
     scratch = path.with_name(f".{path.name[:200]}.{secrets.token_hex(8)}.new")
+    with unwritable(path):
+        file = open(scratch, mode.replace("w", "x"), opener=no_link, **options)  # noqa: SIM115  closed below
     try:
-        with open(scratch, mode.replace("w", "x"), opener=no_link, **options) as file:
-            try:
-                yield file
-                file.flush()
-            except BaseException:
-                with suppress(OSError):
-                    scratch.unlink()
-                raise
-        os.replace(scratch, path)
+        with file:
+            yield file
+        with unwritable(path):
+            os.replace(scratch, path)
+    except BaseException:
+        with suppress(OSError):
+            scratch.unlink()
+        raise
+
+
+@contextmanager
+def unwritable(path: Path) -> Generator[None]:
+    """What the system says against writing a file, as one sentence.
+
+    Raises:
+        ConfigError: in place of an `OSError` of the block.
+    """
+    try:
+        yield
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror or error}") from error
 
@@ -99,7 +111,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
         ConfigError: it cannot be written; the earlier one is kept.
     """
     data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
-    with replacing(path, "wb") as file:
+    with unwritable(path), replacing(path, "wb") as file:
         file.write(data)
 
 

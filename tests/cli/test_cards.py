@@ -117,7 +117,7 @@ def test_another_model_is_told_in_one_line_and_nothing_is_changed(command, cards
     ("options", "said"),
     [
         ([], "--cards chooses settings of what --metrics names: add --metrics recommended"),
-        (["--metrics", "faithfulness", "--judge", "embedded:strict"], "--cards needs one --judge"),
+        (["--metrics", "faithfulness", "--judge", "openai:tiny@http://127.0.0.1:9/v1"], "--cards needs one --judge"),
         (["--metrics", "faithfulness", "--prompts", "."], "--cards cannot stand beside --prompts"),
     ],
 )
