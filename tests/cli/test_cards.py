@@ -109,7 +109,7 @@ def test_another_model_is_told_in_one_line_and_nothing_is_changed(command, cards
     outcome = command("evaluate", data, "--judge", "embedded", "--metrics", "faithfulness", "--cards", cards)
     assert outcome.code == 0
     (line,) = [each for each in outcome.err.splitlines() if each.startswith("cards:")]
-    assert "speaks of embedded:support.3" in line
+    assert "speaks of embedded:support.2" in line
     assert "every metric stays as it is" in line
 
 
@@ -117,7 +117,10 @@ def test_another_model_is_told_in_one_line_and_nothing_is_changed(command, cards
     ("options", "said"),
     [
         ([], "--cards chooses settings of what --metrics names: add --metrics recommended"),
-        (["--metrics", "faithfulness", "--judge", "openai:tiny@http://127.0.0.1:9/v1"], "--cards needs one --judge"),
+        (
+            ["--metrics", "faithfulness", "--judge", "openai:tiny@http://127.0.0.1:9/v1"],
+            "--cards needs one --judge",
+        ),
         (["--metrics", "faithfulness", "--prompts", "."], "--cards cannot stand beside --prompts"),
     ],
 )

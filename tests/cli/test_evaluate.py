@@ -35,7 +35,7 @@ def test_without_a_judge_the_embedded_one_is_used_and_says_that_it_is_a_baseline
     outcome = command("evaluate", "--judge", "embedded", data, "--metrics", "faithfulness")
 
     assert outcome.code == 0
-    assert "judge embedded:support.3+vectors a small model trained on labelled claims: " in outcome.words
+    assert "judge embedded:support.2+vectors a small model trained on labelled claims: " in outcome.words
 
 
 def test_the_run_is_kept_in_the_folder_and_the_next_commands_are_named(command, data, tmp_path):
@@ -284,5 +284,5 @@ def test_the_help_names_every_form_of_a_judge(command, words):
 
     told = command(*words, "--help", columns=250).words
 
-    assert len(forms) == 6
+    assert len(forms) == 7
     assert [form for form in forms if form not in told] == []

@@ -37,7 +37,7 @@ def test_runs_of_other_models_exit_with_2_and_one_sentence(command, halves, fold
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err == (
         "ragmetrics: runs of different models are not one run: "
-        "the judge is embedded:support.3+vectors in one, scripted in the other\n"
+        "the judge is embedded:support.2+vectors in one, scripted in the other\n"
     )
     assert not (tmp_path / "both").exists()
 

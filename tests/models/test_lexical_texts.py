@@ -87,7 +87,7 @@ def test_an_answer_that_begins_with_a_remark_and_then_answers_is_no_refusal():
         ),
         (
             "NG-U uses GTP-U, which runs over TCP.",
-            ("NG-U uses GTP-U, which runs over TCP.",),
+            ("NG-U uses GTP-U.", "GTP-U runs over TCP."),
         ),
         (
             "The GMLC is asked first. It checks the client.",
@@ -122,8 +122,9 @@ def test_the_prose_of_other_languages_is_split_at_sentences_only():
 def test_questions_ask_for_the_subject_and_for_the_predicate_in_the_words_of_the_answer():
     assert questions_for("The SMF allocates the IP address.", 2) == (
         "What allocates the IP address?",
-        "What is known of the SMF?",
+        "What does the SMF allocate?",
     )
+    assert questions_for("PFCP is a protocol.", 2) == ("What is a protocol?", "What is PFCP?")
 
 
 def test_the_first_questions_come_from_different_statements():

@@ -49,6 +49,15 @@ _BARE = re.compile(
 )
 _MARKUP = re.compile(r"\*\*|__|`|^#{1,6}\s+|^>\s+")
 _JOINT = re.compile(r"(?P<comma>,)?\s+(?P<word>and|but|while|whereas)\s+")
+_RELATIVE = re.compile(
+    r"(?P<name>(?:\b[A-Z][\w/-]*\s+)*\b[A-Z][\w/-]*(?:\s*\([^()]*\))?),\s+(?:which|who)\s+(?P<rest>.+)$"
+)
+_LISTED = re.compile(
+    r"(?:^|,\s*|\s(?:and|or|und|et|y|e)\s+)(?P<item>[^(),;]{2,60}\([^()]+\))(?=\s*(?:,|and\b|or\b|und\b|et\b|[.;]?\s*$))"
+)
+_NOUN = re.compile(
+    r"\b(?:the|a|an)\s+(?P<noun>(?:[\w/()-]+\s+){0,5}[\w-]+),\s+(?:which|who)\s+(?P<rest>.+)$", re.IGNORECASE
+)
 _PAIRS = frozenset({"both", "between", "either", "neither"})
 _WORD = re.compile(r"[\w'’-]+")
 _JOINED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0eff]")
@@ -67,9 +76,10 @@ def statements_of(text: str) -> tuple[str, ...]:
     """The statements of a text, in order, each once.
 
     Sentences are split at semicolons, at "and", "but" and the like where both sides have a verb of their
-    own; other languages than English at semicolons only. Where the subject is a name, a second predicate and
-    a leading "it" get it as theirs. Phrases like "Based on the given context" and lines that only introduce a
-    list are left out.
+    own, at ", which" behind a name, and at the items of a list in which each has its explanation in
+    brackets; other languages than English at semicolons only. Where the subject is a name, a second
+    predicate and a leading "it" get it as theirs. Phrases like "Based on the given context" and lines that
+    only introduce a list are left out.
 
     >>> statements_of("Answer: The SMF selects a UPF and sends it the rules. (Based on the given context.)")
     ('The SMF selects a UPF.', 'The SMF sends it the rules.')
@@ -126,10 +136,25 @@ def _introduces_list(sentence: str, *, is_last: bool) -> bool:
 
 def _parts(sentence: str) -> Iterator[str]:
     subject = ""
-    for place, clause in enumerate(filter(_has_content, re.split(r"[;；]\s*", sentence))):
-        piece = _with_name(_capital(clause), subject) if place else clause
+    for place, found in enumerate(filter(_has_content, re.split(r"[;；]\s*", sentence))):
+        piece = _with_name(_capital(found), subject) if place else found
         subject = _name_of(piece) or subject
-        yield from map(_closed, _clauses(piece.strip()) if _is_english(piece) else [piece.strip()])
+        listed = _listed(piece)
+        if listed:
+            yield from listed
+        elif _is_english(piece):
+            yield from map(_closed, _clauses(piece.strip()))
+        else:
+            yield _closed(piece.strip())
+
+
+def _listed(piece: str) -> list[str]:
+    """The items of "There are two: A (which is ...) and B (which is ...)", and the words before the colon."""
+    head, colon, tail = piece.partition(":")
+    items = [found["item"].strip() for found in _LISTED.finditer(tail.strip())] if colon else []
+    if len(items) < 2 or sum(map(len, items)) < 0.7 * len(tail):
+        return []
+    return [*([_closed(head)] if split_subject(head) or len(head.split()) > 2 else []), *map(_closed, items)]
 
 
 def _clauses(sentence: str) -> Iterator[str]:
@@ -138,6 +163,26 @@ def _clauses(sentence: str) -> Iterator[str]:
     if first is None or first[0].casefold() in SUBORDINATE or len(sentence) > _LONGEST:
         yield sentence
         return
+    relative = _RELATIVE.search(sentence)
+    if (
+        relative
+        and "," not in relative["rest"]
+        and _is_predicate(relative["rest"])
+        and split_subject(sentence[: relative.end("name")])
+    ):
+        yield from _clauses(sentence[: relative.end("name")])
+        yield from _clauses(f"{_determined(sentence, relative)} {relative['rest']}")
+        return
+    noun = _nearest(_NOUN, sentence)
+    if (
+        noun
+        and "," not in noun["rest"]
+        and _is_predicate(noun["rest"])
+        and split_subject(sentence[: noun.end("noun")])
+    ):
+        yield from _clauses(sentence[: noun.end("noun")])
+        yield from _clauses(f"The {noun['noun']} {noun['rest']}")
+        return
     for joint in _JOINT.finditer(sentence):
         left, right = sentence[: joint.start()], sentence[joint.end() :]
         if second := _second_clause(left, right):
@@ -145,6 +190,14 @@ def _clauses(sentence: str) -> Iterator[str]:
             yield from _clauses(second)
             return
     yield sentence
+
+
+def _nearest(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """The match that begins last."""
+    found = start = None
+    while (start := pattern.search(text, 0 if start is None else start.start() + 1)) is not None:
+        found = start
+    return found
 
 
 def _second_clause(left: str, right: str) -> str | None:
@@ -187,6 +240,13 @@ def _starts_noun_phrase(subject: str) -> bool:
         first.casefold() in {"the", "a", "an", "its", "their", "this", "these", "each", "no", "all"}
         or first[0].isupper()
     )
+
+
+def _determined(sentence: str, relative: re.Match[str]) -> str:
+    """The name before ", which", with the article in front of it and without what is in brackets."""
+    before = sentence[: relative.start("name")].split()
+    name = re.sub(r"(?<!\s)\s*+\(.*\)", "", relative["name"])
+    return f"The {name}" if before and before[-1].casefold() in {"the", "a", "an"} else name
 
 
 def _with_name(sentence: str, subject: str) -> str:

@@ -8,6 +8,7 @@ from ragmetrics_core.models._lexical.short_answers import aliases_of, match
 from ragmetrics_core.models._lexical.statements import statements_of
 from ragmetrics_core.models._support import Support, support_model
 from ragmetrics_core.models._support.evidence import read_evidence
+from ragmetrics_core.models._support.veto import veto_model
 from ragmetrics_core.models._support.words import read_words
 
 __all__ = ["LexicalVerdict", "chunk_findings", "compared", "findings"]
@@ -30,7 +31,9 @@ class LexicalVerdict(NamedTuple):
     evidence: str | list[str]
 
 
-def findings(statements: Sequence[str], contexts: tuple[str, ...]) -> list[LexicalVerdict]:
+def findings(
+    statements: Sequence[str], contexts: tuple[str, ...], *, strict: bool = False
+) -> list[LexicalVerdict]:
     """Look statements up in the contexts.
 
     A remark that something is missing counts as supported unless one sentence has all that it speaks of.
@@ -38,8 +41,9 @@ def findings(statements: Sequence[str], contexts: tuple[str, ...]) -> list[Lexic
     Args:
         statements: what to look up.
         contexts: where.
+        strict: refuse what says something else in one place.
     """
-    model = support_model()
+    model = veto_model() if strict else support_model()
     return [
         _on_remark(text, contexts) if is_missing_remark(text) else _finding(model.support(text, contexts))
         for text in statements

@@ -8,7 +8,6 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ragmetrics_core.models._support.vocabulary import language_of
 from ragmetrics_core.models._support.words import Sentence, read_sentences
 
 __all__ = ["IndexedTexts", "Vectors", "WordIndex", "amount_of", "read_evidence"]
@@ -49,7 +48,6 @@ class IndexedTexts:
     """Some texts, indexed.
 
     Attributes:
-        language: the code of the language that most of their words are of.
         sentences: of all texts, those of one text in a row.
         keys: the distinct keys of each sentence.
         places: for each key the sentences that have it, in order.
@@ -64,8 +62,7 @@ class IndexedTexts:
 
     def __init__(self, texts: Sequence[str]) -> None:
         # in an order of their own, so that nothing depends on the one in which they came
-        self.language = language_of([word.casefold() for text in texts for word in text.split()]).code
-        read = [read_sentences(text, self.language) for text in sorted(texts)]
+        read = [read_sentences(text) for text in sorted(texts)]
         self.sentences: tuple[Sentence, ...] = tuple(chain.from_iterable(read))
         self._text_of = [number for number, sentences in enumerate(read) for _ in sentences]
         self.keys: list[frozenset[str]] = []

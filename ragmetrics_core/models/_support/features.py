@@ -7,10 +7,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ragmetrics_core.models._support.alignment import Alignment, Rival, clashes, conflicts_of
 from ragmetrics_core.models._support.evidence import IndexedTexts, Vectors, amount_of
 from ragmetrics_core.models._support.places import UNSEEN, Rarity, WordPlaces, weight_of
 from ragmetrics_core.models._support.wording import (
+    Replaced,
     is_negated,
     opposite_word,
     replaced_words,
@@ -19,38 +19,48 @@ from ragmetrics_core.models._support.wording import (
 )
 from ragmetrics_core.models._support.words import Sentence, Token, read_words
 
-__all__ = ["FEATURES", "VECTOR_FEATURES", "Features", "compare", "look_up"]
+__all__ = ["FEATURES", "VECTOR_FEATURES", "Features", "compare", "compare_found", "look_up"]
 
 
 class Features(NamedTuple):
     """A statement beside its evidence.
 
     Attributes:
-        values: the features: `FEATURES`, `VECTOR_FEATURES` where there are vectors, and `CONFLICTS`.
-        found: where the statement's words stand.
+        values: the features, in the order of `FEATURES` (and `VECTOR_FEATURES` where there are vectors).
+        best: the sentence that has most of the statement; None when none has any of it.
+        second: the one that adds most to it; None when none adds anything.
+        content: the statement's words of content.
+        together: those of them that stand in the best sentence or beside it.
+        absent: those that no sentence has.
         other_unit: numbers that the evidence has with other units only.
         negated: the statement or the best sentence negates, and the other one does not.
         opposite: a word whose opposite stands in the best sentence.
-        clashes: the words in whose place the evidence has another one, the clearest first.
+        replaced: words that stand where the evidence has another one between the same neighbours.
     """
 
     values: tuple[float, ...]
-    found: WordPlaces
+    best: int | None
+    second: int | None
+    content: tuple[Token, ...]
+    together: int
+    absent: tuple[Token, ...]
     other_unit: tuple[Token, ...]
     negated: bool
     opposite: str | None
-    clashes: list[Rival]
+    replaced: tuple[Replaced, ...]
 
 
 FEATURES: Final = (
     "all", "all_words", "as_written", "alike", "best", "two", "three", "second", "third", "kept_near",
     "pairs", "triples", "longest_run", "run_length", "neighbours", "apart", "function_words",
-    "absent_most", "absent_sum", "absent_share",
-    "numbers", "numbers_absent", "numbers_not_best", "other_unit",
+    "absent", "absent_most", "absent_sum", "absent_share",
+    "numbers", "numbers_absent", "numbers_far", "numbers_not_best", "other_unit",
     "names", "names_absent", "names_far", "names_absent_share",
-    "negated", "more_negations", "opposites", "replaced", "replaced_words",
+    "negations", "best_negations", "negated", "more_negations", "opposites", "replaced", "replaced_words",
+    "quantifiers", "modals", "modals_lost",
     "order", "inversions", "of_best", "best_length",
-    "from_question", "all_new", "about_texts",
+    "from_question", "all_new", "first_person", "second_person", "hedges", "about_texts", "missing",
+    "question", "exclamation",
     "content", "length", "words", "sentences", "rarity",
 )  # fmt: skip
 VECTOR_FEATURES: Final = (
@@ -74,13 +84,31 @@ def compare(
         evidence: where it is looked up.
         rarity: how telling words are.
         question: what was asked, where it is known: what it says already is nothing new.
-        vectors: word vectors; without them `VECTOR_FEATURES` are not there.
+        vectors: word vectors; without them only the first features are there.
     """
-    said, found = look_up(statement, evidence, rarity=rarity)
-    units = [token for token in found.content if token.unit is not None and _has_other_unit(token, evidence)]
+    return compare_found(
+        statement,
+        *look_up(statement, evidence, rarity=rarity),
+        rarity=rarity,
+        question=question,
+        vectors=vectors,
+    )
+
+
+def compare_found(
+    statement: str,
+    said: Sentence,
+    found: WordPlaces,
+    *,
+    rarity: Rarity,
+    question: str = "",
+    vectors: Vectors | None = None,
+) -> Features:
+    """The same for a statement that `look_up` has looked up already."""
+    evidence, content = found.evidence, found.content
+    units = [token for token in content if token.unit is not None and _has_other_unit(token, evidence)]
     opposite = opposite_word(said, found.best_sentence)
     replaced = replaced_words(said, found)
-    alignment = Alignment(said, found, vectors)
     values = (
         *_coverage(found),
         *_rows(said, found),
@@ -91,21 +119,24 @@ def compare(
         *_order(found, rarity),
         *style(statement, said, found, question),
         *((_soft(found, rarity, vectors)) if vectors is not None else ()),
-        *conflicts_of(found, alignment),
     )
     return Features(
         tuple([round(value, 4) for value in values]),
-        found,
+        found.best,
+        found.others[0] if found.others else None,
+        content,
+        sum(token.key in found.near for token in content),
+        tuple([token for token in content if not found.places_of(token)]),
         tuple(units),
         is_negated(said, found.best_sentence),
         opposite,
-        clashes(alignment),
+        replaced,
     )
 
 
 def look_up(statement: str, evidence: IndexedTexts, *, rarity: Rarity) -> tuple[Sentence, WordPlaces]:
     """A statement's words, and where those of content stand in the evidence."""
-    said = read_words(statement, evidence.language)
+    said = read_words(statement)
     content = _content(said.tokens)
     weights = {token.key: weight_of(token, rarity) for token in content}
     return said, WordPlaces(content, weights, evidence)
@@ -178,7 +209,7 @@ def _absences(found: WordPlaces) -> tuple[float, ...]:
     weights = [found.weights[key] / 100 for key in found.absent]
     words = [token for token in found.content if token.kind == "word"]
     share = sum(not found.places[token.key] for token in words) / len(words) if words else 0.0
-    return max(weights, default=0.0), sum(weights), share
+    return len(weights), max(weights, default=0.0), sum(weights), share
 
 
 def _numbers(found: WordPlaces, units: Sequence[Token]) -> tuple[float, ...]:
@@ -186,6 +217,7 @@ def _numbers(found: WordPlaces, units: Sequence[Token]) -> tuple[float, ...]:
     return (
         len(keys),
         sum(not found.places[key] for key in keys),
+        sum(key not in found.near for key in keys),
         sum(key not in found.best_keys for key in keys),
         len(units),
     )

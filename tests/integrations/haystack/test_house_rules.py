@@ -75,9 +75,9 @@ def test_only_public_names_of_the_core_and_of_haystack_are_used():
         "models",
         "prompts",
         "protocol",
-        "record",
+        "records",
         "runs",
-        "sample",
+        "samples",
         "redaction",
         "shapes",
     }
