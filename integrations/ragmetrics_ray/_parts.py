@@ -129,10 +129,10 @@ class Parts:
         except (OSError, ValueError) as error:
             raise RecordError(f"{folder}/{name} cannot be read as results: {error}") from error
         wanted = [field for field in SCHEMA if columns is None or field.name in columns]
-        for field in wanted:
-            kind = table.schema.field(field.name).type if field.name in table.column_names else field.type
-            if pa.types.is_string(field.type) and not (_is_text(kind) or pa.types.is_null(kind)):
-                raise RecordError(f"{folder}/{name} cannot be read as results: {field.name!r} holds {kind}")
+        for one in wanted:
+            kind = table.schema.field(one.name).type if one.name in table.column_names else one.type
+            if pa.types.is_string(one.type) and not (_is_text(kind) or pa.types.is_null(kind)):
+                raise RecordError(f"{folder}/{name} cannot be read as results: {one.name!r} holds {kind}")
         if missing := sorted({field.name for field in wanted} - set(table.column_names)):
             raise RecordError(f"{folder}/{name} holds no results: it has no column {missing[0]!r}")
         try:
