@@ -139,10 +139,10 @@ class ModelPerLoop(Generic[T]):
             check(fixed)
             self._make: Callable[[], T] = lambda: fixed
         elif callable(given) and not isinstance(given, type):
-            factory = given
+            factory: Callable[[], Any] = given
 
             def make() -> T:
-                made = factory()
+                made: T = factory()
                 check(made)
                 return made
 

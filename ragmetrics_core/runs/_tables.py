@@ -6,7 +6,7 @@ What has rows of its own is asked for them (pandas, polars). Everything else tha
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 
 from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.runs._rows import ALWAYS_UNPACKED, MOST_UNPACKED, ReadRow, refuse_repeated
@@ -38,7 +38,7 @@ def rows_of_table(source: Any) -> Iterable[object] | None:
         SampleError: it has a column twice, or is a dictionary of several datasets.
         ConfigError: only pyarrow can read it, which is not installed.
     """
-    kind: type[object] = type(source)
+    kind: type[object] = type(cast("object", source))
     if kind.__name__ == "LazyFrame" and kind.__module__.partition(".")[0] == "polars":
         return rows_of_table(source.collect())
     if is_mapping(source):
