@@ -12,6 +12,7 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,7 @@ def _print_forms(name: str, run: Run) -> None:
     counts: Counter[tuple[str, str]] = Counter()
     for record in run.records():
         steps = list(record.generate_steps)
-        for step, following in zip(steps, [*steps[1:], None], strict=True):
+        for step, following in zip_longest(steps, steps[1:]):
             if step.again:
                 continue
             when = "first"
@@ -96,7 +97,10 @@ def _print_areas(name: str, metric: str, good: Mapping[str, bool], runs: Sequenc
         for run in runs
     ]
     scored = [item for item in good if all(each.get(item) is not None for each in values)]
-    labels = np.array([good[item] for item in scored])
+    labels = np.array([good[item] for item in scored], dtype=bool)
+    if len(set(labels.tolist())) < 2:
+        print(f"{name:8} {metric}: n {len(scored)}, no good and bad ones to compare")
+        return
     scores = [np.array([each[item] for item in scored], dtype=float) for each in values]
     draws = np.random.default_rng(1).integers(0, max(1, len(scored)), (2000, len(scored)))
     drawn = np.array([[_area(labels[some], each[some]) for each in scores] for some in draws])
