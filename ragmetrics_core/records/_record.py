@@ -304,7 +304,7 @@ class Record(_Stored, frozen=True):
 
     def hydrated(self, sample: Sample, prompts: Mapping[str, PromptText]) -> "Record":
         """The same record with its sample and the prompts that its steps name."""
-        used = {step.prompt_digest for step in self.generate_steps}
+        used = dict.fromkeys(step.prompt_digest for step in self.generate_steps)
         return self.model_copy(
             update={"sample": sample, "prompts": {key: prompts[key] for key in used if key in prompts}}
         )
