@@ -1,13 +1,10 @@
 """Answer equivalence (BEM): does a trained classifier find answer and reference equivalent?"""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragmetrics_core.asking import rate_shares
-from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.measurement import Measurement, undefined, valued
-from ragmetrics_core.metrics._metric import Metric
-from ragmetrics_core.metrics._steps.texts import best_of, references_of
-from ragmetrics_core.protocol import Steps
+from ragmetrics_core.measurement import Measurement
+from ragmetrics_core.metrics._steps.learned import LearnedMetric, check_threshold, reached
 from ragmetrics_core.samples import Asked
 
 __all__ = ["AnswerEquivalence"]
@@ -16,7 +13,7 @@ SEPARATOR = "[SEP]"
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnswerEquivalence(Metric[Asked]):
+class AnswerEquivalence(LearnedMetric[Asked]):
     """A classifier's probability that the answer is equivalent to the reference, given the question (BEM).
 
     Range [0, 1], higher is better; undefined for a blank answer and without a reference that says something;
@@ -32,32 +29,22 @@ class AnswerEquivalence(Metric[Asked]):
 
     name = "answer_equivalence"
     inputs = Asked
-    needs = frozenset({"scorer"})
 
     separator: str = SEPARATOR
     threshold: float | None = None
 
     def check(self) -> None:
         """A threshold must be a probability."""
-        if self.threshold is not None and not 0 <= self.threshold <= 1:
-            raise ConfigError(f"answer_equivalence: threshold must be between 0 and 1, not {self.threshold}")
+        check_threshold(self.name, self.threshold, 0)
 
-    def measure(self, sample: Asked) -> Steps[Measurement]:
-        """Have the answer rated beside each reference and the question, take the highest probability."""
-        references = [text for text in references_of(sample) if text.strip()]
-        if not sample.answer.strip() or not references:
-            return undefined("no_reference" if sample.answer.strip() else "no_answer")
-        answer, question = self._plain(sample.answer), self._plain(sample.question)
-        pairs = [(answer, f"{self._plain(text)} {self.separator} {question}") for text in references]
-        best = best_of((yield from rate_shares(pairs)))
-        assert best is not None, "there is a reference"
-        counts = {"probability": best.value, "reference": best.number + 1}
-        if self.threshold is None:
-            return valued(best.value, counts=counts, spelled="probability")
-        reached = best.value >= self.threshold
-        sign = "≥" if reached else "<"
-        counts = {**counts, "threshold": self.threshold}
-        return valued(float(reached), counts=counts, spelled=f"{{probability:.3f}} {sign} {{threshold:g}}")
+    def pairs(self, sample: Asked, reference: str) -> tuple[tuple[str, str], ...]:
+        """The answer, beside the reference and the question."""
+        question = self._plain(sample.question)
+        return ((self._plain(sample.answer), f"{self._plain(reference)} {self.separator} {question}"),)
+
+    def outcome(self, value: float, ratings: Sequence[float], reference: int) -> Measurement:
+        """The highest probability."""
+        return reached("probability", value, self.threshold, reference=reference)
 
     def _plain(self, text: str) -> str:
         """A text of the sample without the separator: it must not look like the end of its part."""

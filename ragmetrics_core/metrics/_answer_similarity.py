@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragmetrics_core.asking import similar
-from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.measurement import Bounds, Measurement, undefined, valued
+from ragmetrics_core.measurement import Bounds, Measurement, undefined
+from ragmetrics_core.metrics._steps.learned import check_threshold, reached
 from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.protocol import Steps
 from ragmetrics_core.samples import Compared
@@ -43,8 +43,7 @@ class AnswerSimilarity(ReferenceMetric[Compared]):
 
     def check(self) -> None:
         """A threshold must be a cosine."""
-        if self.threshold is not None and not -1 <= self.threshold <= 1:
-            raise ConfigError(f"answer_similarity: threshold must be between -1 and 1, not {self.threshold}")
+        check_threshold(self.name, self.threshold, -1)
 
     @property
     def range(self) -> Bounds:
@@ -56,9 +55,4 @@ class AnswerSimilarity(ReferenceMetric[Compared]):
         (cosine,) = yield from similar(sample.reference, [sample.answer])
         if cosine is None:
             return undefined("zero_vector")
-        if self.threshold is None:
-            return valued(cosine, counts={"cosine": cosine}, spelled="cosine")
-        reached = cosine >= self.threshold
-        sign = "≥" if reached else "<"
-        counts = {"cosine": cosine, "threshold": self.threshold}
-        return valued(float(reached), counts=counts, spelled=f"{{cosine:.3f}} {sign} {{threshold:g}}")
+        return reached("cosine", cosine, self.threshold)

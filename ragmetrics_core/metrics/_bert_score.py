@@ -1,22 +1,20 @@
 """BERTScore: how well do the words of answer and reference match as vectors in their context?"""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from ragmetrics_core import scoring
-from ragmetrics_core.asking import rate_shares
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.measurement import Measurement, undefined, valued
-from ragmetrics_core.metrics._metric import Metric
-from ragmetrics_core.metrics._steps.texts import best_of, references_of
-from ragmetrics_core.protocol import Steps
+from ragmetrics_core.measurement import Measurement, valued
+from ragmetrics_core.metrics._steps.learned import LearnedMetric
+from ragmetrics_core.metrics._steps.shares import Mode
 from ragmetrics_core.samples import Worded
 
 __all__ = ["BertScore"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class BertScore(Metric[Worded]):
+class BertScore(LearnedMetric[Worded]):
     """F1 of two greedy matches between the token vectors of answer and reference; the best reference counts.
 
     Range [0, 1], higher is better; undefined for a blank answer and without a reference that says something.
@@ -38,9 +36,8 @@ class BertScore(Metric[Worded]):
 
     name = "bert_score"
     inputs = Worded
-    needs = frozenset({"scorer"})
 
-    mode: Literal["f", "precision", "recall"] = "f"
+    mode: Mode = "f"
     baseline: float = 0.0
 
     def check(self) -> None:
@@ -48,28 +45,24 @@ class BertScore(Metric[Worded]):
         if not 0 <= self.baseline < 1:
             raise ConfigError(f"bert_score: baseline must be from 0 to below 1, not {self.baseline}")
 
-    def measure(self, sample: Worded) -> Steps[Measurement]:
-        """Have both directions rated for each reference, take the F1 of the best one."""
-        references = [text for text in references_of(sample) if text.strip()]
-        if not sample.answer.strip() or not references:
-            return undefined("no_reference" if sample.answer.strip() else "no_answer")
-        pairs = [pair for text in references for pair in ((sample.answer, text), (text, sample.answer))]
-        ratings = yield from rate_shares(pairs)
-        both = list(zip(ratings[::2], ratings[1::2], strict=True))
-        best = best_of([self._value(precision, recall) for precision, recall in both])
-        assert best is not None, "there is a reference"
-        precision, recall = both[best.number]
-        counts = {"precision": precision, "recall": recall, "reference": best.number + 1}
-        spelled = {
-            "f": "F1 of P {precision:.3f} and R {recall:.3f}",
-            "precision": "{precision:.3f}",
-            "recall": "{recall:.3f}",
-        }[self.mode]
+    def pairs(self, sample: Worded, reference: str) -> tuple[tuple[str, str], ...]:
+        """Precision is that of the answer in the reference, recall the other way round."""
+        return (sample.answer, reference), (reference, sample.answer)
+
+    def value(self, ratings: Sequence[float]) -> float:
+        """The F1 of both directions, or one of them, rescaled."""
+        precision, recall = ratings
+        value = {"f": scoring.f_measure(precision, recall) or 0.0, "precision": precision, "recall": recall}
+        return max(0.0, (value[self.mode] - self.baseline) / (1 - self.baseline))
+
+    def outcome(self, value: float, ratings: Sequence[float], reference: int) -> Measurement:
+        """The value of the best reference."""
+        precision, recall = ratings
+        counts = {"precision": precision, "recall": recall, "reference": reference}
+        spelled = "{precision:.3f}" if self.mode == "precision" else "{recall:.3f}"
+        if self.mode == "f":
+            spelled = "F1 of P {precision:.3f} and R {recall:.3f}"
         if self.baseline:
             counts["baseline"] = self.baseline
             spelled = f"({spelled} - {{baseline:g}}) / (1 - {{baseline:g}})"
-        return valued(best.value, counts=counts, spelled=spelled)
-
-    def _value(self, precision: float, recall: float) -> float:
-        value = {"f": scoring.f_measure(precision, recall) or 0.0, "precision": precision, "recall": recall}
-        return max(0.0, (value[self.mode] - self.baseline) / (1 - self.baseline))
+        return valued(value, counts=counts, spelled=spelled)

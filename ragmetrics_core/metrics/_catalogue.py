@@ -112,22 +112,17 @@ def get(name: str, *, variant: str | None = None, **settings: Any) -> Metric[Any
         ConfigError: there is no such metric, variant or setting, a setting cannot have this value, or one is
             given twice.
     """
-    found = _NAMED.fullmatch(name.strip())
-    if found is None:
+    named = _NAMED.fullmatch(name.strip())
+    if named is None:
         raise ConfigError(
             f"{name!r} is no metric's name: write name, name/variant or name/variant(setting=value)"
         )
-    metric = metric_class(found["name"])
-    written = [("k", found["k"])] if found["k"] else []
-    written += _settings(found["settings"] or "")
-    names = [setting for setting, _ in written] + [*settings] + ["variant"] * bool(variant)
-    names += ["variant"] * bool(found["variant"])
-    twice = next((each for each in names if names.count(each) > 1), None)
-    if twice is not None:
-        raise ConfigError(f"{name}: {twice} is given twice")
-    read = {setting: from_text(text, type_of(metric, setting)) for setting, text in written}
-    chosen: str = variant or found["variant"] or next(iter(metric.variants))
-    return metric.from_settings(chosen, {**read, **settings})
+    metric = metric_class(named["name"])
+    written = [("k", named["k"])] if named["k"] else []
+    written += _settings(named["settings"] or "")
+    beside = [*settings, *["variant"] * (bool(variant) + bool(named["variant"]))]
+    chosen: str = variant or named["variant"] or next(iter(metric.variants))
+    return metric.from_settings(chosen, {**_read(metric, written, name, beside), **settings})
 
 
 def with_settings(metric: type[Metric[Any]], settings: str) -> Metric[Any]:
@@ -136,12 +131,18 @@ def with_settings(metric: type[Metric[Any]], settings: str) -> Metric[Any]:
     Raises:
         ConfigError: there is no such setting, it cannot have this value, or one is given twice.
     """
-    written = _settings(settings)
-    names = [setting for setting, _ in written]
-    if twice := next((each for each in names if names.count(each) > 1), None):
-        raise ConfigError(f"{metric.__name__}: {twice} is given twice")
-    read = {setting: from_text(text, type_of(metric, setting)) for setting, text in written}
+    read = _read(metric, _settings(settings), metric.__name__)
     return metric.from_settings(next(iter(metric.variants)), read)
+
+
+def _read(
+    metric: type[Metric[Any]], written: list[tuple[str, str]], where: str, beside: Iterable[str] = ()
+) -> dict[str, Any]:
+    """The values of written settings, none of which is given twice, nor beside the text."""
+    names = [*(setting for setting, _ in written), *beside]
+    if twice := next((setting for setting in names if names.count(setting) > 1), None):
+        raise ConfigError(f"{where}: {twice} is given twice")
+    return {setting: from_text(text, type_of(metric, setting)) for setting, text in written}
 
 
 def _settings(text: str) -> list[tuple[str, str]]:

@@ -4,11 +4,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragmetrics_core import prompts, scoring
+from ragmetrics_core import prompts
 from ragmetrics_core.asking import ask_each, review, split, together
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.measurement import Decision, Judged, Labels, Measurement, score, undefined
+from ragmetrics_core.measurement import Decision, Judged, Labels, Measurement, undefined
 from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.metrics._steps.shares import supported_share
 from ragmetrics_core.parsers import VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
@@ -60,8 +61,7 @@ class CitationSupport(Metric[Grounded]):
             *(self._judged(place, texts, sample.contexts) for place, texts in sorted(cited.items()))
         )
         judged = Judged(tuple(known for group in groups for known in group.known))
-        counts = {"supported": judged.supported, "citations": len(judged)}
-        return score(scoring.supported_share, judged, counts=counts, spelled="{supported} / {citations}")
+        return supported_share(judged, "supported", "citations")
 
     def _judged(self, place: int, texts: Sequence[str], contexts: Sequence[str]) -> Steps[Judged]:
         about = f"sentence that cites chunk {place + self.first}"

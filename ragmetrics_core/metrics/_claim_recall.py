@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
-from ragmetrics_core import prompts, scoring
-from ragmetrics_core.measurement import Measurement, score, undefined
+from ragmetrics_core import prompts
+from ragmetrics_core.measurement import Measurement, undefined
 from ragmetrics_core.metrics._steps.matrix import each_chunk, in_any, statements_in
 from ragmetrics_core.metrics._steps.references import ReferenceMetric
+from ragmetrics_core.metrics._steps.shares import supported_share
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
@@ -44,5 +45,4 @@ class ClaimRecall(ReferenceMetric[Attributed]):
             return undefined("no_statements")
         chunks = yield from each_chunk(self.verify, statements, sample.contexts, about="reference statement")
         found = in_any(chunks, len(statements))
-        counts = {"found": found.supported, "statements": len(found), "chunks": len(chunks)}
-        return score(scoring.supported_share, found, counts=counts, spelled="{found} / {statements}")
+        return supported_share(found, "found", "statements", chunks=len(chunks))

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from ragmetrics_core import prompts, scoring
+from ragmetrics_core import prompts
 from ragmetrics_core.asking import ask, ask_each, review, split
-from ragmetrics_core.measurement import Decision, Labels, Measurement, score, undefined
+from ragmetrics_core.measurement import Decision, Labels, Measurement, undefined
 from ragmetrics_core.metrics._steps.references import ReferenceMetric
+from ragmetrics_core.metrics._steps.shares import supported_share
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
@@ -75,5 +76,4 @@ class ContextRecall(ReferenceMetric[Attributed]):
         else:
             nothing = [Decision(text, False, "nothing was retrieved") for text in statements]
             judged = yield from review(nothing, about=about, labels=ATTRIBUTED)
-        counts = {"attributed": judged.supported, "statements": len(judged)}
-        return score(scoring.supported_share, judged, counts=counts, spelled="{attributed} / {statements}")
+        return supported_share(judged, "attributed", "statements")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
 
-from ragmetrics_core import prompts, scoring
+from ragmetrics_core import prompts
 from ragmetrics_core.asking import ask, ask_votes, review, split, together
 from ragmetrics_core.measurement import (
     Decision,
@@ -12,11 +12,11 @@ from ragmetrics_core.measurement import (
     Labels,
     Measurement,
     majority,
-    score,
     undefined,
     valued,
 )
 from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.metrics._steps.shares import supported_share
 from ragmetrics_core.parsers import INSUFFICIENT, Expected, ExtractedSentences, RelevantSentences, locate
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
@@ -101,14 +101,10 @@ class ContextRelevance(Metric[Retrieved]):
         named = [frozenset(ballot.numbers) for ballot in ballots]
         decisions: list[Decision] = []
         for number, text in enumerate(sentences, start=1):
-            if len(named) == 1:
-                decisions.append(Decision(text, number in named[0]))
-            else:
-                votes = tuple([number in each for each in named])
-                decisions.append(Decision(text, majority(votes), votes=votes))
+            votes = tuple([number in numbers for numbers in named])
+            decisions.append(Decision(text, majority(votes), votes=votes if len(votes) > 1 else ()))
         judged = yield from review(decisions, about="context sentence", labels=RELEVANT)
-        counts = {"relevant": judged.supported, "sentences": len(judged)}
-        return score(scoring.supported_share, judged, counts=counts, spelled="{relevant} / {sentences}")
+        return supported_share(judged, "relevant", "sentences")
 
     def _count_copies(
         self, extract: Prompt[ExtractedSentences], sample: Retrieved, total: int

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from ragmetrics_core import prompts, scoring
+from ragmetrics_core import prompts
 from ragmetrics_core.asking import ask, ask_each, split
-from ragmetrics_core.measurement import Measurement, score, undefined
+from ragmetrics_core.measurement import Measurement, undefined
 from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.metrics._steps.shares import supported_share
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
@@ -74,5 +75,4 @@ class Faithfulness(Metric[Grounded]):
         judged = yield from ask_each(
             self.verify, statements, about=about, size=self.per_call, contexts=sample.contexts
         )
-        counts = {"supported": judged.supported, "statements": len(judged)}
-        return score(scoring.supported_share, judged, counts=counts, spelled="{supported} / {statements}")
+        return supported_share(judged, "supported", "statements")

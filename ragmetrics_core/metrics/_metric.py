@@ -9,7 +9,7 @@ from typing_extensions import TypeIs
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Bounds, Measurement
-from ragmetrics_core.metrics._settings import checks_of, escaped
+from ragmetrics_core.metrics._settings import checked, escaped
 from ragmetrics_core.prompts import Prompt, PromptText, load_version
 from ragmetrics_core.protocol import Part, Steps
 from ragmetrics_core.samples import View
@@ -72,21 +72,12 @@ class Metric(Generic[V]):
         for name, value in self.variants[self.variant].items():
             if name not in given:
                 object.__setattr__(self, name, value)
-        self._check_types()
-        self.check()
-
-    def _check_types(self) -> None:
-        """Each value must be what its setting's type says, however it was given; a list becomes a tuple."""
-        own: type = type(self)
-        checks = checks_of(own)
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if value is each.default or each.name not in checks:
-                continue
-            if is_list(value):
-                object.__setattr__(self, each.name, value := tuple(value))
-            checks[each.name](value)
+        for setting in fields(self):
+            value = getattr(self, setting.name)
+            if value is not setting.default:
+                object.__setattr__(self, setting.name, checked(type(self), setting.name, value))
         self.check_count("repetition")
+        self.check()
 
     def check(self) -> None:
         """Raise `ConfigError` when a setting is out of its range."""

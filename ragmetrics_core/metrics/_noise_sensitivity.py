@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from ragmetrics_core import prompts, scoring
+from ragmetrics_core import prompts
 from ragmetrics_core.asking import ask_each, together
-from ragmetrics_core.measurement import Judged, Measurement, score, undefined
+from ragmetrics_core.measurement import Judged, Measurement, undefined
 from ragmetrics_core.metrics._steps.answers import CORRECT
 from ragmetrics_core.metrics._steps.matrix import (
     all_of,
@@ -17,6 +17,7 @@ from ragmetrics_core.metrics._steps.matrix import (
     statements_in,
 )
 from ragmetrics_core.metrics._steps.references import ReferenceMetric
+from ragmetrics_core.metrics._steps.shares import supported_share
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
@@ -93,14 +94,12 @@ class NoiseSensitivity(ReferenceMetric[Complete]):
         noise = Judged(
             tuple(all_of((inverse(one), other)) for one, other in zip(correct.known, source, strict=True))
         )
-        counts = {
-            "noise": noise.supported,
-            "statements": len(statements),
+        others = {
             "correct": correct.supported,
             "relevant_chunks": relevant.supported,
             "chunks": len(contexts),
         }
-        return score(scoring.supported_share, noise, counts=counts, spelled="{noise} / {statements}")
+        return supported_share(noise, "noise", "statements", **others)
 
 
 def _alone(steps: Steps[Judged]) -> Steps[tuple[Judged, ...]]:

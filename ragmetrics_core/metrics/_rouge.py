@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from ragmetrics_core import scoring
 from ragmetrics_core.asking import count
 from ragmetrics_core.measurement import Measurement, undefined, valued
 from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.metrics._steps.shares import Mode, f1_of, f1_spelled
 from ragmetrics_core.metrics._steps.texts import best_of, references_of
 from ragmetrics_core.protocol import Steps
 from ragmetrics_core.samples import Worded
@@ -36,7 +36,7 @@ class Rouge(Metric[Worded]):
     packages = (("rouge_score", "text"),)
 
     kind: Literal["1", "2", "L"] = "L"
-    mode: Literal["f", "precision", "recall"] = "f"
+    mode: Mode = "f"
     words: Literal["rouge_score", "unicode"] = "rouge_score"
     stemmer: bool = False
 
@@ -51,14 +51,8 @@ class Rouge(Metric[Worded]):
             return undefined("no_words")
         matched, reference = pairs[best.number]
         counts = {"shared": matched, "answer": answer, "reference": reference, "best": best.number + 1}
-        precision, recall = "{shared} / {answer}", "{shared} / {reference}"
-        spelled = {"f": f"F1 of P {precision} and R {recall}", "precision": precision, "recall": recall}
-        return valued(best.value, counts=counts, spelled=spelled[self.mode])
+        spelled = f1_spelled("shared", "answer", "reference", self.mode)
+        return valued(best.value, counts=counts, spelled=spelled)
 
     def _value(self, matched: int, answer: int, reference: int) -> float | None:
-        if not answer and not reference:
-            return None
-        precision, recall = scoring.share(matched, answer), scoring.share(matched, reference)
-        if self.mode == "f":
-            return scoring.f_measure(precision, recall)
-        return (precision if self.mode == "precision" else recall) or 0.0
+        return f1_of(matched, answer, reference, self.mode) if answer or reference else None

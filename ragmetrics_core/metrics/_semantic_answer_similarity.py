@@ -1,19 +1,17 @@
 """Semantic answer similarity: what a cross-encoder makes of answer and reference together."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragmetrics_core.asking import rate_shares
-from ragmetrics_core.measurement import Measurement, undefined, valued
-from ragmetrics_core.metrics._metric import Metric
-from ragmetrics_core.metrics._steps.texts import best_of, references_of
-from ragmetrics_core.protocol import Steps
+from ragmetrics_core.measurement import Measurement, valued
+from ragmetrics_core.metrics._steps.learned import LearnedMetric
 from ragmetrics_core.samples import Worded
 
 __all__ = ["SemanticAnswerSimilarity"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class SemanticAnswerSimilarity(Metric[Worded]):
+class SemanticAnswerSimilarity(LearnedMetric[Worded]):
     """A cross-encoder's number for answer and reference, read together; the best reference counts.
 
     Range [0, 1], higher is better; undefined for a blank answer and without a reference that says something.
@@ -25,16 +23,8 @@ class SemanticAnswerSimilarity(Metric[Worded]):
 
     name = "semantic_answer_similarity"
     inputs = Worded
-    needs = frozenset({"scorer"})
 
-    def measure(self, sample: Worded) -> Steps[Measurement]:
-        """Have the answer rated beside each reference, take the highest number."""
-        references = [text for text in references_of(sample) if text.strip()]
-        if not sample.answer.strip() or not references:
-            return undefined("no_reference" if sample.answer.strip() else "no_answer")
-        ratings = yield from rate_shares([(sample.answer, text) for text in references])
-        best = best_of(ratings)
-        assert best is not None, "there is a reference"
-        return valued(
-            best.value, counts={"similarity": best.value, "reference": best.number + 1}, spelled="similarity"
-        )
+    def outcome(self, value: float, ratings: Sequence[float], reference: int) -> Measurement:
+        """The highest number."""
+        counts = {"similarity": value, "reference": reference}
+        return valued(value, counts=counts, spelled="similarity")

@@ -1,7 +1,6 @@
 """What a setting may be, from its type: values are checked before anything is asked, and read from text."""
 
 import re
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import fields
 from functools import cache
@@ -13,9 +12,9 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Part
-from ragmetrics_core.shapes import is_tuple
+from ragmetrics_core.shapes import is_list, is_tuple
 
-__all__ = ["checks_of", "escaped", "from_text", "type_of"]
+__all__ = ["checked", "escaped", "from_text", "type_of"]
 
 # A whole number does where a number is meant; a text, a truth value or an infinite number does not.
 _EXACT = ConfigDict(strict=True, allow_inf_nan=False)
@@ -29,28 +28,36 @@ _WORDS = {
 
 # Several values stand with colons between them; a colon with a backslash before it belongs to a value.
 _MARK = re.compile(r"[:\\]")
-_CHARACTER = re.compile(r"\\[:\\]|.", re.DOTALL)
+_PART = re.compile(r":((?:\\[:\\]|[^:])*)")
+_ESCAPED = re.compile(r"\\([:\\])")
 
-Check = Callable[[object], None]
 
-
-@cache
-def checks_of(metric: type) -> dict[str, Check]:
-    """For each setting of a metric what raises `ConfigError` for a value that its type does not allow.
+def checked(metric: type, setting: str, value: object) -> object:
+    """A value for a setting of a metric, as its type has it: a list becomes a tuple.
 
     Settings of other types than numbers, texts, truth values, choices, tuples of these, prompts and parts are
     not checked: what somebody's own metric may hold is theirs to say.
+
+    Raises:
+        ConfigError: the type does not allow the value.
     """
-    found: dict[str, Check] = {}
-    for each in fields(metric):
-        kind = type_of(metric, each.name)
-        if _is_plain(kind):
-            found[each.name] = _check_of(metric, each.name, kind)
-        elif Prompt in _members(kind):
-            found[each.name] = _prompt_check(metric, each.name, kind)
-        elif Part in _members(kind):
-            found[each.name] = _part_check(metric, each.name)
-    return found
+    kind = type_of(metric, setting)
+    members = _members(kind)
+    if not _is_plain(kind) and Prompt not in members and Part not in members:
+        return value
+    value = tuple(value) if is_list(value) else value
+    if Prompt in members:
+        _check_prompt(metric, setting, value)
+    elif Part in members:
+        if not all(isinstance(part, Part) for part in (value if is_tuple(value) else (value,))):
+            how = f"pass {metric.__name__}({setting}=...)"
+            raise _refusal(metric, setting, "made of Part(...)", value, how)
+    else:
+        try:
+            _adapter(kind).validate_python(value)
+        except ValidationError:
+            raise _refusal(metric, setting, _described(kind), value) from None
+    return value
 
 
 def type_of(metric: type, setting: str) -> Any:
@@ -85,8 +92,8 @@ def from_text(text: str, kind: Any) -> Any:
     if get_origin(kind) is tuple:
         element, *others = get_args(kind)
         kinds = [element] if Ellipsis in others else [element, *others]
-        parts = _separated(text)
-        return tuple(from_text(part.strip(), kinds[min(n, len(kinds) - 1)]) for n, part in enumerate(parts))
+        parts = [_ESCAPED.sub(r"\1", part).strip() for part in _PART.findall(f":{text}")]
+        return tuple(from_text(part, kinds[min(n, len(kinds) - 1)]) for n, part in enumerate(parts))
     choices = get_args(kind) if get_origin(kind) is Literal else ()
     if kind is str or (choices and all(isinstance(each, str) for each in choices)):
         return text
@@ -96,16 +103,6 @@ def from_text(text: str, kind: Any) -> Any:
         with suppress(ValueError):
             return number(text)
     return text
-
-
-def _separated(text: str) -> list[str]:
-    parts = [""]
-    for character in _CHARACTER.findall(text):
-        if character == ":":
-            parts.append("")
-        else:
-            parts[-1] += character[-1]
-    return parts
 
 
 def _members(kind: Any) -> tuple[Any, ...]:
@@ -123,44 +120,23 @@ def _is_plain(kind: Any) -> bool:
     return get_origin(kind) is Literal or (isinstance(kind, type) and kind in _WORDS)
 
 
-def _check_of(metric: type, setting: str, kind: Any) -> Check:
-    adapter: TypeAdapter[Any] = TypeAdapter(kind, config=_EXACT)
-
-    def check(value: object) -> None:
-        try:
-            adapter.validate_python(value)
-        except ValidationError:
-            raise _refusal(metric, setting, _described(kind), value) from None
-
-    return check
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind, config=_EXACT)
 
 
-def _prompt_check(metric: type, setting: str, kind: Any) -> Check:
-    own = [each.default for each in fields(metric) if each.name == setting]
-    own += [values[setting] for values in getattr(metric, "variants", {}).values() if setting in values]
-    asked = {each.variables for each in own if isinstance(each, Prompt)}
-
-    def check(value: object) -> None:
-        if isinstance(value, Prompt):
-            if asked and value.variables not in asked:
-                names = " or ".join(sorted(f"{{{', '.join(sorted(each))}}}" for each in asked))
-                shown = f"{value.id} with {{{', '.join(sorted(value.variables))}}}"
-                raise ConfigError(f"{metric.name}: {setting} must be a prompt with {names}, not {shown}")  # type: ignore[attr-defined]
-        elif value is not None or NoneType not in _members(kind):
-            call = f"{metric.__name__}({setting}=Prompt(...))"
-            how = f"pass {call}, a version of the library's, or a folder of prompts (prompts=..., --prompts)"
-            raise _refusal(metric, setting, "a prompt", value, how)
-
-    return check
-
-
-def _part_check(metric: type, setting: str) -> Check:
-    def check(value: object) -> None:
-        if not all(isinstance(each, Part) for each in (value if is_tuple(value) else (value,))):
-            how = f"pass {metric.__name__}({setting}=...)"
-            raise _refusal(metric, setting, "made of Part(...)", value, how)
-
-    return check
+def _check_prompt(metric: Any, setting: str, value: object) -> None:
+    if isinstance(value, Prompt):
+        own = [getattr(metric, setting, None), *(values.get(setting) for values in metric.variants.values())]
+        asked = {prompt.variables for prompt in own if isinstance(prompt, Prompt)}
+        if asked and value.variables not in asked:
+            names = " or ".join(sorted(f"{{{', '.join(sorted(names))}}}" for names in asked))
+            shown = f"{value.id} with {{{', '.join(sorted(value.variables))}}}"
+            raise ConfigError(f"{metric.name}: {setting} must be a prompt with {names}, not {shown}")
+    elif value is not None or NoneType not in _members(type_of(metric, setting)):
+        call = f"{metric.__name__}({setting}=Prompt(...))"
+        how = f"pass {call}, a version of the library's, or a folder of prompts (prompts=..., --prompts)"
+        raise _refusal(metric, setting, "a prompt", value, how)
 
 
 def _refusal(metric: Any, setting: str, wanted: str, value: object, how: str = "") -> ConfigError:

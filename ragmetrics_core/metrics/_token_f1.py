@@ -7,6 +7,7 @@ from typing import Literal
 from ragmetrics_core import scoring
 from ragmetrics_core.measurement import Measurement, undefined, valued
 from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.metrics._steps.shares import Mode, f1_of, f1_spelled
 from ragmetrics_core.metrics._steps.texts import best_of, references_of
 from ragmetrics_core.protocol import Steps
 from ragmetrics_core.samples import Worded
@@ -36,7 +37,7 @@ class TokenF1(Metric[Worded]):
     variants = {"strict.1": {}, "squad.1": {"rules": "squad", "without_words": 1.0}}
 
     variant: Literal["strict", "strict.1", "squad", "squad.1"] = "strict.1"
-    mode: Literal["f", "precision", "recall"] = "f"
+    mode: Mode = "f"
     rules: Literal["unicode", "squad"] = "unicode"
     without_words: float | None = None
 
@@ -64,15 +65,11 @@ class TokenF1(Metric[Worded]):
             "reference_words": len(words),
             "reference": best.number + 1,
         }
-        precision, recall = "{shared} / {answer_words}", "{shared} / {reference_words}"
-        spelled = {"f": f"F1 of P {precision} and R {recall}", "precision": precision, "recall": recall}
-        return valued(best.value, counts=counts, spelled=spelled[self.mode])
+        spelled = f1_spelled("shared", "answer_words", "reference_words", self.mode)
+        return valued(best.value, counts=counts, spelled=spelled)
 
     def _value(self, answer: Sequence[str], reference: Sequence[str]) -> float | None:
         if not answer and not reference:
             return self.without_words
         shared = scoring.shared_words(answer, reference)
-        precision, recall = scoring.share(shared, len(answer)), scoring.share(shared, len(reference))
-        if self.mode == "f":
-            return scoring.f_measure(precision, recall)
-        return (precision if self.mode == "precision" else recall) or 0.0
+        return f1_of(shared, len(answer), len(reference), self.mode)

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
-from ragmetrics_core import prompts, scoring
-from ragmetrics_core.measurement import Measurement, score, undefined
+from ragmetrics_core import prompts
+from ragmetrics_core.measurement import Measurement, undefined
 from ragmetrics_core.metrics._steps.matrix import each_chunk, relevant_chunks, statements_in
 from ragmetrics_core.metrics._steps.references import ReferenceMetric
+from ragmetrics_core.metrics._steps.shares import supported_share
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
@@ -46,5 +47,4 @@ class UsefulChunks(ReferenceMetric[Attributed]):
             return undefined("no_statements")
         chunks = yield from each_chunk(self.verify, statements, sample.contexts, about="reference statement")
         useful = relevant_chunks(chunks)
-        counts = {"useful": useful.supported, "chunks": len(useful), "statements": len(statements)}
-        return score(scoring.supported_share, useful, counts=counts, spelled="{useful} / {chunks}")
+        return supported_share(useful, "useful", "chunks", statements=len(statements))

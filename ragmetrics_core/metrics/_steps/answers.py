@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
-from ragmetrics_core import prompts, scoring
+from ragmetrics_core import prompts
 from ragmetrics_core.asking import ask_each, together
-from ragmetrics_core.measurement import Judged, Labels, Measurement, score, undefined
+from ragmetrics_core.measurement import Judged, Labels, Measurement, undefined
 from ragmetrics_core.metrics._steps.matrix import all_of, each_chunk, in_any, inverse, statements_in
 from ragmetrics_core.metrics._steps.references import ReferenceMetric
+from ragmetrics_core.metrics._steps.shares import supported_share
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
@@ -58,11 +59,5 @@ class OriginMetric(ReferenceMetric[Complete]):
         retrieved = in_any(chunks, len(statements))
         pairs = zip(correct.known, retrieved.known, strict=True)
         wanted = Judged(tuple(all_of((self.counted(one), inverse(other))) for one, other in pairs))
-        counts = {
-            self.name: wanted.supported,
-            "statements": len(statements),
-            "correct": correct.supported,
-            "retrieved": retrieved.supported,
-        }
-        spelled = f"{{{self.name}}} / {{statements}}"
-        return score(scoring.supported_share, wanted, counts=counts, spelled=spelled)
+        others = {"correct": correct.supported, "retrieved": retrieved.supported}
+        return supported_share(wanted, self.name, "statements", **others)
