@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragmetrics_core import prompts
-from ragmetrics_core.asking import ask_ratings
 from ragmetrics_core.measurement import Measurement, undefined
-from ragmetrics_core.metrics._steps.ratings import MissingRatings, check_attempts, mean_rating
+from ragmetrics_core.metrics._steps.ratings import MissingRatings, check_attempts, rated
 from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.parsers import Rating, Scale
 from ragmetrics_core.prompts import Prompt
@@ -61,14 +60,9 @@ class AnswerAccuracy(ReferenceMetric[Referenced]):
         is_blank = not sample.answer.strip() or not sample.reference.strip()
         if is_blank and (self.blank == "undefined" or not sample.answer or not sample.reference):
             return undefined("no_answer" if not sample.answer.strip() else "no_reference")
-        scale = Scale(0, 4, 2)
         pairs = ((sample.answer, sample.reference), (sample.reference, sample.answer))
-        ratings = yield from ask_ratings(
-            *(
-                (self.rate, {"question": sample.question, "first": one, "second": other})
-                for one, other in pairs
-            ),
-            scale=scale,
-            attempts=self.attempts,
-        )
-        return mean_rating(ratings, scale, missing_ratings=self.missing_ratings)
+        asked = [
+            (self.rate, {"question": sample.question, "first": one, "second": other}) for one, other in pairs
+        ]
+        missing, scale = self.missing_ratings, Scale(0, 4, 2)
+        return (yield from rated(*asked, scale=scale, attempts=self.attempts, missing_ratings=missing))

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 
 from ragmetrics_core import prompts
-from ragmetrics_core.asking import ask_ratings
 from ragmetrics_core.measurement import Measurement, undefined
 from ragmetrics_core.metrics._metric import Metric
-from ragmetrics_core.metrics._steps.ratings import mean_rating
+from ragmetrics_core.metrics._steps.ratings import rated
 from ragmetrics_core.parsers import Rating, Scale
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
@@ -37,6 +36,5 @@ class AnswerRelevanceRating(Metric[Answered]):
         """Have the answer rated."""
         if not sample.answer.strip():
             return undefined("no_answer")
-        scale = Scale(0, 10)
         variables = {"question": sample.question, "answer": sample.answer}
-        return mean_rating((yield from ask_ratings((self.rate, variables), scale=scale)), scale)
+        return (yield from rated((self.rate, variables), scale=Scale(0, 10)))

@@ -82,25 +82,14 @@ class ContextRelevanceRating(Metric[Retrieved]):
         if self.in_question is not None and together in sample.question:
             spelled = "the contexts stand in the question"
             return valued(self.in_question, counts={"ratings": 0}, spelled=spelled)
-        grades = [each for each in (self.grade, self.grade_again) if each is not None]
-        if grades:
-            scale = Scale(0, 2)
-            variables = {"question": sample.question, "contexts": sample.contexts}
-            ratings = yield from ask_ratings(
-                *((each, variables) for each in grades), scale=scale, attempts=self.attempts
-            )
-            return mean_rating(ratings, scale, missing_ratings=self.missing_ratings)
-
-        scale = Scale(0, 10)
-        rated = yield from ask_ratings(
-            *(
-                (self.rate, {"question": sample.question, "contexts": (chunk,)})
-                for chunk in sample.contexts
-                if chunk.strip()
-            ),
-            scale=scale,
-            attempts=self.attempts,
-        )
-        given = iter(rated)
-        of_chunks = [next(given) if chunk.strip() else 0.0 for chunk in sample.contexts]
-        return mean_rating(of_chunks, scale, missing_ratings=self.missing_ratings)
+        grades = [grade for grade in (self.grade, self.grade_again) if grade is not None]
+        asked = [(grade, {"question": sample.question, "contexts": sample.contexts}) for grade in grades]
+        scale = Scale(0, 2) if grades else Scale(0, 10)
+        if not grades:
+            chunks = [(chunk,) for chunk in sample.contexts if chunk.strip()]
+            asked = [(self.rate, {"question": sample.question, "contexts": chunk}) for chunk in chunks]
+        ratings = yield from ask_ratings(*asked, scale=scale, attempts=self.attempts)
+        if not grades:
+            rated = iter(ratings)
+            ratings = [next(rated) if chunk.strip() else 0.0 for chunk in sample.contexts]
+        return mean_rating(ratings, scale, missing_ratings=self.missing_ratings)

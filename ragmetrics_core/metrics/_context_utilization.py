@@ -93,16 +93,9 @@ def _used_share(covered: Sequence[bool], retrieved: Sequence[bool]) -> float | N
 
 def _bounds(covered: Sequence[bool | None], retrieved: Sequence[bool | None]) -> scoring.Bounds:
     """The extremes: unknown statements are retrieved and left out, or retrieved and used."""
-    low = _used_share(
-        [bool(one) for one in covered],
-        [other is True or (other is None and not one) for one, other in zip(covered, retrieved, strict=True)],
-    )
-    high = _used_share(
-        [one is not False for one in covered],
-        [
-            other is True or (other is None and one is not False)
-            for one, other in zip(covered, retrieved, strict=True)
-        ],
-    )
+    pairs = list(zip(covered, retrieved, strict=True))
+    least = [bool(one) for one, other in pairs if other or (other is None and not one)]
+    most = [one is not False for one, other in pairs if other or (other is None and one is not False)]
+    low, high = scoring.supported_share(least), scoring.supported_share(most)
     # where it may be that no statement is retrieved, all of the range is open
     return scoring.Bounds(0.0, 1.0) if low is None or high is None else scoring.Bounds(low, high)

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragmetrics_core import prompts
-from ragmetrics_core.asking import ask_ratings, split
+from ragmetrics_core.asking import split
 from ragmetrics_core.measurement import Measurement, undefined, valued
 from ragmetrics_core.metrics._metric import Metric
-from ragmetrics_core.metrics._steps.ratings import MissingRatings, check_attempts, mean_rating
+from ragmetrics_core.metrics._steps.ratings import MissingRatings, check_attempts, rated
 from ragmetrics_core.parsers import Rating, Scale
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
@@ -69,7 +69,7 @@ class GroundednessRating(Metric[Grounded]):
 
     def measure(self, sample: Grounded) -> Steps[Measurement]:
         """Have each sentence rated, or the whole answer twice; take the mean."""
-        grades = [each for each in (self.grade, self.grade_again) if each is not None]
+        grades = [grade for grade in (self.grade, self.grade_again) if grade is not None]
         has_contexts = any(chunk.strip() for chunk in sample.contexts)
         if self.blank is not None and not (has_contexts and sample.answer.strip()):
             spelled = "no answer" if has_contexts else "no contexts"
@@ -80,23 +80,15 @@ class GroundednessRating(Metric[Grounded]):
         if not sentences and not (grades and sample.answer.strip()):
             return undefined("no_sentences")
         scale = Scale(0, 2) if grades else Scale(0, 10)
-        shared = {"contexts": sample.contexts}
-        asked: list[tuple[Prompt[Rating], dict[str, object]]] = [
-            (each, {**shared, "answer": sample.answer}) for each in grades
-        ]
+        shared: dict[str, object] = {"contexts": sample.contexts}
+        asked = [(grade, {**shared, "answer": sample.answer}) for grade in grades]
         if not grades:
+            shared["question"] = sample.question
             padded = ("", *sentences, "")
             neighbours = zip(padded, sentences, padded[2:], strict=False)
             asked = [
-                (
-                    self.rate,
-                    {**shared, "question": sample.question, "before": one, "answer": text, "after": other},
-                )
-                for one, text, other in neighbours
+                (self.rate, {**shared, "before": before, "answer": text, "after": after})
+                for before, text, after in neighbours
             ]
-        ratings = yield from ask_ratings(
-            *asked,
-            scale=scale,
-            attempts=self.attempts,
-        )
-        return mean_rating(ratings, scale, missing_ratings=self.missing_ratings)
+        missing = self.missing_ratings
+        return (yield from rated(*asked, scale=scale, attempts=self.attempts, missing_ratings=missing))

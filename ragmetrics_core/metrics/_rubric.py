@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 
 from ragmetrics_core import prompts
-from ragmetrics_core.asking import ask_ratings
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Measurement
 from ragmetrics_core.metrics._metric import Metric
-from ragmetrics_core.metrics._steps.ratings import mean_rating
+from ragmetrics_core.metrics._steps.ratings import rated
 from ragmetrics_core.parsers import Rating, Scale
 from ragmetrics_core.prompts import Item, Prompt
 from ragmetrics_core.protocol import Steps
@@ -53,4 +52,4 @@ class Rubric(Metric[Answered]):
             "count": len(self.levels),
             "items": tuple(Item(number, text) for number, text in enumerate(self.levels, start=1)),
         }
-        return mean_rating((yield from ask_ratings((self.rate, variables), scale=scale)), scale)
+        return (yield from rated((self.rate, variables), scale=scale))

@@ -32,14 +32,6 @@ class Ranked(NamedTuple):
     gains: tuple[float, ...]
 
 
-class _Wanted(NamedTuple):
-    """A relevant item: its name in the record, its words where it is matched by text, its grade."""
-
-    name: str
-    words: tuple[str, ...]
-    grade: float
-
-
 @dataclass(frozen=True, kw_only=True)
 class RankingMetric(Metric[RankedIds | RankedTexts]):
     """A metric of the ranks at which relevant items stand.
@@ -90,17 +82,17 @@ class RankingMetric(Metric[RankedIds | RankedTexts]):
         grades = sample.reference_context_grades or (1.0,) * len(relevant)
         if len(grades) != len(relevant):
             return undefined("grades_of_other_items", grades=len(grades), relevant=len(relevant))
-        wanted = _wanted(relevant, their_words, grades, notes)
+        wanted = _wanted(their_words, grades, notes)
         results = _distinct(listed, own_words, notes)
-        matches = _matches(results, wanted, self.threshold if self.match == "text" else 1.0)
+        matches = _matches([*results], [*wanted], self.threshold if self.match == "text" else 1.0)
 
         cut = len(results) if self.k is None else min(self.k, len(results))
         decisions = [
-            _decision(result.text, match, wanted, by_text=self.match == "text")
-            for result, match in zip(results[:cut], matches[:cut], strict=True)
+            _decision(text, match, [*wanted.values()], by_text=self.match == "text")
+            for text, match in list(zip(results.values(), matches, strict=True))[:cut]
         ]
         judged = yield from review(decisions, about="result", labels=RELEVANT, notes=notes)
-        ranked = _ranked(judged, matches[:cut], wanted)
+        ranked = _ranked(judged, matches[:cut], [*wanted.values()])
         counts = {
             "found": judged.supported,
             "relevant": len(ranked.grades),
@@ -129,13 +121,6 @@ def terms(values: Sequence[str]) -> str:
     return " + ".join(shown + ["..."] * (len(values) > _MOST_TERMS)) or "0"
 
 
-class _Result(NamedTuple):
-    """A result and the words that it is found by: its id alone, or those of its text."""
-
-    text: str
-    words: tuple[str, ...]
-
-
 class _Match(NamedTuple):
     """The relevant item that a result is or holds, and how much of it; it may belong to an earlier rank."""
 
@@ -145,55 +130,57 @@ class _Match(NamedTuple):
 
 
 def _wanted(
-    names: Sequence[str], words: Sequence[tuple[str, ...]], grades: Sequence[float], notes: list[str]
-) -> list[_Wanted]:
-    """The relevant items, each once; an item that is listed twice has its higher grade."""
-    found: dict[tuple[str, ...], _Wanted] = {}
-    for number, (name, own, grade) in enumerate(zip(names, words, grades, strict=True), start=1):
+    words: Sequence[tuple[str, ...]], grades: Sequence[float], notes: list[str]
+) -> dict[tuple[str, ...], float]:
+    """The words and grades of the relevant items; an item that is listed twice has its higher grade."""
+    graded: dict[tuple[str, ...], float] = {}
+    for number, (own, grade) in enumerate(zip(words, grades, strict=True), start=1):
         if grade <= 0:
             notes.append(f"relevant item {number}: grade {grade:g} means not relevant")
         elif not own:
             notes.append(f"relevant item {number}: has no word to be found by")
-        elif own in found:
-            notes.append(f"relevant item {number}: repeats an earlier one")
-            found[own] = found[own]._replace(grade=max(grade, found[own].grade))
         else:
-            found[own] = _Wanted(name, own, grade)
-    return list(found.values())
+            if own in graded:
+                notes.append(f"relevant item {number}: repeats an earlier one")
+            graded[own] = max(grade, graded.get(own, grade))
+    return graded
 
 
-def _distinct(texts: Sequence[str], words: Sequence[tuple[str, ...]], notes: list[str]) -> list[_Result]:
-    """The results, each at the first rank where it stands."""
-    first: dict[tuple[str, ...], _Result] = {}
+def _distinct(
+    texts: Sequence[str], words: Sequence[tuple[str, ...]], notes: list[str]
+) -> dict[tuple[str, ...], str]:
+    """The results by the words that they are found by, each at the first rank where it stands."""
+    first: dict[tuple[str, ...], str] = {}
     for rank, (text, own) in enumerate(zip(texts, words, strict=True), start=1):
         if own in first:
             notes.append(f"rank {rank}: repeats an earlier result and is no rank of its own")
-        else:
-            first[own] = _Result(text, own)
-    return list(first.values())
+        first.setdefault(own, text)
+    return first
 
 
-def _matches(results: Sequence[_Result], wanted: Sequence[_Wanted], threshold: float) -> list[_Match]:
+def _matches(
+    results: Sequence[tuple[str, ...]], wanted: Sequence[tuple[str, ...]], threshold: float
+) -> list[_Match]:
     """For each result the relevant item that it holds best; each item is credited to one rank."""
     places: dict[str, set[int]] = {}
     for number, item in enumerate(wanted):
-        for word in item.words:
+        for word in item:
             places.setdefault(word, set()).add(number)
     credited: set[int] = set()
     matches: list[_Match] = []
-    for result in results:
-        near = set[int]().union(*(places.get(word, ()) for word in set(result.words)))
-        shares = [_Match(number, _share(result.words, wanted[number].words)) for number in sorted(near)]
-        held = [each for each in shares if each.share >= threshold]
-        free = [each for each in held if each.number not in credited]
+    for words in results:
+        near = set[int]().union(*(places.get(word, ()) for word in set(words)))
+        shares = [_Match(number, _share(words, wanted[number])) for number in sorted(near)]
+        held = [match for match in shares if match.share >= threshold]
+        free = [match for match in held if match.number not in credited]
         if free:
-            best = max(free, key=lambda each: each.share)
+            best = max(free, key=lambda match: match.share)
             credited.add(best.number or 0)
             matches.append(best)
         elif held:
-            matches.append(max(held, key=lambda each: each.share)._replace(taken=True))
+            matches.append(max(held, key=lambda match: match.share)._replace(taken=True))
         else:
-            matches.append(_Match(None, max((each.share for each in shares), default=0.0)))
+            matches.append(_Match(None, max((match.share for match in shares), default=0.0)))
     return matches
 
 
@@ -201,27 +188,27 @@ def _share(words: Sequence[str], wanted: Sequence[str]) -> float:
     return scoring.shared_words(words, wanted) / len(wanted)
 
 
-def _decision(result: str, match: _Match, wanted: Sequence[_Wanted], *, by_text: bool) -> Decision:
+def _decision(result: str, match: _Match, grades: Sequence[float], *, by_text: bool) -> Decision:
     if match.number is None:
         nearest = f"; the nearest one has {match.share:.2f} of its words here" if by_text else ""
         return Decision(result, False, f"not among the relevant items{nearest}")
     item = f"relevant item {match.number + 1}" + (f", {match.share:.2f} of its words" if by_text else "")
     if match.taken:
         return Decision(result, False, f"{item}, which is credited to an earlier rank")
-    grade = wanted[match.number].grade
+    grade = grades[match.number]
     return Decision(result, True, item if grade == 1 else f"{item}, grade {grade:g}")
 
 
-def _ranked(judged: Judged, matches: Sequence[_Match], wanted: Sequence[_Wanted]) -> Ranked:
+def _ranked(judged: Judged, matches: Sequence[_Match], wanted: Sequence[float]) -> Ranked:
     """The ranking as its verdicts have it: a person's decision makes an item relevant, or no longer so."""
     left = dict(enumerate(wanted))
     grades: dict[str, float] = {}
     gains: list[float] = []
     for rank, (relevant, match) in enumerate(zip(judged.known, matches, strict=True), start=1):
-        item = None if match.number is None or match.taken else left.pop(match.number)
-        gain = (item.grade if item else 1.0) if relevant else 0.0
+        grade = 1.0 if match.number is None or match.taken else left.pop(match.number)
+        gain = grade if relevant else 0.0
         gains.append(gain)
         if gain:
             grades[f"rank {rank}"] = gain
-    grades |= {f"item {number}": item.grade for number, item in left.items()}
+    grades |= {f"item {number}": grade for number, grade in left.items()}
     return Ranked(tuple(f"rank {rank}" for rank in range(1, len(matches) + 1)), grades, tuple(gains))

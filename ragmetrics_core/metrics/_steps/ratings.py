@@ -1,15 +1,18 @@
 """What the rating metrics share: the mean of several ratings on a scale."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import fsum
 from typing import Literal
 
+from ragmetrics_core.asking import ask_ratings
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Measurement
-from ragmetrics_core.parsers import Scale
+from ragmetrics_core.parsers import Rating, Scale
+from ragmetrics_core.prompts import Prompt
+from ragmetrics_core.protocol import Steps
 from ragmetrics_core.scoring import Bounds
 
-__all__ = ["MissingRatings", "check_attempts", "mean_rating"]
+__all__ = ["MissingRatings", "check_attempts", "mean_rating", "rated"]
 
 MissingRatings = Literal["bounds", "left_out"]
 
@@ -20,6 +23,17 @@ def check_attempts(metric: str, attempts: int | None) -> None:
     """Raise `ConfigError` unless a rating is asked for at least once."""
     if attempts is not None and attempts < 1:
         raise ConfigError(f"{metric}: attempts must be at least 1, not {attempts}")
+
+
+def rated(
+    *asked: tuple[Prompt[Rating], Mapping[str, object]],
+    scale: Scale,
+    attempts: int | None = None,
+    missing_ratings: MissingRatings = "bounds",
+) -> Steps[Measurement]:
+    """Have each prompt rate with its variables, and take the mean."""
+    ratings = yield from ask_ratings(*asked, scale=scale, attempts=attempts)
+    return mean_rating(ratings, scale, missing_ratings=missing_ratings)
 
 
 def mean_rating(
