@@ -31,17 +31,17 @@ __all__ = [
     "Texts",
     "distinct",
     "example_of",
-    "first_objection",
     "list_of",
     "object_of",
     "spoken",
+    "validated",
 ]
 
 READER: Final = "2"
 """Which reader this is; records of the first one do not name it."""
 
 T_co = TypeVar("T_co", covariant=True)
-A = TypeVar("A", bound="Answer")
+M = TypeVar("M", bound=BaseModel)
 Schema = dict[str, Any]
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^[^\n\r]*[\w\p{N}][^\n\r]*$")]
@@ -232,14 +232,7 @@ class Answer(BaseModel):
         names = {field.alias or name for name, field in cls.model_fields.items()}
         if unknown := [name for name in value if name not in names]:
             raise NotRead(f'"{unknown[0][:80]}" was not asked for')
-        try:
-            # as JSON, for a list is a tuple there also when nothing else is taken for anything else
-            answer: Self = cls.model_validate_json(to_json(value))
-        except ValidationError as error:
-            raise NotRead(first_objection(error)) from None
-        except (PydanticSerializationError, UnicodeError):
-            raise NotRead("a text in it holds half a character") from None
-        return answer
+        return validated(cls, value)
 
     @classmethod
     def _of(cls, body: str, expected: Expected) -> Reading[Self]:
@@ -357,8 +350,22 @@ def _texts(value: Json) -> Iterator[str]:
             rest += [inner[name] for name in inner if name != "evidence"]
 
 
-def first_objection(error: ValidationError) -> str:
-    """What is wrong with a value, as the judge is told it."""
+def validated(kind: type[M], value: Mapping[str, Json]) -> M:
+    """The value of a model that a JSON object is.
+
+    Raises:
+        NotRead: it is none; the judge is told the first thing that is wrong with it.
+    """
+    try:
+        # as JSON, for a list is a tuple there also when nothing else is taken for anything else
+        return kind.model_validate_json(to_json(value))
+    except ValidationError as error:
+        raise NotRead(_first_objection(error)) from None
+    except (PydanticSerializationError, UnicodeError):
+        raise NotRead("a text in it holds half a character") from None
+
+
+def _first_objection(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     place = ", ".join(f'"{part}"' if isinstance(part, str) else f"entry {part + 1}" for part in first["loc"])
     said = f"{first['msg'][:1].lower()}{first['msg'][1:]}"

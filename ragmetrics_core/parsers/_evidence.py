@@ -1,5 +1,6 @@
 """Where a quoted text stands in the contexts."""
 
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,22 +9,20 @@ from typing import NamedTuple
 
 from pydantic import ConfigDict, with_config
 
-from ragmetrics_core.parsers._lazy_pattern import lazy
-
 __all__ = ["Span", "locate"]
 
-_ENOUGH = lazy(r"(?:[^\W_][\W_]*+){3}")
+_ENOUGH = re.compile(r"(?:[^\W_][\W_]*+){3}")
 _TRIES = 100
 _SURE_INSIDE_WORDS = 8
 _QUOTES = "\"'`´“”„‟‘’‚‛«»‹›「」『』＂＇"
 _DASHES = "-‐‑‒–—―−﹣－"
-_SPACES = lazy(r"\s\s")
+_SPACES = re.compile(r"\s\s")
 _ASCII_KINDS = str.maketrans({"'": '"', "`": '"', **dict.fromkeys("\t\n\v\f\r\x1c\x1d\x1e\x1f", " ")})
 _INVISIBLE = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
-_LEADING = lazy(rf"^(?:[\s{_QUOTES}*_…]|\.{{3}}|\[\d{{1,4}}\]|[-•]\s)+")
+_LEADING = re.compile(rf"^(?:[\s{_QUOTES}*_…]|\.{{3}}|\[\d{{1,4}}\]|[-•]\s)+")
 # A run of spaces is tried from its beginning only.
-_TRAILING = lazy(rf"(?<![\s{_QUOTES}*_…])(?:[\s{_QUOTES}*_…]|\.{{3}}|\[\d{{1,4}}\])+$")
-_ELLIPSIS = lazy(r"(?:(?<!\s)\s+)?(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.{3,}|…)\s*")
+_TRAILING = re.compile(rf"(?<![\s{_QUOTES}*_…])(?:[\s{_QUOTES}*_…]|\.{{3}}|\[\d{{1,4}}\])+$")
+_ELLIPSIS = re.compile(r"(?:(?<!\s)\s+)?(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.{3,}|…)\s*")
 
 
 @with_config(ConfigDict(extra="ignore"))

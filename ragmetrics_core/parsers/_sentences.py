@@ -10,7 +10,6 @@ from importlib.resources import files
 from itertools import chain, pairwise
 
 from ragmetrics_core._language_tags import base_of
-from ragmetrics_core.parsers._lazy_pattern import lazy
 
 __all__ = ["split_sentences"]
 
@@ -19,19 +18,19 @@ _RULES = json.loads(
 )
 _NEVER_END = frozenset(_RULES["never_end"])
 _BEFORE_NUMBER = frozenset(_RULES["before_number"])
-_BULLET = lazy(rf"\s*(?:[{re.escape(_RULES['bullets'])}]\s+|[•‣▪◦●]\s*)")
-_NUMBERED = lazy(r"\s*[(\[]?(\d{1,3})(?:[.)]|\])\s+(?=\S)")
+_BULLET = re.compile(rf"\s*(?:[{re.escape(_RULES['bullets'])}]\s+|[•‣▪◦●]\s*)")
+_NUMBERED = re.compile(r"\s*[(\[]?(\d{1,3})(?:[.)]|\])\s+(?=\S)")
 _CLOSERS = "\"'”’»」』）)\\]】》*_"
 # What sentencex leaves whole: full-width and other scripts' terminators need no space behind them.
-_FULL_WIDTH = lazy(rf"[{_RULES['terminators']}]+[{_CLOSERS}]*(?=[^\s{_CLOSERS}])")
-_WORD_BEFORE_DOT = lazy(r"(?:^|[\s(\[{\"'“„«/])([^\s(\[{\"'“„«/]{1,12}|[^\W\d_]\.\s?[^\W\d_])\.\s*$")
-_STARTS_NUMBER = lazy(r"[(\[]?(?:\d|[IVXLC]+\b)")
+_FULL_WIDTH = rf"[{_RULES['terminators']}]+[{_CLOSERS}]*(?=[^\s{_CLOSERS}])"  # compiled where a text needs it
+_WORD_BEFORE_DOT = re.compile(r"(?:^|[\s(\[{\"'“„«/])([^\s(\[{\"'“„«/]{1,12}|[^\W\d_]\.\s?[^\W\d_])\.\s*$")
+_STARTS_NUMBER = re.compile(r"[(\[]?(?:\d|[IVXLC]+\b)")
 _WINDOW = 2000
-_WINDOW_END = lazy(rf"[.!?][{_CLOSERS}]*\s+")
-_ONLY_NUMBER = lazy(r"\s*[(\[]?\d{1,3}[.)\]]\s*")
-_DAY_BEFORE_MONTH = lazy(r"(?:^|\s)\d{1,2}\.\s*$")
-_MONTH = lazy(rf"(?:{'|'.join(_RULES['months'])})\b", re.IGNORECASE)
-_INITIALS = lazy(r"(?:^|\s)(?:[^\W\d_]\.\s?)*[^\W\d_]\.\s*$")
+_WINDOW_END = re.compile(rf"[.!?][{_CLOSERS}]*\s+")
+_ONLY_NUMBER = re.compile(r"\s*[(\[]?\d{1,3}[.)\]]\s*")
+_DAY_BEFORE_MONTH = re.compile(r"(?:^|\s)\d{1,2}\.\s*$")
+_MONTH = re.compile(rf"(?:{'|'.join(_RULES['months'])})\b", re.IGNORECASE)
+_INITIALS = re.compile(r"(?:^|\s)(?:[^\W\d_]\.\s?)*[^\W\d_]\.\s*$")
 _SCRIPTS = (
     ("HIRAGANA", "ja"), ("KATAKANA", "ja"), ("CJK", "zh"), ("HANGUL", "ko"), ("DEVANAGARI", "hi"),
     ("ARABIC", "ar"), ("CYRILLIC", "ru"), ("GREEK", "el"), ("HEBREW", "he"), ("THAI", "th"),
@@ -102,7 +101,7 @@ def _pieces(line: str, code: str) -> Iterable[str]:
     if line.isascii():  # none of the terminators below is
         return _segments(line, code)
     # Split first what needs no rules: on a long line of Chinese sentencex takes quadratic time.
-    ends = [found.end() for found in _FULL_WIDTH.finditer(line)]
+    ends = [found.end() for found in re.finditer(_FULL_WIDTH, line)]
     parts = [line[start:end] for start, end in pairwise([0, *ends, len(line)])]
     return chain.from_iterable([_segments(part, code) for part in parts])
 

@@ -4,8 +4,7 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
-from pydantic_core import to_json
+from pydantic import BaseModel, ConfigDict, FailFast, Field
 from typing_extensions import TypeAliasType
 
 from ragmetrics_core.parsers._answer import (
@@ -14,9 +13,9 @@ from ragmetrics_core.parsers._answer import (
     Expected,
     Reading,
     Schema,
-    first_objection,
     list_of,
     object_of,
+    validated,
 )
 from ragmetrics_core.parsers._reply import NotRead, lines_of
 from ragmetrics_core.shapes import Json
@@ -216,12 +215,7 @@ def _verdict(entry: Mapping[str, Json], expected: Expected, fields: Set[str]) ->
             raise NotRead('its verdict is neither "yes" nor "no"')
         if not isinstance(entry.get("evidence", ""), str):
             raise NotRead('"evidence" is not one text')
-    try:
-        return NumberedVerdict.model_validate_json(to_json(entry))
-    except ValidationError as error:
-        raise NotRead(first_objection(error)) from None
-    except (ValueError, UnicodeError):
-        raise NotRead("a text in it holds half a character") from None
+    return validated(NumberedVerdict, entry)
 
 
 def _numbered(entries: Sequence[Json], expected: Expected) -> dict[int, Mapping[str, Json]]:

@@ -16,7 +16,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import Any, Final
 
-from ragmetrics_core.parsers._lazy_pattern import lazy
 from ragmetrics_core.prompts import digest_of
 
 __all__ = [
@@ -41,8 +40,8 @@ PACKED: Final = 2
 SHORTEST, LONGEST = 8, 1000
 # The texts of a reply in JSON. Outside of them a backslash takes the next character with it, so that
 # no reply has this search begin again and again.
-_QUOTED = lazy(r'"([^"]*)"')
-_QUOTED_WITH_ESCAPES = lazy(r'\\.|"([^"\\]*+(?:\\.[^"\\]*+)*+)"', re.DOTALL)
+_QUOTED = re.compile(r'"([^"]*)"')
+_QUOTED_WITH_ESCAPES = re.compile(r'\\.|"([^"\\]*+(?:\\.[^"\\]*+)*+)"', re.DOTALL)
 # What stands before a text in a list.
 _MARKS = "0123456789.)-*• \t"
 

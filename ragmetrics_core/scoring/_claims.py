@@ -255,13 +255,8 @@ def _exact(number: float) -> Fraction:
 
     Sums and products of these are rounded once, at the end: a score of 3/5 is 0.6, whatever led to it.
     """
-    own = Fraction(_finite(number))
+    if not math.isfinite(number):  # a formula would carry it into a score without a word
+        raise ValueError(f"a score must be a finite number, got {number}")
+    own = Fraction(float(number))
     near = own.limit_denominator(_LARGEST_DENOMINATOR)
     return near if float(near) == number else own
-
-
-def _finite(value: float) -> float:
-    """Refuse NaN and infinity: a formula would carry them into a score without a word."""
-    if not math.isfinite(value):
-        raise ValueError(f"a score must be a finite number, got {value}")
-    return float(value)

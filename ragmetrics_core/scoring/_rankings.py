@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ragmetrics_core.scoring._retrieval import is_graded
+from ragmetrics_core.scoring._retrieval import check_cut, grades_of
 
 __all__ = [
     "Rankings",
@@ -64,11 +64,8 @@ def table(
     found: list[list[float]] = []
     ideal: list[list[float]] = []
     for ranked, wanted in zip(retrieved, relevant, strict=True):
-        if is_graded(wanted):
-            grades = {each: float(grade) for each, grade in wanted.items() if grade > 0}
-        else:
-            grades = dict.fromkeys(wanted, 1.0)
-        found.append([grades.get(each, 0.0) for each in dict.fromkeys(ranked)])
+        grades = grades_of(wanted)
+        found.append([grades.get(result, 0.0) for result in dict.fromkeys(ranked)])
         ideal.append(sorted(grades.values(), reverse=True))
     lengths = np.array([len(row) for row in found], dtype=np.int64)
     return Rankings(_padded(found), lengths, _padded(ideal))
@@ -205,7 +202,7 @@ def ndcgs(
         >>> ndcgs(table([["b", "a"]], [{"a": 3, "b": 1}])).round(4).tolist()
         [0.7967]
     """
-    _check(k)
+    check_cut(k)
     highest = ranked.ideal[:, :1] if ranked.ideal.shape[1] else np.zeros((len(ranked.ideal), 1))
     best = _discounted(_gains(ranked.ideal[:, :k], highest, gain))
     gained = _discounted(_gains(ranked.grades[:, :k], highest, gain))
@@ -229,13 +226,8 @@ def _discounted(gains: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _hits(ranked: Rankings, k: int | None) -> NDArray[np.bool_]:
-    _check(k)
+    check_cut(k)
     return ranked.grades[:, :k] > 0
-
-
-def _check(k: int | None) -> None:
-    if k is not None and k < 1:
-        raise ValueError(f"k must be at least 1, or None, not {k}")
 
 
 def _masked(values: Any, ranked: Rankings) -> Scores:

@@ -85,7 +85,7 @@ def recall_at(retrieved: Sequence[str], relevant: Collection[str], k: int | None
         0.0
     """
     gains = _gains(retrieved, relevant, k)
-    return None if gains is None else sum(gains) / len(_grades(relevant))
+    return None if gains is None else sum(gains) / len(grades_of(relevant))
 
 
 def hit_at(retrieved: Sequence[str], relevant: Collection[str], k: int | None = None) -> float | None:
@@ -216,7 +216,7 @@ def average_precision_at(
         if gain:
             found += 1
             total += Fraction(found, rank)
-    return float(total / (len(_grades(relevant)) if denominator == "relevant" else max(found, 1)))
+    return float(total / (len(grades_of(relevant)) if denominator == "relevant" else max(found, 1)))
 
 
 def ndcg_at(
@@ -261,7 +261,7 @@ def ndcg_at(
         0.7098
     """
     ranked = _ranked(retrieved, k)
-    grades = _grades(relevant)
+    grades = grades_of(relevant)
     if not grades:
         return None
     best = sorted(grades.values(), reverse=True)[:k]
@@ -287,24 +287,29 @@ def _discounted(gains: Sequence[float]) -> float:
 def _gains(retrieved: Sequence[str], relevant: Collection[str], k: int | None) -> list[bool] | None:
     """For each rank of the first `k` different results, whether it is relevant; None when nothing is."""
     ranked = _ranked(retrieved, k)
-    wanted = _grades(relevant)
+    wanted = grades_of(relevant)
     return [each in wanted for each in ranked] if wanted else None
 
 
 def _ranked(retrieved: Sequence[str], k: int | None) -> list[str]:
     """The first `k` different results."""
-    if k is not None and k < 1:
-        raise ValueError(f"k must be at least 1, or None, not {k}")
+    check_cut(k)
     return list(dict.fromkeys(retrieved))[:k]
 
 
-def is_graded(relevant: Collection[str]) -> TypeIs[Mapping[str, float]]:
+def check_cut(k: int | None) -> None:
+    """Raise `ValueError` unless `k` is a number of results, or None for all."""
+    if k is not None and k < 1:
+        raise ValueError(f"k must be at least 1, or None, not {k}")
+
+
+def _is_graded(relevant: Collection[str]) -> TypeIs[Mapping[str, float]]:
     """Whether relevant ids come with a grade for each."""
     return isinstance(relevant, Mapping)
 
 
-def _grades(relevant: Collection[str]) -> dict[str, float]:
+def grades_of(relevant: Collection[str]) -> dict[str, float]:
     """The relevant ids with their grades, 1 where none are given."""
-    if not is_graded(relevant):
+    if not _is_graded(relevant):
         return dict.fromkeys(relevant, 1.0)
-    return {each: float(grade) for each, grade in relevant.items() if grade > 0}
+    return {result: float(grade) for result, grade in relevant.items() if grade > 0}

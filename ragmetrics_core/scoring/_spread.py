@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import fsum, sqrt
+from statistics import fmean
 from typing import NamedTuple
 
 __all__ = ["Spread", "nested_spread"]
@@ -62,21 +63,17 @@ def nested_spread(samples: Sequence[Sequence[Sequence[float]]]) -> Spread:
     repeated = [sample for sample in samples if len(sample) > 1]
     if not repeated:
         return Spread(None, None, None, 0)
-    means = [[fsum(votes) / len(votes) for votes in sample] for sample in repeated]
-    between = _mean([_variance(each) for each in means])
+    means = [[fmean(votes) for votes in sample] for sample in repeated]
+    between = fmean(map(_variance, means))
     voted = [votes for sample in repeated for votes in sample if len(votes) > 1]
     if not voted:
         return Spread(sqrt(between), None, None, len(repeated))
-    within = _mean([_variance(votes) for votes in voted])
-    ballots = _mean([float(len(votes)) for sample in repeated for votes in sample])
+    within = fmean(map(_variance, voted))
+    ballots = fmean(len(votes) for sample in repeated for votes in sample)
     statements = max(0.0, between - within / ballots)
     return Spread(sqrt(within + statements), sqrt(within), sqrt(statements), len(repeated))
 
 
 def _variance(values: Sequence[float]) -> float:
-    mean = fsum(values) / len(values)
+    mean = fmean(values)
     return fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return fsum(values) / len(values)

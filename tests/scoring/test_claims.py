@@ -17,28 +17,16 @@ shares = st.floats(min_value=0, max_value=1)
 betas = st.floats(min_value=0.01, max_value=100)
 
 
-def test_faithfulness_of_the_einstein_answer_with_one_wrong_date_is_one_half():
-    # "born in Germany" is supported, "born on 20th March 1879" is not: 1 of 2
-    assert scoring.supported_share([True, False]) == 0.5
-
-
-def test_faithfulness_of_the_landlords_answer_with_all_four_statements_supported_is_one():
-    # four statements, four supported: 4/4
-    assert scoring.supported_share([True, True, True, True]) == 1.0
-
-
-def test_context_recall_of_france_without_the_capital_is_one_half():
-    # two reference statements: "in Western Europe" is in the context, "its capital is Paris" is not
-    assert scoring.supported_share([True, False]) == 0.5
-
-
-def test_context_recall_of_the_uk_law_answer_is_one_when_all_three_statements_are_attributed():
-    # 3/3
-    assert scoring.share(3, 3) == 1.0
-
-
-def test_a_numpy_array_of_verdicts_scores_like_a_list():
-    assert scoring.supported_share(np.array([True, True, False, True])) == 0.75
+@pytest.mark.parametrize(
+    ("supported", "expected"),
+    [
+        ([True, False], 1 / 2),  # "born in Germany" is supported, "born on 20th March 1879" is not
+        ([True, True, True, True], 1.0),  # the landlords' four statements
+        (np.array([True, True, False, True]), 3 / 4),
+    ],
+)
+def test_a_supported_share_is_that_of_all_statements(supported, expected):
+    assert scoring.supported_share(supported) == expected
 
 
 def test_a_score_of_numpy_numbers_is_a_plain_float():
@@ -52,32 +40,6 @@ def test_a_score_of_numpy_numbers_is_a_plain_float():
         scoring.harmonic_mean(np.array([0.5])),
     ]
     assert [(type(value), value) for value in values] == [(float, 0.5)] * 6
-
-
-@given(st.lists(st.booleans()))
-def test_a_supported_share_is_a_share_or_undefined(supported):
-    value = scoring.supported_share(supported)
-    assert (value is None) == (not supported)
-    assert value is None or 0 <= value <= 1
-
-
-@given(st.lists(st.booleans(), min_size=1).flatmap(lambda v: st.tuples(st.just(v), st.permutations(v))))
-def test_the_order_of_the_verdicts_does_not_matter_to_the_share(orders):
-    first, second = orders
-    assert scoring.supported_share(first) == scoring.supported_share(second)
-
-
-@given(st.lists(st.booleans(), min_size=1), st.data())
-def test_a_verdict_that_turns_to_supported_raises_the_share_by_one_part(supported, data):
-    place = data.draw(st.integers(0, len(supported) - 1))
-    before = [*supported[:place], False, *supported[place + 1 :]]
-    after = [*supported[:place], True, *supported[place + 1 :]]
-    gain = scoring.supported_share(after) - scoring.supported_share(before)
-    assert gain == pytest.approx(1 / len(supported))
-
-
-def test_a_share_of_nothing_is_undefined():
-    assert scoring.share(0, 0) is None
 
 
 @pytest.mark.parametrize(("part", "whole"), [(-1, 2), (3, 2), (1, 0), (0, -1)])
@@ -100,16 +62,6 @@ def test_factual_correctness_is_equation_7(tp, fp, fn, expected):
     assert scoring.f_beta(tp, fp, fn) == pytest.approx(expected, abs=1e-15)
 
 
-def test_f_beta_without_any_statement_is_undefined():
-    assert scoring.f_beta(0, 0, 0) is None
-
-
-def test_a_large_beta_weighs_what_is_missing():
-    # beta 2: 5 TP / (5 TP + 4 FN + FP); FP 1: 5/6, FN 1: 5/9
-    assert scoring.f_beta(1, 1, 0, beta=2) == pytest.approx(5 / 6)
-    assert scoring.f_beta(1, 0, 1, beta=2) == pytest.approx(5 / 9)
-
-
 @given(st.integers(1, 50), counts, counts, betas)
 def test_f_beta_agrees_with_precision_and_recall(tp, fp, fn, beta):
     # the textbook formulation: (1 + b²) P R / (b² P + R)
@@ -117,19 +69,6 @@ def test_f_beta_agrees_with_precision_and_recall(tp, fp, fn, beta):
     expected = (1 + beta**2) * precision * recall / (beta**2 * precision + recall)
     assert scoring.f_beta(tp, fp, fn, beta) == pytest.approx(expected)
     assert scoring.f_measure(precision, recall, beta) == pytest.approx(expected)
-
-
-@given(counts, counts, counts, betas)
-def test_f_beta_is_a_share_or_undefined(tp, fp, fn, beta):
-    value = scoring.f_beta(tp, fp, fn, beta)
-    assert (value is None) == (tp + fp + fn == 0)
-    assert value is None or 0 <= value <= 1
-
-
-@given(counts, counts, counts, betas)
-def test_f_beta_rises_when_a_wrong_or_missing_statement_turns_right(tp, fp, fn, beta):
-    assert scoring.f_beta(tp + 1, fp, fn, beta) >= scoring.f_beta(tp, fp + 1, fn, beta)
-    assert scoring.f_beta(tp + 1, fp, fn, beta) >= scoring.f_beta(tp, fp, fn + 1, beta)
 
 
 @pytest.mark.parametrize("beta", [1e-320, 1e-200, 1e200, 1.7e308])
@@ -153,28 +92,11 @@ def test_negative_counts_are_refused(tp, fp, fn):
         scoring.f_beta(tp, fp, fn)
 
 
-def test_f_measure_counts_each_side_in_its_own_unit():
-    # 2 of 4 answer statements right, 1 of 1 reference statement covered: 2 * 0.5 * 1 / 1.5
-    assert scoring.f_measure(2 / 4, 1 / 1) == pytest.approx(2 / 3)
-
-
 @pytest.mark.parametrize(
     ("precision", "recall"), [(1.0, None), (None, 1.0), (0.0, None), (0.0, 0.0), (0.0, 1.0)]
 )
 def test_f_measure_is_zero_when_one_side_has_nothing(precision, recall):
     assert scoring.f_measure(precision, recall) == 0.0
-
-
-def test_f_measure_is_undefined_only_when_both_sides_are():
-    assert scoring.f_measure(None, None) is None
-
-
-@given(shares, shares, betas)
-def test_f_measure_lies_between_precision_and_recall(precision, recall, beta):
-    value = scoring.f_measure(precision, recall, beta)
-    assert value <= 1
-    if min(precision, recall) > 1e-300:
-        assert min(precision, recall) * (1 - 1e-12) <= value <= max(precision, recall) * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("value", [-0.1, 1.1, math.nan, math.inf])
@@ -188,45 +110,31 @@ def test_a_precision_or_recall_outside_its_range_is_refused(value):
 TAJ_MAHAL = ["Taj Mahal", "Yamuna", "Agra", "1631", "Shah Jahan", "Mumtaz Mahal"]
 
 
-def test_entity_recall_of_the_taj_mahal_context_that_names_four_of_six():
-    # missing: Yamuna and 1631; India is not in the reference: 4/6
-    found = ["Taj Mahal", "Agra", "Shah Jahan", "Mumtaz Mahal", "India"]
-    assert scoring.entity_recall(TAJ_MAHAL, found) == pytest.approx(4 / 6)
+@pytest.mark.parametrize(
+    ("reference", "found", "expected"),
+    [
+        # missing: Yamuna and 1631; India is not in the reference
+        (TAJ_MAHAL, ["Taj Mahal", "Agra", "Shah Jahan", "Mumtaz Mahal", "India"], 4 / 6),
+        (TAJ_MAHAL, ["Taj Mahal", "UNESCO", "India"], 1 / 6),
+        (["Agra", "Agra", "1631"], ["Agra", "Agra"], 1 / 2),  # an entity that is named twice counts once
+        (TAJ_MAHAL, TAJ_MAHAL, 1.0),  # exactly
+    ],
+)
+def test_entity_recall_is_the_share_of_the_references_entities(reference, found, expected):
+    assert scoring.entity_recall(reference, found) == expected
 
 
-def test_entity_recall_of_the_taj_mahal_context_that_names_one_of_six():
-    assert scoring.entity_recall(TAJ_MAHAL, ["Taj Mahal", "UNESCO", "India"]) == pytest.approx(1 / 6)
-
-
-def test_an_entity_that_is_named_twice_counts_once():
-    # distinct: Agra, 1631; found: Agra
-    assert scoring.entity_recall(["Agra", "Agra", "1631"], ["Agra", "Agra"]) == 0.5
-
-
-def test_full_entity_recall_is_exactly_one():
-    assert scoring.entity_recall(TAJ_MAHAL, TAJ_MAHAL) == 1.0
-
-
-def test_entity_recall_without_reference_entities_is_undefined():
-    assert scoring.entity_recall([], ["Agra"]) is None
-
-
-def test_answer_correctness_of_the_camel_answer():
-    # FacCor 1, AnsSim 0.704: 0.75 * 1 + 0.25 * 0.704 = 0.926
-    assert scoring.weighted_mean([1, 0.704], [0.75, 0.25]) == pytest.approx(0.926, abs=1e-15)
-
-
-def test_weights_need_not_add_up_to_one():
-    # (3 * 1 + 1 * 0.5) / 4
-    assert scoring.weighted_mean([1, 0.5], [3, 1]) == 0.875
-
-
-def test_a_value_without_weight_may_be_undefined():
-    assert scoring.weighted_mean([0.4, None], [1, 0]) == 0.4
-
-
-def test_a_weighted_mean_with_an_undefined_part_is_undefined():
-    assert scoring.weighted_mean([0.4, None], [1, 0.001]) is None
+@pytest.mark.parametrize(
+    ("values", "weights", "expected"),
+    [
+        ([1, 0.704], [0.75, 0.25], 0.926),  # CAMEL: FacCor 1, AnsSim 0.704
+        ([1, 0.5], [3, 1], 0.875),  # (3 * 1 + 1 * 0.5) / 4
+        ([0.4, None], [1, 0], 0.4),
+        ([0.4, None], [1, 0.001], None),
+    ],
+)
+def test_a_weighted_mean_needs_the_values_that_have_weight(values, weights, expected):
+    assert scoring.weighted_mean(values, weights) == expected
 
 
 @pytest.mark.parametrize(
@@ -260,10 +168,6 @@ def test_the_harmonic_mean_of_four_scores():
     assert scoring.harmonic_mean([1, 0.5, 0.5, 0.25]) == pytest.approx(4 / 9)
 
 
-def test_a_harmonic_mean_with_a_zero_is_zero():
-    assert scoring.harmonic_mean([1, 0, 0.5]) == 0.0
-
-
 @pytest.mark.parametrize("values", [[], [None], [1, None], [0, None], [0.5, -0.1], [0, -0.1]])
 def test_a_harmonic_mean_without_values_or_with_an_unusable_one_is_undefined(values):
     assert scoring.harmonic_mean(values) is None
@@ -278,13 +182,6 @@ def test_a_harmonic_mean_of_a_value_that_is_not_finite_is_refused(value):
 @given(st.lists(st.floats(min_value=1e-6, max_value=1), min_size=1))
 def test_the_harmonic_mean_agrees_with_the_standard_library(values):
     assert scoring.harmonic_mean(values) == pytest.approx(statistics.harmonic_mean(values))
-
-
-@given(st.lists(shares, min_size=1).flatmap(lambda v: st.tuples(st.just(v), st.permutations(v))))
-def test_the_order_of_the_parts_does_not_matter_to_the_last_bit(orders):
-    first, second = orders
-    assert scoring.harmonic_mean(first) == scoring.harmonic_mean(second)
-    assert 0 <= scoring.harmonic_mean(first) <= 1
 
 
 SMALL = [Fraction(part, whole) for whole in range(1, 13) for part in range(1, whole + 1)]

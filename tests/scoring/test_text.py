@@ -195,27 +195,19 @@ def test_the_longest_common_subsequence_is_that_of_the_table(answer, reference):
 # -- BLEU
 
 
-def test_bleu_of_an_answer_that_is_too_long_has_no_bonus():
-    # p = 2/4 and 1/3, the lengths 4 and 2: exp(1 - 2/4) is held at 1; the root of 1/6
-    assert scoring.bleu([2, 1], [4, 3], 4, 2) == pytest.approx(math.sqrt(1 / 6))
-
-
-def test_bleu_of_an_answer_that_is_too_short_is_cut():
-    # p = 2/2 and 1/1, the lengths 2 and 4: exp(1 - 4/2)
-    assert scoring.bleu([2, 1, 0, 0], [2, 1, 0, 0], 2, 4) == pytest.approx(math.exp(-1))
-
-
-def test_bleu_of_one_word_is_that_of_its_only_n_gram():
-    assert scoring.bleu([1, 0, 0, 0], [1, 0, 0, 0], 1, 1) == 1.0
-
-
-def test_bleu_is_undefined_without_a_reference_word():
-    assert scoring.bleu([0, 0, 0, 0], [2, 1, 0, 0], 2, 0) is None
-
-
-def test_bleu_smooths_each_length_without_a_match_half_as_much_as_the_one_before():
-    # 2/4, then 1/(2 * 3), 1/(4 * 2), 1/(8 * 1): the fourth root of 1/2 * 1/6 * 1/8 * 1/8
-    assert scoring.bleu([2, 0, 0, 0], [4, 3, 2, 1], 4, 4) == pytest.approx((1 / 768) ** 0.25)
+@pytest.mark.parametrize(
+    ("matches", "totals", "lengths", "expected"),
+    [
+        ([2, 1], [4, 3], (4, 2), math.sqrt(1 / 6)),  # longer than the reference: no bonus, exp(1 - 2/4) is 1
+        ([2, 1, 0, 0], [2, 1, 0, 0], (2, 4), math.exp(-1)),  # shorter: exp(1 - 4/2)
+        ([1, 0, 0, 0], [1, 0, 0, 0], (1, 1), 1.0),  # one word is its only n-gram
+        # each length without a match half as much: 2/4, 1/(2 * 3), 1/(4 * 2), 1/(8 * 1)
+        ([2, 0, 0, 0], [4, 3, 2, 1], (4, 4), (1 / 768) ** 0.25),
+        ([0, 0, 0, 0], [2, 1, 0, 0], (2, 0), None),  # no word in the reference
+    ],
+)
+def test_bleu_is_the_mean_of_shares_less_what_is_too_short(matches, totals, lengths, expected):
+    assert scoring.bleu(matches, totals, *lengths) == (expected and pytest.approx(expected))
 
 
 def test_n_grams_of_different_lengths_are_a_mistake():
@@ -228,20 +220,19 @@ def test_n_grams_of_different_lengths_are_a_mistake():
 # -- chrF
 
 
-def test_chrf_weighs_recall_twice_as_much_as_precision():
-    # P = 2/4, R = 2/2: 5 * 0.5 * 1 / (4 * 0.5 + 1)
-    assert scoring.chrf([2], [4], [2]) == pytest.approx(2.5 / 3)
-
-
-def test_chrf_takes_the_lengths_that_both_texts_have():
-    # only single characters: P = 2/2, R = 2/3: 5 * 2/3 / (4 + 2/3) = 10/14
-    assert scoring.chrf([2, 0], [2, 1], [3, 0]) == pytest.approx(10 / 14)
-    assert scoring.chrf([2, 0], [2, 0], [3, 2]) == pytest.approx(10 / 14)
-
-
-def test_chrf_averages_over_the_lengths():
-    # P = (4/4 + 1/2) / 2 = 3/4, R = (4/8 + 1/4) / 2 = 3/8: 5 * 9/32 / (4 * 3/4 + 3/8) = (45/32) / (27/8)
-    assert scoring.chrf([4, 1], [4, 2], [8, 4]) == pytest.approx(45 / 108)
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        (([2], [4], [2]), 2.5 / 3),  # P = 2/4, R = 2/2: 5 * 0.5 * 1 / (4 * 0.5 + 1)
+        # only the length that both texts have: P = 2/2, R = 2/3: 5 * 2/3 / (4 + 2/3)
+        (([2, 0], [2, 1], [3, 0]), 10 / 14),
+        (([2, 0], [2, 0], [3, 2]), 10 / 14),
+        # P = (4/4 + 1/2) / 2 = 3/4, R = (4/8 + 1/4) / 2 = 3/8: (45/32) / (27/8)
+        (([4, 1], [4, 2], [8, 4]), 45 / 108),
+    ],
+)
+def test_chrf_weighs_mean_recall_twice_as_much_as_mean_precision(counts, expected):
+    assert scoring.chrf(*counts) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("answer", [0, 3])
@@ -252,15 +243,14 @@ def test_chrf_is_0_when_nothing_is_shared(answer):
 # -- METEOR
 
 
-def test_meteor_weighs_recall_nine_times_as_much_as_precision():
-    # P = 2/4, R = 2/3: 1/3 / (0.9 * 1/2 + 0.1 * 2/3) = 20/31; one run of two words: 1 - 0.5 * (1/2)³ = 15/16
-    assert scoring.meteor(2, 1, 4, 3) == pytest.approx(20 / 31 * 15 / 16)
-
-
-def test_meteor_of_one_word_pays_for_its_only_run():
-    # P = R = 1; 1 - 0.5 * (1/1)³
-    assert scoring.meteor(1, 1, 1, 1) == 0.5
-
-
-def test_meteor_is_undefined_without_a_reference_word():
-    assert scoring.meteor(0, 0, 2, 0) is None
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        # P = 2/4, R = 2/3: 1/3 / (0.9 * 1/2 + 0.1 * 2/3) = 20/31; one run of two: 1 - 0.5 * (1/2)³ = 15/16
+        ((2, 1, 4, 3), 20 / 31 * 15 / 16),
+        ((1, 1, 1, 1), 1 / 2),  # one word pays for its only run: 1 - 0.5 * (1/1)³
+        ((0, 0, 2, 0), None),  # no word in the reference
+    ],
+)
+def test_meteor_weighs_recall_nine_times_as_much_as_precision_and_pays_for_runs(counts, expected):
+    assert scoring.meteor(*counts) == (expected and pytest.approx(expected))
