@@ -274,7 +274,7 @@ class Prompt(Generic[A_co]):
     @cached_property
     def _templates(self) -> tuple[_Template, _Template]:
         """The messages taken apart."""
-        return _taken_apart(self.system), _taken_apart(self.user)
+        return tuple(_VARIABLE.split(self.system)), tuple(_VARIABLE.split(self.user))
 
     def _shown(self, value: object, show: ShowChunks) -> str:
         if isinstance(value, str):
@@ -284,19 +284,12 @@ class Prompt(Generic[A_co]):
         else:
             texts: Any = value
             text = _listed(texts) if texts and isinstance(texts[0], Item) else show(texts)
-        return self._neutral(text) if "<" in text else text
-
-    def _neutral(self, text: str) -> str:
-        """The text with the first character of every fence in it replaced, so that it fences nothing."""
-        return self._fence.sub("‹", text)
+        # the first character of every fence in it is replaced, so that it fences nothing
+        return self._fence.sub("‹", text) if "<" in text else text
 
 
 def _listed(items: Sequence[Item]) -> str:
     return "\n".join([f"{number}. {' '.join(text.split())}" for number, text in items])
-
-
-def _taken_apart(template: str) -> _Template:
-    return tuple(_VARIABLE.split(template))
 
 
 def _filled(template: _Template, shown: Mapping[str, str]) -> str:

@@ -44,11 +44,6 @@ def test_the_record_says_that_the_answer_declines_and_why(measure):
     assert (record.abstained.declined, record.abstained.reason) == (True, "it yes")
 
 
-def test_a_blank_answer_is_recorded_as_one_that_declines(measure):
-    record = measure(Abstention(), {}, **{**NO_ANSWER, "answer": " ", "contexts": []}).score
-    assert (record.abstained.declined, record.abstained.reason) == (True, "it is blank")
-
-
 def test_the_majority_of_votes_says_whether_the_answer_declines():
     def voted(*ballots):
         replies = {**says("yes", "no"), "declining": [says(each, "no")["declining"] for each in ballots]}
@@ -69,16 +64,10 @@ def test_a_correction_of_the_verdict_also_says_whether_the_answer_declines(measu
     assert audit(corrected) == []
 
 
-def test_a_missing_verdict_leaves_it_open(measure):
-    replies = {"declining": says("yes", "no")["declining"], "sufficiency": {"verdicts": [{"number": 9}]}}
-    score = measure(Abstention(), replies, **NO_ANSWER).score
-    assert score.status in {"incomplete", "parse_error"}
-    assert score.value is None
-
-
 def test_without_contexts_and_with_a_blank_answer_nobody_is_asked(measure):
     score, judge = measure(Abstention(), {}, **{**NO_ANSWER, "answer": " ", "contexts": []})
     assert (score.value, score.formula, judge.asked) == (1.0, "declined rightly = 1", [])
+    assert (score.abstained.declined, score.abstained.reason) == (True, "it is blank")
 
 
 def test_a_person_may_overrule_either_verdict(measure):

@@ -4,7 +4,6 @@ import math
 
 import pytest
 
-from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import AnswerRelevance
 
 FRANCE = {
@@ -100,12 +99,6 @@ def test_the_policy_says_how_many_noncommittal_questions_make_the_score_zero(
     assert score.counts == {"questions": 3, "noncommittal": flagged}
 
 
-def test_half_of_the_questions_is_no_majority(measure):
-    metric = AnswerRelevance(noncommittal="majority", n_questions=2)
-    score = measure(metric, written(*THREE[:2], flags=(True, False)), vectors=VECTORS, **FRANCE).score
-    assert score.value == pytest.approx(0.8, abs=1e-15)
-
-
 def test_flags_are_kept_where_they_are_ignored(measure):
     score = measure(AnswerRelevance(), written(*THREE, flags=(True,) * 3), vectors=VECTORS, **FRANCE).score
 
@@ -155,22 +148,3 @@ def test_the_ragas_variants_zero_the_score_as_their_versions_do(measure, variant
     score = measure(AnswerRelevance(variant=variant), replies, vectors=VECTORS, **FRANCE).score
 
     assert math.isclose(score.value, 0.0 if is_zero else MEAN, abs_tol=1e-15)
-
-
-def test_questions_that_cannot_be_read_are_a_parse_error(measure):
-    score = measure(AnswerRelevance(), {"questions": "I will not."}, **FRANCE).score
-    assert (score.status, score.reason) == (
-        "parse_error",
-        "questions.v2: the reply could not be read: it holds no JSON object",
-    )
-
-
-def test_no_question_at_all_cannot_be_asked_for():
-    with pytest.raises(ConfigError, match=r"^answer_relevance: n_questions must be at least 1, not 0$"):
-        AnswerRelevance(n_questions=0)
-
-
-def test_an_unknown_policy_is_a_mistake():
-    message = "^answer_relevance: noncommittal must be one of 'ignore', 'any', 'all', 'majority', not 'most'$"
-    with pytest.raises(ConfigError, match=message):
-        AnswerRelevance(noncommittal="most")

@@ -87,14 +87,6 @@ def test_by_sentence_an_empty_reference_is_undefined_without_a_call(measure):
     assert judge.asked == []
 
 
-def test_a_missing_attribution_gives_bounds(measure, verdicts):
-    # 1 of 2, the other unknown: between 1/2 and 2/2
-    score = measure(
-        ContextRecall(), {"reference_statements": TWO, "verdicts": verdicts("yes")}, **FRANCE
-    ).score
-    assert (score.status, score.bounds) == ("incomplete", (0.5, 1.0))
-
-
 def test_the_answer_is_never_shown_to_the_judge(measure, verdicts):
     replies = {"reference_statements": TWO, "verdicts": verdicts("yes", "no")}
     measured = measure(

@@ -59,14 +59,6 @@ def test_contexts_without_a_sentence_are_undefined_without_a_call(measure, conte
     assert judge.asked == []
 
 
-def test_a_reply_without_numbers_is_a_parse_error(measure):
-    score = measure(ContextRelevance(), {"relevant_sentences": "The one on Paris."}, **FRANCE).score
-    assert (score.status, score.reason) == (
-        "parse_error",
-        "relevant_sentences.v2: the reply could not be read: it holds no JSON object",
-    )
-
-
 def test_the_paper_variant_counts_the_copied_sentences(measure):
     # one copied sentence of four: 1 / 4, and it is found in the first chunk
     score = measure(ContextRelevance(variant="paper"), {"paper_sentences": f"{CAPITAL}\nEND"}, **FRANCE).score

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from ragmetrics_core.errors import ConfigError, ModelRefused, ModelTimeout
-from ragmetrics_core.metrics import ContextRecall, FactualCorrectness, Faithfulness
+from ragmetrics_core.errors import ModelRefused, ModelTimeout
+from ragmetrics_core.metrics import Faithfulness
 from ragmetrics_core.parsers import Span
 from ragmetrics_core.prompts import PAPER_VERDICTS, VERDICTS
 from ragmetrics_core.protocol import Completion
@@ -31,31 +31,6 @@ def test_einsteins_birth_with_one_wrong_date_is_half_faithful(measure, verdicts)
     assert score.value == 0.5
     assert score.counts == {"supported": 1, "statements": 2}
     assert score.formula == "1 / 2 = 0.5"
-
-
-def test_the_landlords_answer_is_wholly_faithful(measure, verdicts):
-    # repairing standard, wind and watertight, installations, alarms: all four in the Act. 4 / 4
-    points = [
-        "Properties must meet the repairing standard.",
-        "The structure must be wind and watertight.",
-        "Installations must be functional.",
-        "The property must have smoke detectors and carbon monoxide alarms.",
-    ]
-    replies = {
-        "statements": {"statements": points, "declined": False},
-        "verdicts": verdicts("yes", "yes", "yes", "yes"),
-    }
-
-    score = measure(
-        Faithfulness(),
-        replies,
-        question="What are the legal obligations of landlords in Scotland?",
-        contexts=["Landlords are required to ensure that properties meet the repairing standard."],
-        answer="Landlords must make sure their properties meet the repairing standard.",
-    ).score
-
-    assert score.value == 1.0
-    assert [verdict.text for verdict in score.verdicts] == points
 
 
 @pytest.mark.parametrize("contexts", [[], ["", " \n"]])
@@ -116,16 +91,7 @@ def test_only_the_missing_numbers_are_asked_for_again_in_the_same_conversation_a
     *asked_first, reply, asked_again = second.messages
     assert tuple(asked_first) == first.messages
     assert reply == ("assistant", json.dumps(verdicts("yes", "no")))
-    assert asked_again.content.startswith("Give a verdict on 3, 4, and on no other number.\n")
-
-
-def test_asking_again_adds_the_stricter_instruction(measure, verdicts):
-    judge = measure(Faithfulness(), {"statements": FOUR, "verdicts": verdicts("yes", "no")}, **EINSTEIN).judge
-
-    _, first, second = (request.messages[-1].content for request in judge.asked)
-    assert VERDICTS.again
-    assert VERDICTS.again not in first
-    assert second.endswith(VERDICTS.again)
+    assert asked_again.content == f"Give a verdict on 3, 4, and on no other number.\n{VERDICTS.again}"
 
 
 def test_a_second_reply_with_the_missing_verdicts_completes_the_score(measure, verdicts):
@@ -205,12 +171,6 @@ def test_statements_one_by_one_are_a_call_each_and_the_same_score(measure, verdi
     assert score.signature == "faithfulness/strict.1(per_call=1)"
 
 
-@pytest.mark.parametrize("metric", [Faithfulness, FactualCorrectness, ContextRecall])
-def test_a_call_shows_at_least_one_statement(metric):
-    with pytest.raises(ConfigError, match=r"per_call must be at least 1, not 0"):
-        metric(per_call=0)
-
-
 # -- replies that cannot be read, and models that do not answer
 
 
@@ -222,14 +182,6 @@ def test_statements_that_cannot_be_read_are_a_parse_error(measure):
     # asked for once, and once more
     assert [step.rule for step in score.steps] == ["unread", "unread"]
     assert judge.count("statements") == 2
-
-
-def test_verdicts_that_cannot_be_read_are_asked_for_again_before_it_is_a_parse_error(measure):
-    score, judge = measure(Faithfulness(), {"statements": BIRTH, "verdicts": "Hard to say"}, **EINSTEIN)
-
-    assert (score.status, score.value) == ("parse_error", None)
-    assert score.reason == "verdicts.v5: the reply could not be read: it holds no JSON object"
-    assert judge.count("verdicts") == 2
 
 
 def test_a_list_of_statements_that_was_cut_is_a_parse_error(measure, cut_off):

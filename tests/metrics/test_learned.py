@@ -89,10 +89,3 @@ def test_blank_texts_are_undefined_and_nothing_is_rated(metric):
 def test_without_a_scorer_the_mistake_is_named_before_anything_is_asked():
     with pytest.raises(ConfigError, match="bert_score needs a scorer, and none was given: scorer="):
         evaluate([ROW], metrics="bert_score")
-
-
-def test_impossible_settings_are_a_mistake():
-    with pytest.raises(ConfigError, match="baseline must be from 0 to below 1"):
-        BertScore(baseline=1.0)
-    with pytest.raises(ConfigError, match="threshold must be between 0 and 1"):
-        AnswerEquivalence(threshold=1.5)

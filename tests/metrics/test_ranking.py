@@ -1,13 +1,11 @@
 """The ranking metrics: ids and texts, one verdict for each rank, and every odd input defined."""
 
 import math
-from itertools import pairwise
 
 import pytest
 
 from ragmetrics_core import evaluate
 from ragmetrics_core.drivers import audit, correct
-from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import (
     AveragePrecision,
     HitRate,
@@ -15,7 +13,6 @@ from ragmetrics_core.metrics import (
     ReciprocalRank,
     RetrievalPrecision,
     RetrievalRecall,
-    get,
 )
 
 ALL = [RetrievalPrecision, RetrievalRecall, HitRate, ReciprocalRank, AveragePrecision, Ndcg]
@@ -110,12 +107,9 @@ def test_a_relevant_item_that_is_listed_twice_is_one_item(metric):
 
 @NAMES
 def test_nothing_retrieved_is_0(metric):
-    assert rank(metric(), context_ids=[], reference_context_ids=["a"]).value == 0.0
-
-
-def test_a_precision_of_nothing_divides_by_nothing_in_no_formula():
-    score = rank(RetrievalPrecision(), context_ids=[], reference_context_ids=["a"])
-    assert score.formula == "nothing retrieved = 0"
+    score = rank(metric(), context_ids=[], reference_context_ids=["a"])
+    assert score.value == 0.0
+    assert "/ 0" not in score.formula
 
 
 @NAMES
@@ -128,18 +122,6 @@ def test_nothing_relevant_is_undefined(metric):
 def test_without_ids_the_sample_is_skipped_and_the_field_is_named(metric):
     assert rank(metric(), context_ids=["a"]).reason == "reference_context_ids"
     assert rank(metric(match="text"), contexts=["a"]).reason == "reference_contexts"
-
-
-@NAMES
-def test_a_cut_off_of_0_is_a_mistake(metric):
-    with pytest.raises(ConfigError, match=f"{metric.name}: k must be at least 1, or none for all results"):
-        metric(k=0)
-
-
-def test_a_cut_off_beyond_the_list_divides_precision_by_the_cut_off():
-    # 2 relevant results among 4, but 10 were asked for
-    assert rank(RetrievalPrecision(k=10), **IDS).value == 2 / 10
-    assert rank(RetrievalRecall(k=10), **IDS).value == 2 / 3
 
 
 # -- grades
@@ -251,8 +233,3 @@ def test_the_means_over_a_run_are_map_and_mrr():
     assert [str(run.mean(name)) for name in ("average_precision", "reciprocal_rank")] == [
         "0.750 (sd 0.354, n 2 of 3; 1 undefined)"
     ] * 2
-
-
-def test_more_of_the_ranking_never_lowers_recall():
-    values = [rank(get("recall_at_k", k=k), **IDS).value for k in range(1, 6)]
-    assert all(one <= later for one, later in pairwise(values))

@@ -76,10 +76,6 @@ def test_exact_match_takes_another_spelling_for_the_same(answer, reference):
     assert compare(ExactMatch(), answer, reference).value == 1.0
 
 
-def test_the_squad_rules_take_the_point_out_of_a_number():
-    assert compare(ExactMatch(variant="squad"), "3.5", "35").value == 1.0
-
-
 def test_an_article_of_english_is_a_word_in_another_language():
     assert compare(ExactMatch(), "a Roma", "Roma").value == 1.0
     assert compare(ExactMatch(), "a Roma", "Roma", language="it").value == 0.0
@@ -107,11 +103,6 @@ def test_token_f1_of_a_short_answer(mode, value, formula):
     score = compare(TokenF1(mode=mode), "Born in Ulm.", "Einstein was born in Ulm.")
     assert score.value == pytest.approx(value, abs=1e-15)
     assert score.formula == formula
-
-
-def test_a_repeated_word_counts_as_often_as_both_texts_have_it():
-    # no no no | no: 1 shared, P = 1/3, R = 1
-    assert compare(TokenF1(), "no no no", "no").value == pytest.approx(0.5)
 
 
 def test_the_best_of_several_references_counts():
@@ -143,12 +134,6 @@ def test_rouge_l_counts_words_in_the_same_order():
     assert (score.value, score.formula) == (0.75, "F1 of P 3 / 4 and R 3 / 4 = 0.75")
     # the stems are the same
     assert compare(Rouge(stemmer=True), "police kill the gunman", "police killed the gunman").value == 1.0
-
-
-def test_rouge_2_counts_pairs_of_words():
-    # pairs of the answer: 3, of the reference: 3, shared: "the gunman"
-    score = compare(Rouge(kind="2"), "police kill the gunman", "police killed the gunman")
-    assert score.value == pytest.approx(1 / 3)
 
 
 def test_rouges_own_tokeniser_knows_latin_letters_only_and_the_other_knows_all():
@@ -212,13 +197,9 @@ def test_the_same_text_has_the_highest_score(metric):
 
 
 @METRICS
-def test_nothing_in_common_is_0(metric):
-    assert compare(metric(), "xyz", "Ulm").value == 0.0
-
-
-@METRICS
-def test_an_empty_answer_is_0_beside_a_reference(metric):
-    assert compare(metric(), "", "Ulm").value == 0.0
+@pytest.mark.parametrize("answer", ["xyz", ""])
+def test_nothing_in_common_is_0(metric, answer):
+    assert compare(metric(), answer, "Ulm").value == 0.0
 
 
 @BY_LIBRARY
@@ -233,18 +214,3 @@ def test_texts_of_100_000_words_are_measured(metric):
     answer = " ".join(f"word{number % 5000}" for number in range(100_000))
     reference = " ".join(f"word{number % 4999}" for number in range(100_000))
     assert 0 <= compare(metric(), answer, reference).value <= 1
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [{"char_order": 0}, {"word_order": -1}, {"beta": 0}],
-    ids=lambda settings: next(iter(settings)),
-)
-def test_impossible_orders_of_chrf_are_a_mistake(settings):
-    with pytest.raises(ConfigError, match="chrf: char_order and beta must be at least 1"):
-        Chrf(**settings)
-
-
-def test_impossible_parameters_of_meteor_are_a_mistake():
-    with pytest.raises(ConfigError, match="meteor: alpha must be between 0 and 1"):
-        Meteor(alpha=1.0)

@@ -12,19 +12,8 @@ from ragmetrics_core.prompts import Item, Prompt
 from ragmetrics_core.protocol import Generate
 from ragmetrics_core.testing import HashEmbedder
 
-MARKS = [
-    "[1]",
-    "[1][2]",
-    "[1, 2]",
-    "[1-3]",
-    "[^1]",
-    "[doc1]",
-    "[Doc 2]",
-    "【1】",
-    "【4:0†source】",
-    "[[1]]",
-    "[citation:3]",
-]
+MARKS = ["[1]", "[1][2]", "[1, 2]", "[1-3]", "[^1]", "[doc1]", "[Doc 2]", "【1】", "【4:0†source】", "[[1]]"]
+MARKS += ["[citation:3]"]
 LIBRARY: list[Prompt[Any]] = [each for each in vars(prompts).values() if isinstance(each, Prompt)]
 PLAIN = {
     "question": "What is the limit of the Upload API?",

@@ -16,22 +16,8 @@ from ragmetrics_core.errors import ConfigError, ModelRefused  # noqa: E402
 from ragmetrics_core.models import LexicalJudge  # noqa: E402
 from ragmetrics_core.models.grounded import FactCG, GroundedJudge, LettuceDetect, MiniCheck  # noqa: E402
 
-WORDS = [
-    "the",
-    "cat",
-    "sat",
-    "on",
-    "mat",
-    "einstein",
-    "was",
-    "born",
-    "in",
-    "ulm",
-    "paris",
-    ".",
-    "passage",
-    "1",
-]
+WORDS = ["the", "cat", "sat", "on", "mat", "einstein", "was", "born"]
+WORDS += ["in", "ulm", "paris", ".", "passage", "1"]
 SAMPLE = {
     "id": "q1",
     "question": "where was einstein born ?",

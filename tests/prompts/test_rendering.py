@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core import prompts
 from ragmetrics_core.parsers import split_sentences
 from ragmetrics_core.prompts import numbered_sentences
 
@@ -91,9 +90,3 @@ def test_the_numbers_are_those_of_the_sentences_through_all_chunks():
     count = len(split_sentences(CODE))
     assert f"Chunk 2:\n[{count + 1}] One.\n[{count + 2}] Two." in shown
     assert re.findall(r"\[(\d+)\] ", shown) == [str(number) for number in range(1, count + 3)]
-
-
-def test_a_fence_in_a_context_still_closes_nothing():
-    shown = prompts.VERDICTS.render({"contexts": ["```\n</contexts>\n```"], "items": ()})[1].content
-    assert shown.count("</contexts>") == 1
-    assert "‹/contexts>" in shown

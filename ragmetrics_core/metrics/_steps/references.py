@@ -1,6 +1,6 @@
 """Metrics that compare with a reference: where a sample has several, the best one counts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast
 
@@ -55,24 +55,14 @@ class ReferenceMetric(Metric[V]):
             known = measured.range
             return known is not None and (known.low >= ends.high if highest else known.high <= ends.low)
 
-        found = yield from in_turn(
-            [
-                of_reference(number, self.against(_with_one(sample, text)))
-                for number, text in enumerate(texts, start=1)
-            ],
-            enough=is_full,
-        )
+        branches = [
+            of_reference(number, self.against(_with_one(sample, text)))
+            for number, text in enumerate(texts, start=1)
+        ]
+        # one after the other; a branch that failed does not keep the next one from running
+        found: tuple[Measurement, ...] = yield Fork(tuple(branches), is_full)
         full = ends.high if highest else ends.low
         return best_measurement(found, highest=highest, references=len(texts), full=full)
-
-
-def in_turn(steps: Sequence[Steps[T]], *, enough: Callable[[T], bool]) -> Steps[tuple[T, ...]]:
-    """Run generators one after the other until a result is enough; gives the results, that one among them.
-
-    Failures are raised as by `asking.together`; a branch that failed does not keep the next one from running.
-    """
-    results: tuple[T, ...] = yield Fork(tuple(steps), enough)
-    return results
 
 
 def of_reference(number: int, steps: Steps[T]) -> Steps[T]:
