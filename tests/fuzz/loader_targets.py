@@ -16,10 +16,8 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from ragmetrics_core import Sample
-from ragmetrics_core.errors import ConfigError, ModelError, PromptError, RecordError, SampleError
+from ragmetrics_core.errors import ConfigError, PromptError, RecordError, SampleError
 from ragmetrics_core.journal import Journal
-from ragmetrics_core.journal._bodies import decode_rating, decode_reply, decode_vector
-from ragmetrics_core.models._openai_compatible import completions_in
 from ragmetrics_core.parsers import VerdictList
 from ragmetrics_core.probe import (
     FitnessCard,
@@ -236,25 +234,10 @@ def redactions(data: bytes) -> None:
         assert "Ulm" not in json.dumps(json.loads(text))
 
 
-def completions(data: bytes) -> None:
-    """What a chat completions server answers."""
-    with suppress(ValueError, RecursionError):
-        reply = json.loads(data)
-        if isinstance(reply, dict):
-            assert completions_in(reply, where="the server", model="a")
-
-
 def journal(data: bytes) -> None:
     """A journal that is damaged: it says so, or gives what it holds."""
     with Journal(file_with("journal.sqlite", data)) as opened:
         opened.statistics()
-
-
-def bodies(data: bytes) -> None:
-    """What a journal stored: a reply, a rating or a vector, and never another one."""
-    for decode in (decode_reply, decode_rating, decode_vector):
-        with suppress(RecordError):
-            decode(data)
 
 
 def journal_file() -> list[bytes]:
@@ -314,10 +297,10 @@ USUAL = PeopleCard(
 )  # fmt: skip
 OVER = PairedGain(over=USUAL.metric, prompts=USUAL.prompts, scored=2, n=2, gain=Estimate(0.3, 0.1, 0.5))
 SHORT = USUAL.model_copy(update={"metric": "faithfulness/strict.1(per_call=1)", "gains": (OVER,)})
-REPLY = {"id": "x", "model": "a", "usage": {"prompt_tokens": 3, "completion_tokens": 4}}
-CHOICES = [{"message": {"content": "Yes."}, "finish_reason": "stop"}]
-VECTOR = b"vector <f8 <f4\n" + bytes(8)
-BODY = {**REPLY, "choices": CHOICES}
+BODY = {
+    "id": "x", "model": "a", "usage": {"prompt_tokens": 3, "completion_tokens": 4},
+    "choices": [{"message": {"content": "Yes."}, "finish_reason": "stop"}],
+}  # fmt: skip
 WAVE = {"custom_id": "ab" * 16, "response": {"status_code": 200, "body": BODY}}
 TARGETS = [
     Target("samples.jsonl", samples(".jsonl"), (SampleError,), jsonl),
@@ -358,11 +341,6 @@ TARGETS = [
     Target(
         "redaction", redactions, (),
         lambda: [b'{"reason": "\\u0055lm said \\"Ulm\\""}', b'Ulm \\u0055lm "Ulm', b'```\n["\\\\Ulm"]\n```'],
-    ),
-    Target("server.completions", completions, (ModelError,), always(BODY)),
-    Target(
-        "journal.body", bodies, (),
-        lambda: [b'{"kind":"reply","text":"a","usage":[1,2]}', b'{"kind":"rating","rating":0.5}', VECTOR],
     ),
     Target("journal.file", journal, (RecordError,), journal_file, 60_000),
 ]  # fmt: skip

@@ -114,7 +114,8 @@ def answers() -> list[bytes]:
 
 
 def rows() -> list[bytes]:
-    return [encode_reply(Completion("yes", "m", None, "stop")), b'{"kind":"rating","rating":0.5}']
+    vector = b"vector <f8 <f4\n" + bytes(8)
+    return [encode_reply(Completion("yes", "m", None, "stop")), b'{"kind":"rating","rating":0.5}', vector]
 
 
 TARGETS = [

@@ -1,6 +1,5 @@
 """Answer correctness: factual correctness and answer similarity, weighted."""
 
-
 import pytest
 
 from ragmetrics_core import evaluate

@@ -1,7 +1,5 @@
 """Answer relevance: the mean cosine between the question and the questions that the answer would answer."""
 
-import math
-
 import pytest
 
 from ragmetrics_core.metrics import AnswerRelevance
@@ -25,11 +23,15 @@ THREE = ("Where is it?", "Which part?", "What else?")
 
 def test_it_is_the_mean_cosine_of_the_written_questions(measure):
     # (1 + 0.6 + 0) / 3 = 0.533
-    score = measure(AnswerRelevance(), written(*THREE), vectors=VECTORS, **FRANCE).score
+    measured = measure(AnswerRelevance(), written(*THREE), vectors=VECTORS, **FRANCE)
+    score, shown = measured.score, measured.shown
 
     assert score.value == pytest.approx(MEAN, abs=1e-15)
     assert score.formula == "(1.000 + 0.600 + 0.000) / 3 = 0.533"
     assert [verdict.cosine for verdict in score.verdicts] == [1.0, 0.6, 0.0]
+    # the judge sees the answer and not the question
+    assert FRANCE["answer"] in shown
+    assert FRANCE["question"] not in shown
 
 
 def test_it_can_be_negative_and_is_not_clipped(measure):
@@ -40,13 +42,6 @@ def test_it_can_be_negative_and_is_not_clipped(measure):
         ).score.value
         == -1.0
     )
-
-
-def test_the_judge_sees_the_answer_and_not_the_question(measure):
-    measured = measure(AnswerRelevance(), written(*THREE), vectors=VECTORS, **FRANCE)
-
-    assert FRANCE["answer"] in measured.shown
-    assert FRANCE["question"] not in measured.shown
 
 
 def test_one_call_asks_for_as_many_questions_as_wanted(measure):
@@ -75,36 +70,31 @@ def test_another_number_of_questions_is_asked_again(measure, number):
 
 
 @pytest.mark.parametrize(
-    ("policy", "flagged", "is_zero"),
+    ("settings", "flagged", "is_zero"),
     [
-        ("ignore", 3, False),
-        ("any", 0, False),
-        ("any", 1, True),
-        ("all", 2, False),
-        ("all", 3, True),
-        ("majority", 1, False),
-        ("majority", 2, True),
+        ({"noncommittal": "ignore"}, 3, False),
+        ({"noncommittal": "any"}, 0, False),
+        ({"noncommittal": "any"}, 1, True),
+        ({"noncommittal": "all"}, 2, False),
+        ({"noncommittal": "all"}, 3, True),
+        ({"noncommittal": "majority"}, 1, False),
+        ({"noncommittal": "majority"}, 2, True),
+        ({"variant": "ragas-0.1"}, 1, True),
+        ({"variant": "ragas-0.4"}, 2, False),
+        ({"variant": "ragas-0.4"}, 3, True),
     ],
 )
 def test_the_policy_says_how_many_noncommittal_questions_make_the_score_zero(
-    measure, policy, flagged, is_zero
+    measure, settings, flagged, is_zero
 ):
-    flags = [number < flagged for number in range(3)]
+    replies = written(*THREE, flags=[number < flagged for number in range(3)])
 
-    score = measure(
-        AnswerRelevance(noncommittal=policy), written(*THREE, flags=flags), vectors=VECTORS, **FRANCE
-    ).score
+    score = measure(AnswerRelevance(**settings), replies, vectors=VECTORS, **FRANCE).score
 
+    assert [verdict.label for verdict in score.verdicts].count("noncommittal") == flagged
+    assert score.abstained.declined == (flagged == 3)
     assert score.value == pytest.approx(0.0 if is_zero else MEAN, abs=1e-15)
     assert score.counts == {"questions": 3, "noncommittal": flagged}
-
-
-def test_flags_are_kept_where_they_are_ignored(measure):
-    score = measure(AnswerRelevance(), written(*THREE, flags=(True,) * 3), vectors=VECTORS, **FRANCE).score
-
-    assert [verdict.label for verdict in score.verdicts] == ["noncommittal"] * 3
-    assert score.abstained is not None
-    assert score.abstained.declined
 
 
 def test_a_zero_vector_makes_it_undefined(measure):
@@ -135,16 +125,3 @@ def test_only_the_draw_that_is_not_one_question_is_asked_again(measure):
 
     assert [verdict.text for verdict in score.verdicts] == ["Where is it?", "Which part?"]
     assert [(step.draw, step.again) for step in score.generate_steps] == [(0, False), (1, False), (1, True)]
-
-
-@pytest.mark.parametrize(
-    ("variant", "flagged", "is_zero"),
-    [("ragas-0.1", 1, True), ("ragas-0.4", 2, False), ("ragas-0.4", 3, True)],
-)
-def test_the_ragas_variants_zero_the_score_as_their_versions_do(measure, variant, flagged, is_zero):
-    flags = [number < flagged for number in range(3)]
-    replies = written(*THREE, flags=flags)
-
-    score = measure(AnswerRelevance(variant=variant), replies, vectors=VECTORS, **FRANCE).score
-
-    assert math.isclose(score.value, 0.0 if is_zero else MEAN, abs_tol=1e-15)

@@ -21,10 +21,6 @@ def test_it_is_the_cosine_of_the_two_vectors(measure):
     assert score.formula == "cosine = 0.96"
 
 
-def test_it_can_be_negative(measure):
-    assert measure(AnswerSimilarity(), {}, vectors=vectors((-3, -4)), **TEXTS).score.value == -1.0
-
-
 def test_it_needs_no_judge():
     sample = {"id": "q1", **TEXTS}
     run = evaluate([sample], metrics=[AnswerSimilarity()], embedder=HashEmbedder(vectors=vectors((3, 4))))

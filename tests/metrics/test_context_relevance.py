@@ -79,19 +79,12 @@ def test_the_paper_variant_counts_an_invented_sentence_and_says_that_it_is_one(m
     assert [verdict.label for verdict in score.verdicts] == ["in the contexts", "not in the contexts"]
 
 
-def test_the_paper_variant_can_exceed_one(measure):
+@pytest.mark.parametrize(("variant", "value"), [("paper", 3.0), ("ragas-0.1", 1.0)])
+def test_the_paper_variant_can_exceed_one_and_ragas_01_cuts_the_score_there(measure, variant, value):
     # three sentences in the reply, one in the contexts: 3 / 1
-    sample = FRANCE | {"contexts": [CAPITAL]}
-    score = measure(
-        ContextRelevance(variant="paper"), {"paper_sentences": "It is. It was. It will be.\nEND"}, **sample
-    ).score
-    assert score.value == 3.0
-
-
-def test_ragas_01_cuts_the_score_at_one(measure):
-    sample = FRANCE | {"contexts": [CAPITAL]}
     replies = {"paper_sentences": "It is. It was. It will be.\nEND"}
-    assert measure(ContextRelevance(variant="ragas-0.1"), replies, **sample).score.value == 1.0
+    metric = ContextRelevance(variant=variant)
+    assert measure(metric, replies, **FRANCE | {"contexts": [CAPITAL]}).score.value == value
 
 
 @pytest.mark.parametrize(

@@ -71,38 +71,37 @@ def test_the_record_has_a_verdict_for_every_rank_with_what_it_was_matched_to():
     assert (score.judge, score.steps) == (None, ())
 
 
-def test_a_person_who_finds_a_result_relevant_changes_the_score():
-    # x on rank 1 becomes a fourth relevant item: recall 3/4, and the first relevant rank is 1
-    record = rank(RetrievalRecall(), **IDS)
-    assert correct(record, number=1, supported=True).value == 3 / 4
-
-    record = rank(ReciprocalRank(), **IDS)
-    assert correct(record, number=1, supported=True).value == 1.0
-
-
-def test_a_person_who_finds_a_result_not_relevant_takes_it_out_of_the_relevant_items():
-    # a is no longer relevant: b alone of b and c
-    record = rank(RetrievalRecall(), **IDS)
-    assert correct(record, number=2, supported=False).value == 1 / 2
+@pytest.mark.parametrize(
+    ("metric", "number", "supported", "value"),
+    [
+        # x on rank 1 becomes a fourth relevant item: recall 3/4, and the first relevant rank is 1
+        (RetrievalRecall(), 1, True, 3 / 4),
+        (ReciprocalRank(), 1, True, 1.0),
+        # a is no longer relevant: b alone of b and c
+        (RetrievalRecall(), 2, False, 1 / 2),
+    ],
+)
+def test_a_person_who_overrules_a_verdict_changes_what_is_relevant(metric, number, supported, value):
+    assert correct(rank(metric, **IDS), number=number, supported=supported).value == value
 
 
 # -- odd input
 
 
 @NAMES
-def test_a_result_that_is_retrieved_twice_is_one_rank_and_credited_once(metric):
-    twice = rank(metric(), context_ids=["a", "a", "b"], reference_context_ids=["a"])
+@pytest.mark.parametrize(
+    ("ids", "relevant", "note"),
+    [
+        (["a", "a", "b"], ["a"], "rank 2: repeats an earlier result and is no rank of its own"),
+        (["a", "b"], ["a", "a"], "relevant item 2: repeats an earlier one"),
+    ],
+)
+def test_a_result_or_a_relevant_item_that_stands_there_twice_counts_once(metric, ids, relevant, note):
+    twice = rank(metric(), context_ids=ids, reference_context_ids=relevant)
     once = rank(metric(), context_ids=["a", "b"], reference_context_ids=["a"])
 
     assert twice.value == once.value <= 1
-    assert twice.notes == ("rank 2: repeats an earlier result and is no rank of its own",)
-
-
-@NAMES
-def test_a_relevant_item_that_is_listed_twice_is_one_item(metric):
-    twice = rank(metric(), context_ids=["a", "b"], reference_context_ids=["a", "a"])
-    assert twice.value == rank(metric(), context_ids=["a", "b"], reference_context_ids=["a"]).value
-    assert twice.notes == ("relevant item 2: repeats an earlier one",)
+    assert twice.notes == (note,)
 
 
 @NAMES

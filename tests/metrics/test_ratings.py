@@ -57,16 +57,18 @@ def test_the_answer_is_rated_for_its_relevance_and_the_reason_is_kept(measure):
     assert "rated 7: it says where" in score.explain()
 
 
-def test_two_prompts_rate_the_contexts_0_1_2_under_the_ragas_variant(measure):
-    replies = {"context_grade": rated(2), "context_grade_again": rated(1)}
-    score = measure(ContextRelevanceRating(variant="ragas-0.4"), replies, **PARIS, contexts=CONTEXTS).score
-    assert (score.value, score.formula) == (3 / 4, "(2 + 1) / (2 × 2) = 0.75")
-
-
-def test_two_prompts_rate_the_grounding_0_1_2_under_the_ragas_variant(measure):
-    replies = {"grounding_grade": rated(0), "grounding_grade_again": rated(1)}
-    score = measure(GroundednessRating(variant="ragas-0.4"), replies, **PARIS, contexts=CONTEXTS).score
-    assert score.value == 1 / 4
+@pytest.mark.parametrize(
+    ("metric", "grades", "value", "formula"),
+    [
+        (ContextRelevanceRating, ("context_grade", 2, 1), 3 / 4, "(2 + 1) / (2 × 2) = 0.75"),
+        (GroundednessRating, ("grounding_grade", 0, 1), 1 / 4, "(0 + 1) / (2 × 2) = 0.25"),
+    ],
+)
+def test_two_prompts_grade_0_1_2_under_the_ragas_variant(measure, metric, grades, value, formula):
+    name, first, second = grades
+    replies = {name: rated(first), f"{name}_again": rated(second)}
+    score = measure(metric(variant="ragas-0.4"), replies, **PARIS, contexts=CONTEXTS).score
+    assert (score.value, score.formula) == (value, formula)
 
 
 def test_accuracy_is_rated_in_both_directions(measure):

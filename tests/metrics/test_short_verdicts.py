@@ -32,23 +32,15 @@ def test_a_line_for_each_sentence(reply):
     assert not any(differences for _, differences in run.audit())
 
 
-@pytest.mark.parametrize("form", ["{}. no", "{}. No", "{}: no", "{} no"])
-def test_one_sentence_a_call(form):
-    def judge(prompt):
-        number = re.search(r"<items>\n(\d+)\.", prompt)
-        assert number is not None
-        return form.format(number[1])
-
-    metric = "faithfulness(granularity=sentence, per_call=1, verify=verdicts.v6)"
-    (record,) = evaluate([SAMPLE], metrics=metric, judge=judge).records()
-    assert record.value == 0.0
-    assert [step.prompt for step in record.steps if step.kind == "generate"] == ["verdicts.v6"] * 2
-
-
 @pytest.mark.parametrize(
-    "form", ["{}", "#{} no", "[{}] no", "no", "{}. no, or yes", "{}. nein", "{0}. no\n{0}. yes"]
+    ("form", "value"),
+    [(form, 0.0) for form in ("{}. no", "{}. No", "{}: no", "{} no")]
+    + [
+        (form, None)
+        for form in ("{}", "#{} no", "[{}] no", "no", "{}. no, or yes", "{}. nein", "{0}. no\n{0}. yes")
+    ],
 )
-def test_a_reply_without_a_verdict_is_no_score(form):
+def test_one_sentence_a_call_is_answered_in_a_line_and_without_a_verdict_in_it_no_score(form, value):
     def judge(prompt):
         number = re.search(r"<items>\n(\d+)\.", prompt)
         assert number is not None
@@ -56,7 +48,8 @@ def test_a_reply_without_a_verdict_is_no_score(form):
 
     metric = "faithfulness(granularity=sentence, per_call=1, verify=verdicts.v6)"
     (record,) = evaluate([SAMPLE], metrics=metric, judge=judge).records()
-    assert (record.value, record.status) == (None, "parse_error")
+    assert (record.value, record.status) == (value, "parse_error" if value is None else "ok")
+    assert {step.prompt for step in record.steps if step.kind == "generate"} == {"verdicts.v6"}
 
 
 def test_the_embedded_judge_answers_the_short_prompts_as_the_long_ones():
