@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 
@@ -133,6 +134,11 @@ def test_a_translation_is_in_the_signature_by_its_digest():
 def test_a_prompt_that_a_metric_does_not_ask_leaves_its_signature_as_it_is(metric):
     statements = PromptText("statements", 1, None, "Split.", STATEMENTS.user, STATEMENTS.again)
     assert reworded(metric, {"statements": statements}) == metric
+
+
+def test_every_metric_has_its_page_and_no_page_is_of_another():
+    pages = {path.stem for path in (Path(__file__).parents[2] / "docs" / "metrics").glob("*.md")}
+    assert pages == {"index", *METRICS}
 
 
 @pytest.mark.parametrize("alias", ALIASES)
