@@ -91,5 +91,5 @@ class ContextRelevanceRating(Metric[Retrieved]):
         ratings = yield from ask_ratings(*asked, scale=scale, attempts=self.attempts)
         if not grades:
             rated = iter(ratings)
-            ratings = [next(rated) if chunk.strip() else 0.0 for chunk in sample.contexts]
+            ratings = tuple([next(rated) if chunk.strip() else 0.0 for chunk in sample.contexts])
         return mean_rating(ratings, scale, missing_ratings=self.missing_ratings)

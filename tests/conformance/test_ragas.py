@@ -19,8 +19,8 @@ import pytest
 
 from ragmetrics_core.drivers import audit
 from ragmetrics_core.errors import ConfigError
+from tests.conformance.conftest import Case, final_list, free_text
 
-Case = Mapping[str, Any]
 Decisions = Sequence[bool | None]
 
 FOLDER = Path(__file__).parent
@@ -199,17 +199,12 @@ def the_text_has_other_marks(case: Case) -> Outcome | None:
 
 def text_of_verdicts(case: Case) -> str | None:
     """The verdicts as running text, as versions before 0.0.22 asked for them."""
-    texts = {name: value for name, value in case["inputs"].items() if isinstance(value, str)}
-    no_reply = {"user_input", "question", "response", "answer", "reference", "ground_truth"}
-    found = [text for name, text in texts.items() if "statement" not in name and name not in no_reply]
-    return found[0] if found and case["metric"] == "faithfulness" else None
+    return free_text(case["inputs"]) if case["metric"] == "faithfulness" else None
 
 
 def words_of(text: str) -> list[bool]:
     """The verdicts that a text gives: those of its final list, else each behind "verdict:"."""
-    _, found, final = text.casefold().partition("in order:")
-    pattern = r"\b(yes|no)\b" if found else r"verdict:\W*(yes|no)\b"
-    return [word == "yes" for word in re.findall(pattern, final if found else text.casefold())]
+    return [word == "yes" for word in re.findall(r"\b(?:yes|no)\b", final_list(text))]
 
 
 def count_of_statements(inputs: Mapping[str, Any]) -> int | None:

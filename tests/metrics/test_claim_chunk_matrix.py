@@ -238,25 +238,19 @@ def test_each_citation_is_judged_against_the_chunk_that_it_names(measure):
     ]
 
 
-def test_a_marker_after_the_full_stop_belongs_to_the_sentence_before(measure):
-    reply, sample = cited("Sun shines. [1] Rain falls. [2]")
-    record = measure(CitationSupport(), reply, **sample).score
-    assert [(each.about[-1], each.text) for each in record.verdicts] == [
-        ("1", "Sun shines."),
-        ("2", "Rain falls."),
-    ]
-
-
 @pytest.mark.parametrize(
     "answer",
     [
+        "Sun shines. [1] Rain falls. [2]",
         "[1] Sun shines.\n[2] Rain falls.",
         "- [1] Sun shines.\n- [2] Rain falls.",
         "Sun shines.\n[1]\nRain falls. [2]",
         "1. [1] Sun shines.\n2. [2] Rain falls.",
     ],
 )
-def test_a_marker_that_begins_a_line_belongs_to_the_sentence_behind_it(measure, answer):
+def test_a_marker_belongs_to_the_sentence_before_and_one_that_begins_a_line_to_the_one_behind(
+    measure, answer
+):
     reply, sample = cited(answer)
     record = measure(CitationSupport(), reply, **sample).score
     assert [(each.about[-1], each.text) for each in record.verdicts] == [

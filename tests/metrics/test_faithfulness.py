@@ -208,21 +208,23 @@ def test_of_a_list_of_verdicts_that_was_cut_all_are_asked_for_again(measure, ver
     assert judge.asked[-1].expected.numbers == (1, 2, 3, 4)
 
 
-def test_a_model_that_refuses_is_a_model_error_with_its_words(measure):
-    score = measure(Faithfulness(), {"statements": ModelRefused("wrong key")}, **EINSTEIN).score
-    assert (score.status, score.reason, score.value) == ("model_error", "statements.v3: wrong key", None)
-
-
-def test_a_model_that_breaks_in_the_second_step_keeps_the_first_step_on_record(measure):
-    score = measure(Faithfulness(), {"statements": BIRTH, "verdicts": ValueError("broken")}, **EINSTEIN).score
-
-    assert (score.status, score.reason) == ("model_error", "verdicts.v5: ValueError: broken")
-    assert [step.prompt for step in score.steps] == ["statements.v3"]
-
-
-def test_a_model_that_does_not_answer_in_time_is_a_timeout(measure):
-    score = measure(Faithfulness(), {"statements": ModelTimeout("no answer")}, **EINSTEIN).score
-    assert (score.status, score.reason) == ("timeout", "statements.v3: no answer")
+@pytest.mark.parametrize(
+    ("replies", "outcome", "steps"),
+    [
+        ({"statements": ModelRefused("wrong key")}, ("model_error", "statements.v3: wrong key"), []),
+        ({"statements": ModelTimeout("no answer")}, ("timeout", "statements.v3: no answer"), []),
+        # the first step stays on record
+        (
+            {"statements": BIRTH, "verdicts": ValueError("broken")},
+            ("model_error", "verdicts.v5: ValueError: broken"),
+            ["statements.v3"],
+        ),
+    ],
+)
+def test_a_model_that_fails_is_a_status_with_its_words(measure, replies, outcome, steps):
+    score = measure(Faithfulness(), replies, **EINSTEIN).score
+    assert (score.status, score.reason, score.value) == (*outcome, None)
+    assert [step.prompt for step in score.steps] == steps
 
 
 # -- settings and variants

@@ -39,6 +39,8 @@ def compare(metric, answer, *references, **sample):
         ("１２３ ＡＢＣ", "123 abc", 1.0),
         ("Straße", "STRASSE", 1.0),
         ("东京。", "东京", 1.0),
+        ("5 €", "€5", 1.0),
+        ("", " ", 1.0),
         ("", "", 1.0),
         ("", "Danube", 0.0),
     ],
@@ -67,13 +69,6 @@ def test_exact_match_tells_letters_amounts_and_languages_apart_and_squad_does_no
     squad = compare(ExactMatch(variant="squad"), answer, reference).value
     assert squad == 1.0
     assert compare(ExactMatch(), reference, reference).value == 1.0
-
-
-@pytest.mark.parametrize(
-    ("answer", "reference"), [("a)", "A"), ("5 €", "€5"), ("50%", "50 %"), ("The U.S.", "US"), ("", " ")]
-)
-def test_exact_match_takes_another_spelling_for_the_same(answer, reference):
-    assert compare(ExactMatch(), answer, reference).value == 1.0
 
 
 def test_an_article_of_english_is_a_word_in_another_language():
