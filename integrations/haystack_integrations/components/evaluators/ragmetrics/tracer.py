@@ -5,18 +5,18 @@ import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, ClassVar, Final
 from weakref import WeakSet
 
 from haystack import logging
+from haystack.core.errors import BreakpointException
 from haystack.tracing.tracer import NullTracer, Span, Tracer, enable_tracing
 from haystack.tracing.tracer import tracer as global_tracer
-from ragmetrics_core.live import Capture, LiveScorer, Notes, is_judging, notes_before, take_notes
+from ragmetrics_core.live import LiveScorer, Notes, is_judging, notes_before, reason_of, take_notes
 from ragmetrics_core.shapes import is_list, is_mapping
 
-from haystack_integrations.components.evaluators.ragmetrics.places import Extract, Places, Socket, places_of
+from haystack_integrations.components.evaluators.ragmetrics.places import Extract, places_of
 from haystack_integrations.components.evaluators.ragmetrics.watching import (
     AGENT,
     COMPONENT,
@@ -28,7 +28,6 @@ from haystack_integrations.components.evaluators.ragmetrics.watching import (
     Visit,
     WatchedRun,
     Watcher,
-    hand_over,
 )
 from haystack_integrations.components.evaluators.ragmetrics.wiring import capture_of
 
@@ -39,23 +38,6 @@ logger = logging.getLogger(__name__)
 # Set while a span is opened or closed by the tracer inside: one of ours further in must not count it again.
 _FORWARDING: ContextVar[bool] = ContextVar("ragmetrics_haystack_forwarding", default=False)
 _OF_INTEREST: Final = {*PIPELINES, COMPONENT, AGENT, TOOL, *GENERATORS}
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Everything:
-    """Wants the outermost runs of the process."""
-
-    live: LiveScorer
-    only: Callable[[Mapping[str, Any]], bool] | None = None
-    places: Places = field(default_factory=dict[str, tuple[Socket, ...]])
-    needs_contexts: bool = False
-    name: str | None = None
-
-    def wants(self, run: WatchedRun) -> bool:
-        return self.only is None or self.only(run.metadata or {})
-
-    def capture(self, run: WatchedRun) -> Capture:
-        return capture_of(run, self.places, self.name, needs_contexts=self.needs_contexts)
 
 
 class _WatchedSpan(Span):
@@ -142,7 +124,7 @@ class RagMetricsTracer(Tracer):
     _lock = threading.Lock()
     _latest: "RagMetricsTracer | None" = None
     # Haystack has one tracer: where another one came in between, the next of ours goes on with these.
-    _watchers: ClassVar[list[_Everything]] = []
+    _watchers: ClassVar[list[Watcher]] = []
     _users: ClassVar["WeakSet[Any]"] = WeakSet()
 
     def __init__(self, inner: Tracer | None = None) -> None:
@@ -202,11 +184,8 @@ class RagMetricsTracer(Tracer):
         :param name: What the application is called in the records.
         :raises ConfigError: `extract` names no place.
         """
-        self._watchers.append(
-            _Everything(
-                live=live, only=only, places=places_of(extract, answer_from), needs_contexts=needs_contexts, name=name
-            )
-        )
+        places = places_of(extract, answer_from)
+        self._watchers.append(Watcher(by=live, only=only, places=places, needs_contexts=needs_contexts, name=name))
 
     def unwatch(self, live: LiveScorer) -> None:
         """
@@ -214,7 +193,7 @@ class RagMetricsTracer(Tracer):
 
         :param live: The scorer.
         """
-        self._watchers[:] = [each for each in self._watchers if each.live is not live]
+        self._watchers[:] = [each for each in self._watchers if each.by is not live]
 
     def retain(self, user: Any) -> None:
         """
@@ -349,18 +328,21 @@ class RagMetricsTracer(Tracer):
 
     def _finished(self, run: WatchedRun, error: BaseException | None) -> None:
         run.has_ended = True
-        watchers: list[Watcher] = list(run.watchers)
         # in a run that was interrupted, failed or resumed a component that belongs to it may not have run
         with self._lock:
-            users = list(self._users)
-        watchers += [each for each in users if each not in watchers and each.owns(run)]
-        for each in () if run.is_inner else self._watchers:
+            own = [watcher for user in self._users if (watcher := user.watcher_of(run))]
+        watchers = run.watchers + [watcher for watcher in own if watcher not in run.watchers]
+        for watcher in [*watchers, *(() if run.is_inner else self._watchers)]:
+            live = watcher.by.live
             try:
-                if each.wants(run):
-                    watchers.append(each)
-            except Exception as problem:  # the boundary to the user's predicate
-                each.live.hook_failed(problem)
-        hand_over(run, watchers, error=error)
+                if watcher.only is not None and not watcher.only(run.metadata or {}):
+                    continue
+                if error is not None:
+                    live.skip("interrupted" if isinstance(error, BreakpointException) else reason_of(error))
+                else:
+                    live.submit(capture_of(run, watcher))
+            except Exception as problem:  # the boundary to the host: what is one's does not reach the others
+                live.hook_failed(problem)
 
     def _tell(self, error: Exception) -> None:
         with suppress(Exception):  # the boundary to the host: not even a broken log handler may reach it

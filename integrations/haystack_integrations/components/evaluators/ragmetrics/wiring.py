@@ -24,7 +24,7 @@ from haystack_integrations.components.evaluators.ragmetrics.visits import (
     passed_on,
     reaches,
 )
-from haystack_integrations.components.evaluators.ragmetrics.watching import AGENT, PIPELINES, Visit, WatchedRun
+from haystack_integrations.components.evaluators.ragmetrics.watching import AGENT, PIPELINES, Visit, WatchedRun, Watcher
 
 __all__ = ["Wiring", "capture_of"]
 
@@ -38,19 +38,21 @@ class _Reply(NamedTuple):
     is_sure: bool = False
 
 
-def capture_of(run: WatchedRun, places: Places, name: str | None, *, needs_contexts: bool) -> Capture:
+def capture_of(run: WatchedRun, watcher: Watcher) -> Capture:
     """
-    Make a capture of a run that has ended.
+    Make a capture of a run that has ended; the host waits, so it only keeps references.
 
     :param run: The run.
-    :param places: Where the user says that fields are.
-    :param name: What the application is called.
-    :param needs_contexts: Leave it out where nothing was retrieved.
+    :param watcher: Who wants it.
     :returns: The capture.
     """
-    data = {"run": run, "places": places}
-    noted = run.notes.contexts
-    return Capture(translate=_run_sample, needs_contexts=needs_contexts, name=name, data=data, noted=noted)
+    return Capture(
+        translate=_run_sample,
+        needs_contexts=watcher.needs_contexts,
+        name=watcher.name,
+        data={"run": run, "places": watcher.places},
+        noted=run.notes.contexts,
+    )
 
 
 def _run_sample(capture: Capture) -> Sample:
@@ -60,29 +62,35 @@ def _run_sample(capture: Capture) -> Sample:
     if captured.answer is None:
         reason = "no_answer"
         raise Skip(reason)
-    return sample_of(captured, HAYSTACK, wiring.rules)
+    return wiring.sample(captured)
 
 
 class Wiring:
     """
     The calls of a run, each with the calls whose outputs it took.
 
-    :param root: The span of the pipeline or the agent.
+    :param root: The span of the pipeline or the agent; None outside of any, where no call was seen.
     """
 
-    def __init__(self, root: Visit) -> None:
+    def __init__(self, root: Visit | None) -> None:
         """Read the spans."""
-        self._root = root
         self._made: dict[int, Call] = {}  # by the visit
         self._visits: dict[int, Visit] = {}  # by the call
         self._sent: dict[int, Mapping[str, Sequence[Call]]] = {}  # by the call: what it took, by socket
-        self.calls = self._inside(root, ()) if root.operation in PIPELINES else [self._call(root, {})]
+        self._root = root or Visit(operation="", tags={}, began=0)
+        self.calls = [self._call(self._root, {})] if self._root.operation == AGENT else self._inside(self._root, ())
 
-    @property
-    def rules(self) -> Rules:
-        """What a tool said is a context, unless a model wrote it."""
+    def sample(self, run: CapturedRun) -> Sample:
+        """
+        Make the sample of a run; what a tool said is a context, unless a model wrote it.
+
+        :param run: The run, as far as it is known without its calls.
+        :returns: The sample.
+        """
         tools = [call for outer in self.calls for call in outer.walk() if call.kind == "tool"]
-        return Rules(context_tools=[call.name for call in tools if not is_written(call.outputs)])
+        rules = Rules(context_tools=[call.name for call in tools if not is_written(call.outputs)])
+        run.calls = self.calls
+        return sample_of(run, HAYSTACK, rules)
 
     def run(self, inputs: Mapping[str, Any], places: Places) -> CapturedRun:
         """
@@ -99,7 +107,6 @@ class Wiring:
         rivals = list(dict.fromkeys(call.name for call in likely))
         reply = next((each for each in replies if not makers or makers[-1] in each.makers), None)
         return CapturedRun(
-            calls=self.calls,
             inputs=self._inputs(inputs, reply, makers),
             answered_by=makers,
             rivals=rivals if len(rivals) > 1 else [],
