@@ -79,6 +79,18 @@ class Call:
         for child in tuple(self.children):
             yield from child.walk()
 
+    def behind(self, *, past_models: bool = True) -> "list[Call]":
+        """All calls that it was made of, each once: its sources, theirs and so on, past models or up to them."""
+        reached: dict[Call, None] = {}
+        waiting = list(self.sources or ())
+        while waiting:
+            call = waiting.pop()
+            if call not in reached:
+                reached[call] = None
+                if past_models or call.kind != "model":
+                    waiting += call.sources or ()
+        return list(reached)
+
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class CapturedRun:

@@ -1,12 +1,11 @@
 """A tracer that watches runs and forwards everything to the tracer that was there before."""
 
-import sys
 import threading
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from itertools import count
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeVar
 from weakref import WeakSet
 
 from haystack import logging
@@ -35,9 +34,31 @@ __all__ = ["RagMetricsTracer"]
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 # Set while a span is opened or closed by the tracer inside: one of ours further in must not count it again.
 _FORWARDING: ContextVar[bool] = ContextVar("ragmetrics_haystack_forwarding", default=False)
 _OF_INTEREST: Final = {*PIPELINES, COMPONENT, AGENT, TOOL, *GENERATORS}
+
+
+class _Forwarding:
+    """The inner tracer's opening and closing of a span, under a mark."""
+
+    def __init__(self, manager: AbstractContextManager[Span]) -> None:
+        self._manager = manager
+
+    def __enter__(self) -> Span:
+        return self._marked(self._manager.__enter__)
+
+    def __exit__(self, *error: Any) -> bool | None:
+        return self._marked(self._manager.__exit__, *error)
+
+    def _marked(self, function: Callable[..., T], *args: Any) -> T:
+        token = _FORWARDING.set(True)
+        try:
+            return function(*args)
+        finally:
+            _FORWARDING.reset(token)
 
 
 class _WatchedSpan(Span):
@@ -230,7 +251,8 @@ class RagMetricsTracer(Tracer):
         here, begins = None, False
         if operation_name in _OF_INTEREST and not _FORWARDING.get() and not is_judging():
             here, begins = self._here(operation_name, tags, parent_span)
-        with self._forwarded(operation_name, tags, parent_span) as inner:
+        parent = parent_span.inner if isinstance(parent_span, _WatchedSpan) else parent_span
+        with _Forwarding(self.inner.trace(operation_name, tags=tags, parent_span=parent)) as inner:
             if here is None:
                 yield inner
                 return
@@ -268,27 +290,9 @@ class RagMetricsTracer(Tracer):
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__dict__["inner"], name)
 
-    @contextmanager
-    def _forwarded(self, operation_name: str, tags: dict[str, Any] | None, parent_span: Span | None) -> Generator[Span]:
-        """The inner tracer's span; what the inner tracer raises is its own, with or without us."""
-        parent = parent_span.inner if isinstance(parent_span, _WatchedSpan) else parent_span
-        manager = self.inner.trace(operation_name, tags=tags, parent_span=parent)
-        with _forwarding():
-            span = manager.__enter__()
-        try:
-            yield span
-        except BaseException:
-            with _forwarding():
-                is_swallowed = manager.__exit__(*sys.exc_info())
-            if not is_swallowed:
-                raise
-        else:
-            with _forwarding():
-                manager.__exit__(None, None, None)
-
     def _here(self, operation: str, tags: dict[str, Any] | None, parent_span: Span | None) -> tuple[Here | None, bool]:
         """The place of a new span in the run that it belongs to, none outside of any; and whether it begins one."""
-        try:
+        with self._harmless():
             above = parent_span.here if isinstance(parent_span, _WatchedSpan) else HERE.get()
             if above is not None and above.run.has_ended:
                 above = None
@@ -313,18 +317,14 @@ class RagMetricsTracer(Tracer):
             # before Haystack 3 a pipeline's outputs were a tag, which fills while it runs
             visit.outputs = given.get("haystack.pipeline.output_data")
             return Here(run, visit), True
-        except Exception as error:  # the boundary to the host: a tracer that raises ends the pipeline
-            self._tell(error)
-            return None, False
+        return None, False
 
     def _ended(self, span: _WatchedSpan, error: BaseException | None) -> None:
-        try:
+        with self._harmless():
             if error is None and not span.has_failed:
                 span.here.visit.ended = next(span.here.run.order)
             if span.begins:
                 self._finished(span.here.run, error)
-        except Exception as problem:  # the boundary to the host: a tracer that raises ends the pipeline
-            self._tell(problem)
 
     def _finished(self, run: WatchedRun, error: BaseException | None) -> None:
         run.has_ended = True
@@ -344,15 +344,11 @@ class RagMetricsTracer(Tracer):
             except Exception as problem:  # the boundary to the host: what is one's does not reach the others
                 live.hook_failed(problem)
 
-    def _tell(self, error: Exception) -> None:
-        with suppress(Exception):  # the boundary to the host: not even a broken log handler may reach it
-            logger.error("A hook of ragmetrics failed: {error}", error=error, exc_info=error)
-
-
-@contextmanager
-def _forwarding() -> Generator[None]:
-    token = _FORWARDING.set(True)
-    try:
-        yield
-    finally:
-        _FORWARDING.reset(token)
+    @contextmanager
+    def _harmless(self) -> Generator[None]:
+        """The boundary to the host: a tracer that raises ends the pipeline."""
+        try:
+            yield
+        except Exception as error:
+            with suppress(Exception):  # not even a broken log handler may reach it
+                logger.error("A hook of ragmetrics failed: {error}", error=error, exc_info=error)

@@ -74,9 +74,9 @@ class Wiring:
 
     def __init__(self, root: Visit | None) -> None:
         """Read the spans."""
-        self._made: dict[int, Call] = {}  # by the visit
-        self._visits: dict[int, Visit] = {}  # by the call
-        self._sent: dict[int, Mapping[str, Sequence[Call]]] = {}  # by the call: what it took, by socket
+        self._made: dict[Visit, Call] = {}
+        self._visits: dict[Call, Visit] = {}
+        self._sent: dict[Call, Mapping[str, Sequence[Call]]] = {}  # what it took, by socket
         self._root = root or Visit(operation="", tags={}, began=0)
         self.calls = [self._call(self._root, {})] if self._root.operation == AGENT else self._inside(self._root, ())
 
@@ -133,7 +133,7 @@ class Wiring:
         return made
 
     def _call(self, visit: Visit, sent: Mapping[str, Sequence[Call]], prompts: Collection[str] = frozenset()) -> Call:
-        sources = list({id(call): call for calls in sent.values() for call in calls}.values())
+        sources = list(dict.fromkeys(call for calls in sent.values() for call in calls))
         outputs = passed_on(visit, prompts)
         call = Call(
             kind=kind_of(visit, prompts),
@@ -144,7 +144,7 @@ class Wiring:
             began=visit.began,
             ended=visit.ended,
         )
-        self._made[id(visit)], self._visits[id(call)], self._sent[id(call)] = call, visit, sent
+        self._made[visit], self._visits[call], self._sent[call] = call, visit, sent
         call.children = [*self._inside(visit, sources), *invoked(visit, sources)]
         return call
 
@@ -161,7 +161,7 @@ class Wiring:
             for name in names:
                 of_name = [each for each in visits if each.name == name]
                 calls = [
-                    self._made[id(each)]
+                    self._made[each]
                     for each in of_name
                     if each.ended is not None and since < each.ended < visit.began and reaches(each, visit.name)
                 ]
@@ -201,14 +201,14 @@ class Wiring:
         return _Reply(text, Socket(visit.name, socket), makers, has(value, GeneratedAnswer))
 
     def _makers_of(self, visit: Visit | Call, text: str) -> list[Call]:
-        makers = self._makers(visit if isinstance(visit, Call) else self._made[id(visit)])
+        makers = self._makers(visit if isinstance(visit, Call) else self._made[visit])
         # the question that a model rewrote goes the same way as the reply
         said = [call for call in makers if _same(text, self._said(call))] if len(makers) > 1 else []
         return said or makers
 
     def _makers(self, call: Call) -> list[Call]:
         """The nearest model calls that a component's text comes from, against the edges."""
-        visit = self._visits.get(id(call))
+        visit = self._visits.get(call)
         if visit is None:
             return []
         if inner := [each for each in visit.children if each.operation in PIPELINES or each.operation == AGENT]:
@@ -219,9 +219,9 @@ class Wiring:
             return [call] if self._said(call) else []
         if call.kind in ("prompt", "retriever", "postprocessor", "tool"):
             return []
-        sent = self._sent[id(call)]
+        sent = self._sent[call]
         before = sent.get("replies") or [each for calls in sent.values() for each in calls]
-        return list({id(maker): maker for each in before for maker in self._makers(each)}.values())
+        return list(dict.fromkeys(maker for source in before for maker in self._makers(source)))
 
     def agents_last(self, agent: Visit) -> list[Call]:
         """
@@ -230,7 +230,7 @@ class Wiring:
         :param agent: The agent's span; it may be open.
         :returns: The call, if there is one.
         """
-        models = [call for visit in agent.children if (call := self._made[id(visit)]).kind == "model"]
+        models = [call for visit in agent.children if (call := self._made[visit]).kind == "model"]
         return [call for call in models[-1:] if self._said(call)]
 
     def _said(self, call: Call) -> str | None:
@@ -240,47 +240,34 @@ class Wiring:
 
     def _final(self, replies: Sequence[_Reply]) -> list[Call]:
         """The calls that made the answer: those that no other is made of; several where nothing says which."""
-        makers = list({id(call): call for reply in replies for call in reply.makers}.values())
-        before = {id(call): self._reached(call) for call in makers}
+        makers = list(dict.fromkeys(call for reply in replies for call in reply.makers))
+        before = {call: call.behind() for call in makers}
         final = [
             call
             for call in makers
             if not any(
-                id(call) in before[id(other)] and self._is_grounded(call) <= self._is_grounded(other)
-                for other in makers
+                call in before[other] and self._is_grounded(call) <= self._is_grounded(other) for other in makers
             )
         ]
         if len(final) != 1 or any(reply.is_sure for reply in replies) or self._is_grounded(final[0]):
             return final
         # a model that was shown documents, and after it one that was shown its reply: which of them answers?
         request = " ".join(each.text for each in HAYSTACK.messages(final[0].inputs))
-        models = [call for call in self._reached(final[0]).values() if call.kind == "model"]
+        models = [call for call in final[0].behind() if call.kind == "model"]
         others = [call for call in models if call.name != final[0].name and self._is_grounded(call)]
         return [*(call for call in others if _same(request, self._said(call))), *final]
 
-    def _reached(self, call: Call, *, past_models: bool = True) -> dict[int, Call]:
-        """All calls against the edges, by identity."""
-        reached: dict[int, Call] = {}
-        waiting = list(call.sources or ())
-        while waiting:
-            each = waiting.pop()
-            if id(each) not in reached:
-                reached[id(each)] = each
-                if past_models or each.kind != "model":
-                    waiting += each.sources or ()
-        return reached
-
     def _is_grounded(self, call: Call) -> bool:
         """Whether documents come to a model, other than through another model."""
-        calls = [each for each in self._reached(call, past_models=False).values() if each.kind != "model"]
-        return any(holds_documents(side) for each in calls for side in (each.inputs, each.outputs))
+        calls = [source for source in call.behind(past_models=False) if source.kind != "model"]
+        return any(holds_documents(side) for source in calls for side in (source.inputs, source.outputs))
 
     # Question and contexts
 
     def _inputs(self, inputs: Mapping[str, Any], reply: _Reply | None, makers: Sequence[Call]) -> dict[str, Any]:
         """One mapping of sockets: what was given to the components nearest to the answer goes first."""
         near = [reply.place.component] if reply else []
-        near += [call.name for maker in makers for call in self._reached(maker).values()]
+        near += [call.name for maker in makers for call in maker.behind()]
         sides = [HAYSTACK.fields(inputs.get(name)) for name in dict.fromkeys([*near, *inputs])]
         flat = {socket: value for side in reversed(sides) for socket, value in side.items()}
         if any(isinstance(value, str) or has(value, ChatMessage) for value in flat.values()):
@@ -298,6 +285,7 @@ class Wiring:
         return []
 
     def _question(self, places: Sequence[Socket]) -> NamedValue:
+        """The question at the places that the user names: the one that was filled first."""
         texts = [(text_in(_value(visit, place.socket)), place) for visit, place in self._filled(places)]
         named = [NamedValue(text, f"extract:{place}") for text, place in texts if text]
         return named[-1] if named else NamedValue("", "extract")
@@ -310,7 +298,7 @@ class Wiring:
     def _filled(self, places: Sequence[Socket]) -> Iterator[tuple[Visit | Call, Socket]]:
         """The visits of these components and tools, the latest first."""
         calls = sorted((call for outer in self.calls for call in outer.walk()), key=lambda call: call.began)
-        visits = [self._visits.get(id(call), call) for call in reversed(calls)]
+        visits = [self._visits.get(call, call) for call in reversed(calls)]
         return ((visit, place) for visit in visits for place in places if visit.name == place.component)
 
 
