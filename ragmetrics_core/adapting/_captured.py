@@ -80,7 +80,7 @@ class Call:
             yield from child.walk()
 
     def behind(self, *, past_models: bool = True) -> "list[Call]":
-        """All calls that it was made of, each once: its sources, theirs and so on, past models or up to them."""
+        """All calls that it was made of, each once: its sources, theirs and so on, past models or not."""
         reached: dict[Call, None] = {}
         waiting = list(self.sources or ())
         while waiting:
