@@ -93,7 +93,7 @@ def retrieval_of(calls: Iterable[Call], dialect: Dialect, rules: Rules) -> Retri
         ]
         retrieval.add(
             _Step(
-                call.stage or _name(chunks, lists, is_search=call.kind in ("retriever", "tool")),
+                _name(chunks, lists, is_search=call.kind in ("retriever", "tool")),
                 call,
                 _query(call, dialect),
                 chunks,
