@@ -60,8 +60,8 @@ def assert_scores(
     if not asked and not single:
         raise ValueError("assert_scores needs a limit: assert_scores(run, faithfulness=0.8)")
     _check(run, [*asked, *single], failures)
-    found = [
-        *_unfinished(run),
+    found = [] if run.finished else [f"the run is not finished: it has {len(run)} samples so far"]
+    found += [
         *(problem for metric, limit in asked for problem in _mean_beyond(run, metric, limit)),
         *(problem for metric, limit in single for problem in _scores_beyond(run, metric, limit)),
         *_failed(run, dict.fromkeys(metric for metric, _ in (*asked, *single)), failures),
@@ -75,16 +75,10 @@ def assert_scores(
     if found:
         from ragmetrics_core.wording import visible  # here, for pytest loads this module in every project
 
-        raise AssertionError(visible(_cut("\n\n".join(found))))
-
-
-def _cut(told: str) -> str:
-    """What is told, as far as anybody reads on: an answer may have megabytes."""
-    return (
-        told
-        if len(told) <= _LONGEST
-        else f"{told[:_LONGEST]}\n... ({len(told) - _LONGEST:,} more characters)"
-    )
+        told = "\n\n".join(found)
+        # an answer may have megabytes
+        more = f"\n... ({len(told) - _LONGEST:,} more characters)" if len(told) > _LONGEST else ""
+        raise AssertionError(visible(told[:_LONGEST] + more))
 
 
 def _check(run: "Run", limits: Iterable[tuple[str, object]], failures: object) -> None:
@@ -97,11 +91,6 @@ def _check(run: "Run", limits: Iterable[tuple[str, object]], failures: object) -
         if not (entry.low <= value <= (float("inf") if entry.exceeds else entry.high)) or not isfinite(value):
             ends = f"from {entry.low:g} to {entry.high:g}"
             raise ValueError(f"a limit of {metric} is a number {ends}, not {limit!r}")
-
-
-def _unfinished(run: "Run") -> Iterator[str]:
-    if not run.finished:
-        yield f"the run is not finished: it has {len(run)} samples so far"
 
 
 def _mean_beyond(run: "Run", metric: str, limit: float) -> Iterator[str]:

@@ -3,13 +3,11 @@
 import inspect
 import os
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
-import numpy as np
 import ray
-from numpy.typing import NDArray
 from ray.data import ActorPoolStrategy, Dataset
 
 from ragmetrics_core import Metric, errors, evaluate
@@ -18,8 +16,8 @@ from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.metrics import resolve
 from ragmetrics_core.models import Traffic, TrafficArgs
 from ragmetrics_core.prompts import PromptText, read_folder
-from ragmetrics_core.protocol import Completion, Scorer
-from ragmetrics_core.runs import Manifest, with_prompts
+from ragmetrics_core.protocol import Scorer
+from ragmetrics_core.runs import with_prompts
 from ragmetrics_ray._parts import Parts
 from ragmetrics_ray._rows import SCHEMA
 from ragmetrics_ray._worker import Actor, WorkerPlan
@@ -110,21 +108,17 @@ def evaluate_dataset(
         _check_factory(kind, given)
     texts = read_folder(prompts) if isinstance(prompts, str | Path) else prompts
     absent: dict[str, Any] = {kind: _AbsentModel() for kind, given in models.items() if given is not None}
-    run = evaluate(
-        [],
-        metrics=metrics,
-        **absent,
-        prompts=texts,
-        repeats=repeats,
-        redact=redact,
-    )
-    manifest = Manifest(metrics=run.metrics, repeats=run.manifest.repeats, redacted=run.manifest.redacted)
+    run = evaluate([], metrics=metrics, **absent, prompts=texts, repeats=repeats, redact=redact)
     parts = Parts.at(out) if out is not None else None
-    earlier = _earlier(parts, manifest) if parts else None
+    earlier = parts.manifest() if parts else None
+    if parts and earlier:
+        # the models are known to the actors alone, which compare them
+        same_models = {name: getattr(earlier, name) for name in models}
+        parts.check(earlier, run.manifest.model_copy(update=same_models))
     chosen = with_prompts(resolve(metrics), texts) if texts else resolve(metrics)
     plan = WorkerPlan(
         metrics=chosen,
-        **models,
+        models=models,
         parts=parts,
         attempt=uuid.uuid4().hex[:12],
         earlier=earlier,
@@ -163,14 +157,10 @@ class _AbsentModel:
 
     identity = "made in the actors"
 
-    async def agenerate(self, request: object) -> Sequence[Completion]:
+    async def agenerate(self, asked: object) -> Any:
         raise NotImplementedError
 
-    async def aembed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
-        raise NotImplementedError
-
-    async def arate(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
-        raise NotImplementedError
+    aembed = arate = agenerate
 
 
 def _check_room(reserved: float) -> None:
@@ -197,17 +187,3 @@ def _check_factory(kind: str, given: object) -> None:
         raise ConfigError(f"{named}; this one has arguments") from None
     except ValueError:  # a function of another language says nothing about its arguments
         return
-
-
-def _earlier(parts: Parts, manifest: Manifest) -> Manifest | None:
-    """What the folder's results are made of; they must be of the same metrics.
-
-    The models are known to the actors alone, which compare them.
-    """
-    earlier = parts.manifest()
-    if earlier is None:
-        return None
-    same_models = {name: getattr(earlier, name) for name in ("judge", "embedder", "scorer")}
-    if differences := earlier.differences(manifest.model_copy(update=same_models)):
-        raise ConfigError(f"{parts.out} holds other results: {'; '.join(differences)}. Choose another folder")
-    return earlier

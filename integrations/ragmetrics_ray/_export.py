@@ -14,7 +14,7 @@ from ray.data import Dataset
 from ragmetrics_core import Metric, Record, Run, Sample
 from ragmetrics_core.errors import ConfigError, RecordError, SampleError
 from ragmetrics_core.metrics import get
-from ragmetrics_core.prompts import Prompt, PromptText
+from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.runs import BadRow, Folder, Manifest, MetricEntry
 from ragmetrics_ray._parts import Parts, manifest_of
 from ragmetrics_ray._rows import REJECTED
@@ -104,8 +104,7 @@ class _Writer:
         except SampleError as error:
             self.folder.reject(BadRow(where=f"sample {self.sample.id}", message=str(error)))
             return
-        # the folder reads the fields of a text, which a prompt and its text share
-        self.folder.add_prompts(cast("Mapping[str, Prompt[Any]]", prompts))
+        self.folder.add_prompt_texts(prompts)
         self.folder.add_records([record])
         if record.signature not in self.entries:
             self.entries[record.signature] = self._entry(record)
@@ -132,14 +131,7 @@ class _Writer:
                 metric = get(record.metric, variant=record.variant, **record.settings)
             except ConfigError:  # somebody's own, whose range was not given
                 return MetricEntry(signature=record.signature, name=record.metric)
-        return MetricEntry(
-            signature=record.signature,
-            name=record.metric,
-            low=metric.range.low,
-            high=metric.range.high,
-            exceeds=metric.exceeds,
-            higher_is_better=metric.higher_is_better,
-        )
+        return MetricEntry.of(metric).model_copy(update={"signature": record.signature})
 
 
 def _rows(table: pa.Table) -> list[dict[str, Any]]:

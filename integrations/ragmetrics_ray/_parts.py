@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from pyarrow import fs
 
-from ragmetrics_core.errors import RecordError
+from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.records import FAILED
 from ragmetrics_core.runs import Manifest
 from ragmetrics_ray._rows import REJECTED, SCHEMA, key_of
@@ -124,29 +124,38 @@ class Parts:
             RecordError: it is no file of results.
         """
         system, folder = self._place
-        try:
-            table = pq.read_table(f"{folder}/{name}", columns=columns, filesystem=system)
-        except (OSError, ValueError) as error:
-            raise RecordError(f"{folder}/{name} cannot be read as results: {error}") from error
+        file = f"{folder}/{name}"
         wanted = [field for field in SCHEMA if columns is None or field.name in columns]
-        for one in wanted:
-            kind = table.schema.field(one.name).type if one.name in table.column_names else one.type
-            if pa.types.is_string(one.type) and not (_is_text(kind) or pa.types.is_null(kind)):
-                raise RecordError(f"{folder}/{name} cannot be read as results: {one.name!r} holds {kind}")
-        if missing := sorted({field.name for field in wanted} - set(table.column_names)):
-            raise RecordError(f"{folder}/{name} holds no results: it has no column {missing[0]!r}")
         try:
+            table = pq.read_table(file, columns=columns, filesystem=system)
+            for field in wanted:
+                kind = table.schema.field(field.name).type if field.name in table.column_names else field.type
+                if pa.types.is_string(field.type) and not (_is_text(kind) or pa.types.is_null(kind)):
+                    raise ValueError(f"{field.name!r} holds {kind}")
+            if missing := sorted({field.name for field in wanted} - set(table.column_names)):
+                raise RecordError(f"{file} holds no results: it has no column {missing[0]!r}")
             table.validate(full=True)
             # other writers of the same rows have texts of other widths
             return table.select([field.name for field in wanted]).cast(
                 pa.schema(wanted, metadata=table.schema.metadata)
             )
-        except ValueError as error:
-            raise RecordError(f"{folder}/{name} cannot be read as results: {error}") from error
+        except (OSError, ValueError) as error:
+            raise RecordError(f"{file} cannot be read as results: {error}") from error
 
     def manifest(self) -> Manifest | None:
         """What the folder's first file says the results are made of; None when there is no file."""
         return next((manifest_of(self.read(name, ["status"]).schema) for name in self.names()), None)
+
+    def check(self, earlier: Manifest, manifest: Manifest) -> None:
+        """See that what is to be written is made of what the folder's results are made of.
+
+        Raises:
+            ConfigError: it is not.
+        """
+        if differences := earlier.differences(manifest):
+            raise ConfigError(
+                f"{self.out} holds other results: {'; '.join(differences)}. Choose another folder"
+            )
 
     def take_up(self, signatures: frozenset[str]) -> Finished:
         """Prepare the folder for going on: what is finished stays, failed scores go, to be measured again.
@@ -171,19 +180,17 @@ class Parts:
             rejected = rows.filter(pc.equal(rows["status"], REJECTED))["sample_digest"]
             whole.append(_keys("rejected", rejected.to_pylist()))
             scored = rows.filter(pc.is_valid(rows["signature"]))
-            by_sample = scored.group_by("sample_id").aggregate([("signature", "distinct")])
-            ids = by_sample["sample_id"].to_pylist()
             complete: list[str] = []
-            for sample_id, found in zip(ids, by_sample["signature_distinct"].to_pylist(), strict=True):
-                if signatures <= set(found):
-                    complete.append(sample_id)
+            for row in scored.group_by("sample_id").aggregate([("signature", "distinct")]).to_pylist():
+                measured = frozenset(row["signature_distinct"])
+                if signatures <= measured:
+                    complete.append(row["sample_id"])
                 else:
-                    key = key_of("sample", sample_id)
-                    some[key] = some.get(key, frozenset()) | frozenset(found)
+                    key = key_of("sample", row["sample_id"])
+                    some[key] = some.get(key, frozenset()) | measured
             whole.append(_keys("sample", complete))
-            samples = scored.group_by(["sample_digest", "sample_id"]).aggregate([])
-            pairs = zip(samples["sample_digest"].to_pylist(), samples["sample_id"].to_pylist(), strict=True)
-            contents.append(_keys("content", [f"{digest} {sample_id}" for digest, sample_id in pairs]))
+            samples = scored.group_by(["sample_digest", "sample_id"]).aggregate([]).to_pylist()
+            contents.append(_keys("content", [" ".join(row.values()) for row in samples]))
         # scores of one sample may be in several files
         whole.append(np.array([key for key, found in some.items() if signatures <= found], dtype=np.uint64))
         some = {key: found for key, found in some.items() if not signatures <= found}

@@ -3,9 +3,9 @@
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -15,8 +15,7 @@ import ray
 from ragmetrics_core import Metric, Run, Sample, aevaluate, as_judge
 from ragmetrics_core.errors import ConfigError, RagMetricsError
 from ragmetrics_core.models import Line, Traffic, as_embedder, as_scorer, keyless
-from ragmetrics_core.protocol import Scorer
-from ragmetrics_core.runs import BadRow, Manifest, Progress, read_samples
+from ragmetrics_core.runs import BadRow, Manifest, read_samples
 from ragmetrics_ray._parts import Finished, Parts
 from ragmetrics_ray._rows import key_of, read, rejected_row, row_digest, score_row, table_of
 
@@ -43,7 +42,7 @@ class WorkerPlan:
 
     Attributes:
         metrics: what is measured, with its prompts.
-        judge, embedder, scorer: how to make the models.
+        models: how to make judge, embedder and scorer.
         parts: takes finished blocks; None when the rows themselves are given back.
         attempt: names this evaluation, so that its files are told from those of an earlier one.
         earlier: what the results in the folder are made of, when there are some.
@@ -51,9 +50,7 @@ class WorkerPlan:
     """
 
     metrics: tuple[Metric[Any], ...]
-    judge: Callable[[], Any] | str | None = None
-    embedder: Callable[[], Any] | str | None = None
-    scorer: Callable[[], Scorer] | None = None
+    models: Mapping[str, Callable[[], Any] | str | None]
     parts: Parts | None = None
     attempt: str = ""
     earlier: Manifest | None = None
@@ -65,26 +62,12 @@ class WorkerPlan:
     redact: Callable[[str], str] | None = None
 
 
-class _Task(NamedTuple):
-    """A sample and the metrics that it still lacks."""
-
-    sample: Sample
-    wanted: tuple[str, ...]
-
-
 class _Block(NamedTuple):
-    """A block, sorted: what is to be measured, and what is no sample."""
+    """A block, sorted: the samples by the metrics that they still lack, and what is no sample."""
 
     digest: str
-    tasks: list[_Task]
+    lacking: dict[tuple[str, ...], list[Sample]]
     rejected: list[dict[str, Any]]
-
-
-class _Results(NamedTuple):
-    """The rows of a block, and what the models were asked for it."""
-
-    rows: list[dict[str, Any]]
-    tally: dict[str, int]
 
 
 class Actor:
@@ -98,7 +81,7 @@ class Actor:
         self._plan = plan
         self._finished = ray.get(plan.finished) if plan.finished is not None else Finished()
         # One line to each model, which all blocks of this actor share.
-        self._models: dict[str, Any] = {}
+        self._models: dict[str, Line] = {}
         self._manifest = Manifest(metrics=())
         # An actor that fails while it is made is an error of Ray's: the mistake is told at the first block.
         self._problem: RagMetricsError | None = None
@@ -106,9 +89,9 @@ class Actor:
         threading.Thread(target=self._loop.run_forever, name="ragmetrics-actor", daemon=True).start()
         self._gate = asyncio.Lock()
         try:
-            for kind, make in _MAKERS.items():
-                if (given := getattr(plan, kind)) is not None:
-                    self._models[kind] = Line(make(_made(kind, given)), plan.traffic)
+            for kind, given in plan.models.items():
+                if given is not None:
+                    self._models[kind] = Line(_MAKERS[kind](_made(kind, given)), plan.traffic)
             self._manifest = self._on_loop(self._checked())
         except RagMetricsError as error:
             self._problem = error
@@ -121,30 +104,26 @@ class Actor:
         Raises:
             RagMetricsError: the block could not be done, and its rows do not go to a folder.
         """
+        parts = self._plan.parts
         done: dict[str, Any] = dict.fromkeys(DONE.names) | {"rows": 0}
         try:
             if self._problem is not None:
                 raise self._problem
             sorted_block = self._sorted(read(block))
-            if self._plan.parts is None:
-                return table_of(self._measured(sorted_block).rows)
-            done |= self._kept(sorted_block, self._plan.parts)
+            done["part"] = f"part-{self._plan.attempt}-{sorted_block.digest}.parquet"
+            if parts is None:
+                return self._measured(sorted_block)[0]
+            # A block that was written and whose end Ray did not hear of is not measured again.
+            if (sorted_block.lacking or sorted_block.rejected) and not parts.has(done["part"]):
+                rows, tally = self._measured(sorted_block)
+                parts.write(done["part"], rows, self._manifest.model_copy(update={"tally": tally}))
+                done["rows"] = rows.num_rows
         except RagMetricsError as error:
-            if self._plan.parts is None:
+            if parts is None:
                 raise
             # Ray would hand on the traceback and not the error; `evaluate_dataset` raises it again.
             done |= {"error": type(error).__name__, "message": str(error)}
         return pa.Table.from_pylist([done], schema=DONE)
-
-    def _kept(self, block: _Block, parts: Parts) -> dict[str, Any]:
-        """Measure what a block lacks and write it down."""
-        name = f"part-{self._plan.attempt}-{block.digest}.parquet"
-        # A block that was written and whose end Ray did not hear of is not measured again.
-        if not (block.tasks or block.rejected) or parts.has(name):
-            return {"part": name}
-        rows, tally = self._measured(block)
-        parts.write(name, table_of(rows), self._manifest.model_copy(update={"tally": tally}))
-        return {"part": name, "rows": len(rows)}
 
     async def _checked(self) -> Manifest:
         """What the results are made of; it must be what those in the folder are made of.
@@ -153,95 +132,86 @@ class Actor:
             ConfigError: it is not, or something about the metrics or models is wrong.
         """
         run = await self._evaluated([], self._plan.metrics)
-        manifest = Manifest(
-            metrics=run.metrics,
-            judge=run.judge,
-            embedder=run.embedder,
-            scorer=self._models["scorer"].identity if "scorer" in self._models else None,
-            repeats=self._plan.repeats,
-            redacted=self._plan.redact is not None,
-            versions={"ragmetrics": version("ragmetrics")},
-            notes=run.manifest.notes,
-        )
-        if self._plan.earlier is not None and (differences := self._plan.earlier.differences(manifest)):
-            assert self._plan.parts is not None
-            raise ConfigError(
-                f"{self._plan.parts.out} holds other results: {'; '.join(differences)}. Choose another folder"
-            )
+        manifest = run.manifest.model_copy(update={"finished": False, "contents": None})
+        if self._plan.parts and self._plan.earlier:
+            self._plan.parts.check(self._plan.earlier, manifest)
         return manifest
 
     def _sorted(self, rows: Sequence[Mapping[str, Any]]) -> _Block:
         """Tell samples from what is none, and leave out what an earlier evaluation has finished."""
-        block = _Block(sha256("".join(map(row_digest, rows)).encode("ascii")).hexdigest()[:32], [], [])
+        block = _Block(sha256("".join(map(row_digest, rows)).encode("ascii")).hexdigest()[:32], {}, [])
         for row, sample in zip(rows, read_samples(rows, redact=self._plan.redact), strict=True):
             if isinstance(sample, BadRow):
                 unreadable = set(row) == {"unreadable"} and self._plan.redact is None
                 self._reject(block, row, row["unreadable"] if unreadable else sample.message)
-                continue
-            if self._finished.has_other(sample.id, sample.digest):
+            elif self._finished.has_other(sample.id, sample.digest):
                 self._reject(
                     block, row, f"there are scores of a sample {sample.id!r} with other content; use a new id"
                 )
-                continue
-            key = key_of("sample", sample.id)
-            if not self._finished.has(key):
+            elif not self._finished.has(key := key_of("sample", sample.id)):
                 has = self._finished.some.get(key, frozenset())
                 wanted = tuple(each.signature for each in self._plan.metrics if each.signature not in has)
-                block.tasks.append(_Task(sample, wanted))
+                block.lacking.setdefault(wanted, []).append(sample)
         return block
 
     def _reject(self, block: _Block, row: Mapping[str, Any], message: str) -> None:
         if not self._finished.has(key_of("rejected", row_digest(row))):
             block.rejected.append(rejected_row(row, message, private=self._plan.redact is not None))
 
-    def _measured(self, block: _Block) -> _Results:
+    def _measured(self, block: _Block) -> tuple[pa.Table, dict[str, int]]:
         """The rows of a block and what the models were asked for it."""
         rows: list[dict[str, Any]] = []
         tally: dict[str, int] = {}
-        for run, samples, wanted in self._on_loop(self._runs(block)) if block.tasks else []:
-            rows += (score_row(run.score(sample.id, each)) for sample in samples for each in wanted)
+        runs = self._on_loop(self._runs(block)) if block.lacking else []
+        for run, (wanted, samples) in zip(runs, block.lacking.items(), strict=True):
+            rows += (score_row(run.score(sample.id, name)) for sample in samples for name in wanted)
             tally = {name: tally.get(name, 0) + number for name, number in run.tally.items()}
-        return _Results(rows + block.rejected, tally)
+        return table_of(rows + block.rejected), tally
 
-    async def _runs(self, block: _Block) -> list[tuple[Run, list[Sample], tuple[str, ...]]]:
-        """Measure what a block lacks, the samples that lack the same together."""
-        turn = _Turn(self._gate, len(block.tasks), self._plan.traffic.concurrency)
-        await turn.comes()
-        try:
-            runs: list[tuple[Run, list[Sample], tuple[str, ...]]] = []
-            for wanted in dict.fromkeys(task.wanted for task in block.tasks):
-                samples = [task.sample for task in block.tasks if task.wanted == wanted]
-                metrics = [metric for metric in self._plan.metrics if metric.signature in wanted]
-                run = await self._evaluated(samples, metrics, progress=turn.sample_done, cache=block.digest)
-                runs.append((run, samples, wanted))
-            return runs
-        finally:
-            turn.goes()
+    async def _runs(self, block: _Block) -> list[Run]:
+        """Measure what a block lacks, the samples that lack the same together.
 
-    async def _evaluated(
-        self,
-        samples: Sequence[Sample],
-        metrics: Sequence[Metric[Any]],
-        *,
-        progress: Callable[[Progress], None] | None = None,
-        cache: str = "",
-    ) -> Run:
+        The next block has its turn when fewer samples are left than could be measured at once.
+        """
+        left = sum(map(len, block.lacking.values()))
+
+        def finished(samples: int) -> None:
+            nonlocal left
+            left -= samples
+            if left < self._plan.traffic.concurrency:
+                turn.close()
+
+        await self._gate.acquire()
+        with ExitStack() as turn:
+            turn.callback(self._gate.release)
+            finished(0)
+            return [
+                await self._evaluated(
+                    samples,
+                    [metric for metric in self._plan.metrics if metric.signature in wanted],
+                    progress=lambda _: finished(1),
+                    cache=self._cache(block.digest),
+                )
+                for wanted, samples in block.lacking.items()
+            ]
+
+    async def _evaluated(self, samples: Sequence[Sample], metrics: Sequence[Metric[Any]], **how: Any) -> Run:
         plan = self._plan
+        models: dict[str, Any] = {**self._models}
         return await aevaluate(
             samples,
             metrics=metrics,
-            **self._models,
-            cache=self._cache(cache),
+            **models,
             traffic=plan.traffic,
             repeats=plan.repeats,
             keep_vectors=plan.keep_vectors,
             redact=plan.redact,
-            progress=progress,
+            **how,
         )
 
     def _cache(self, block: str) -> Path | None:
-        """The file of a block's answered calls; a block without calls needs none."""
-        if not self._plan.cache or not block:
+        """The file of a block's answered calls."""
+        if not self._plan.cache:
             return None
         folder = Path(self._plan.cache)
         folder.mkdir(parents=True, exist_ok=True)
@@ -270,32 +240,3 @@ def _made(kind: str, given: Callable[[], Any] | str) -> Any:
         problem = f"the {kind} could not be made in an actor: {type(error).__name__}: {keyless(error, given)}"
     # outside the handler: the error must not carry the one that may hold the key
     raise ConfigError(problem)
-
-
-class _Turn:
-    """A block's turn: it comes when the block before runs dry, and goes when this one does."""
-
-    def __init__(self, gate: asyncio.Lock, samples: int, workers: int) -> None:
-        self._gate = gate
-        self._left = samples
-        self._workers = workers
-        self._is_held = False
-
-    async def comes(self) -> None:
-        """Wait for the turn."""
-        await self._gate.acquire()
-        self._is_held = True
-        if self._left < self._workers:
-            self.goes()
-
-    def goes(self) -> None:
-        """Hand the turn on, once."""
-        if self._is_held:
-            self._is_held = False
-            self._gate.release()
-
-    def sample_done(self, progress: Progress) -> None:
-        """Count a sample; when fewer are left than could be measured at once, the next block may start."""
-        self._left -= 1
-        if self._left < self._workers:
-            self.goes()

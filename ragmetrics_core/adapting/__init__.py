@@ -23,6 +23,7 @@ from ragmetrics_core.adapting._interfaces import can_only_raise
 from ragmetrics_core.adapting._judging import is_judging
 from ragmetrics_core.adapting._moment import as_now
 from ragmetrics_core.adapting._skip import Skip
+from ragmetrics_core.adapting._stages import documents_anywhere
 from ragmetrics_core.adapting._threads import Pool, harmless, in_own_thread, in_thread, lend
 from ragmetrics_core.adapting._translation import sample_of
 
@@ -46,6 +47,7 @@ __all__ = [
     "as_now",
     "can_only_raise",
     "chunks_of",
+    "documents_anywhere",
     "ending",
     "finish_reason",
     "first_taken",

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from ragmetrics_core.adapting._documents import Chunk
-from ragmetrics_core.samples import StageName
 
 __all__ = ["Call", "CapturedMessage", "CapturedRun", "Dialect", "Kind", "NamedValue", "Rules"]
 
@@ -55,7 +54,6 @@ class Call:
         inputs: what it took, as the host holds it: of a model call the request.
         outputs: what it gave: of a model call the reply; None where it gave nothing.
         query: what a search or a tool looked for; None: what `inputs` says.
-        stage: what it does to documents; None: told by what it takes and gives.
         sources: the calls whose outputs it took, where the host knows its wiring; None: it does not, and all
             that ended before this began may be one.
         began, ended: places in the order of the run's events; `ended` is None for what did not end well.
@@ -67,7 +65,6 @@ class Call:
     inputs: Any = None
     outputs: Any = None
     query: Any = None
-    stage: StageName | None = None
     sources: "Sequence[Call] | None" = None
     began: int = 0
     ended: int | None = None
@@ -78,6 +75,18 @@ class Call:
         yield self
         for child in tuple(self.children):
             yield from child.walk()
+
+    def behind(self, *, past_models: bool = True) -> "list[Call]":
+        """All calls that it was made of, each once: its sources, theirs and so on, past models or not."""
+        reached: dict[Call, None] = {}
+        waiting = list(self.sources or ())
+        while waiting:
+            call = waiting.pop()
+            if call not in reached:
+                reached[call] = None
+                if past_models or call.kind != "model":
+                    waiting += call.sources or ()
+        return list(reached)
 
 
 @dataclass(slots=True, eq=False, kw_only=True)

@@ -18,31 +18,20 @@ back. "refused": the model declined. "tool call": it called a tool instead of an
 says.
 """
 
-# The providers' own words, lower case with underscores. Sources: the references of OpenAI (Chat Completions,
-# Responses), Azure, Anthropic, Gemini and Vertex, Bedrock, Cohere, Mistral, Ollama, llama.cpp, vLLM, SGLang,
-# TGI, watsonx, DeepSeek, Zhipu, AI21 and the Vercel AI SDK.
+# The providers' own words, lower case with underscores, as far as `_LIKELY` would not read them. Sources: the
+# references of OpenAI (Chat Completions, Responses), Azure, Anthropic, Gemini and Vertex, Bedrock, Cohere,
+# Mistral, Ollama, llama.cpp, vLLM, SGLang, TGI, watsonx, DeepSeek, Zhipu, AI21 and the Vercel AI SDK.
 _SPELLINGS: Final[dict[Ending, str]] = {
-    "whole": """stop stopped stop_sequence stop_token stop_word end end_turn eos eos_token end_of_text
-        endoftext end_of_sequence complete completed completion finish finished done normal success word 1""",
-    "cut": """length max_tokens max_token max_length max_output max_output_tokens max_new_tokens
-        max_completion_tokens max_tokens_reached max_context model_length length_limit token_limit tokens
-        limit limited incomplete truncated not_finished context context_length context_length_exceeded
-        context_window_exceeded model_context_window_exceeded error error_limit error_timeout failed timeout
-        time_limit abort aborted cancelled canceled user_cancel interrupted network_error pause_turn
+    "whole": "stopped endoftext completion done normal success word 1",
+    "cut": """tokens limit limited not_finished context failed time_limit interrupted pause_turn
         insufficient_system_resource unload 2""",
-    "filtered": """content_filter content_filtered content_filtering content_policy_violation filtered safety
-        safety_filter recitation blocklist blocked prohibited_content spii language sensitive moderation
-        guardrail guardrails guardrail_intervened error_toxic toxic image_safety model_armor 3 4""",
-    "refused": "refusal refused refuse declined",
-    "tool call": """tool_call tool_calls tool_use tool_execution function_call function_calls
-        malformed_function_call unexpected_tool_call too_many_tool_calls malformed_tool_use
-        malformed_tool_call""",
-    "unknown": """null none unknown other unspecified finish_reason_unspecified error_other load 0 5""",
+    "filtered": "language error_toxic model_armor 3 4",
+    "unknown": "finish_reason_unspecified error_other",
 }
 _BY_SPELLING: Final[dict[str, Ending]] = {
     word: meaning for meaning, words in _SPELLINGS.items() for word in words.split()
 }
-# A spelling that nobody has listed yet: in this order, since "max_tool_calls_length" was cut.
+# All other spellings: in this order, since "max_tool_calls_length" was cut.
 _LIKELY: Final[tuple[tuple[str, Ending], ...]] = (
     (r"max_|_max|length|token.*limit|truncat|incomplete|exceeded|time_?out|abort|cancel|error", "cut"),
     (r"filter|safety|block|sensitiv|prohibit|guardrail|moderat|toxic|recitation|policy|spii", "filtered"),
@@ -81,13 +70,8 @@ def ending(reason: object) -> Ending:
     >>> ending("MAX_TOKENS"), ending("end_turn"), ending("FinishReason.SAFETY"), ending(None)
     ('cut', 'whole', 'filtered', 'unknown')
     """
-    if reason is None or reason == "":
-        return "unknown"
-    if type(reason) is str:
-        return _meaning(reason)
-    if isinstance(reason, bool):
-        return "unknown"
-    return _meaning(reason.name if isinstance(reason, Enum) else str(reason))
+    word = _word(reason)
+    return "unknown" if word is None else _meaning(word)
 
 
 def is_cut(reason: object) -> bool:

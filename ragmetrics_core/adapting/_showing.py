@@ -58,14 +58,12 @@ def shown_to_the_model(known: KnownRun) -> ShownChunks:
     run, request, retrieval, dialect = known.run, known.request, known.retrieval, known.dialect
     components = ", ".join(dict.fromkeys(step.call.name for step in retrieval.steps))
     named = _documents(run.sources, dialect)
+    last = [chunk for step in retrieval.last for chunk in step.chunks]
+    # the text of a tool may be anything
+    is_last_known = bool(retrieval.steps) and not (retrieval.texts_of_tools and not last)
     if request is None:
-        chunks = named
-        if chunks is None and retrieval.steps:
-            chunks = [chunk for step in retrieval.last for chunk in step.chunks]
-            if not chunks and retrieval.texts_of_tools:
-                chunks = None
-        if chunks is None:
-            chunks = _loose(run, dialect)
+        options = (named, last if is_last_known else None, _loose(run, dialect))
+        chunks = next((option for option in options if option is not None), None)
         if chunks is None:
             return ShownChunks(None, "none")
         unseen = [_marked(SoughtText("unseen", chunk.text), chunk) for chunk in once(chunks)]
@@ -75,15 +73,7 @@ def shown_to_the_model(known: KnownRun) -> ShownChunks:
     if stood:
         rule = ", ".join(dict.fromkeys([*filter(None, [components]), *(step.component for step in steps)]))
         return ShownChunks(stood, f"{rule or 'run'}, shown to {model}", steps, model)
-    if (
-        (named is not None and not named)
-        or (
-            retrieval.steps
-            and not retrieval.texts_of_tools
-            and not any(step.chunks for step in retrieval.last)
-        )
-        or _is_explained(known, request)
-    ):
+    if named == [] or (is_last_known and not last) or _is_explained(known, request):
         return ShownChunks([], f"{components or 'response'}: nothing was shown to {model}", model=model)
     if known.rules.system_message and (system := [each.text for each in request if each.role == "system"]):
         text = "\n\n".join(system)
@@ -219,8 +209,6 @@ def _made(prompt: Call, whole: str, dialect: Dialect) -> bool:
 
 def _documents(value: Any, dialect: Dialect) -> list[Chunk] | None:
     """The typed documents in a value; empty where it says that there are none, None where it does not say."""
-    if value is None:
-        return None
     held = documents_by_place(value, dialect)
     return [chunk for chunks in held.values() for chunk in chunks] if held else None
 

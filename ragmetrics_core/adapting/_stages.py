@@ -73,9 +73,8 @@ def retrieval_of(calls: Iterable[Call], dialect: Dialect, rules: Rules) -> Retri
         taken = documents_by_place(call.inputs, dialect)
         outputs = documents_by_place(call.outputs, dialect)
         places |= {name for name, chunks in (*taken.items(), *outputs.items()) if chunks and name}
-        inside = [
-            step for step in retrieval.steps if step.call in call.children or _is_inside(step.call, call)
-        ]
+        within = list(call.walk())
+        inside = [step for step in retrieval.steps if step.call in within]
         chunks = _given(
             call, outputs, {name for name, held in taken.items() if held} | places, dialect, rules
         )
@@ -94,7 +93,7 @@ def retrieval_of(calls: Iterable[Call], dialect: Dialect, rules: Rules) -> Retri
         ]
         retrieval.add(
             _Step(
-                call.stage or _name(chunks, lists, is_search=call.kind in ("retriever", "tool")),
+                _name(chunks, lists, is_search=call.kind in ("retriever", "tool")),
                 call,
                 _query(call, dialect),
                 chunks,
@@ -180,10 +179,6 @@ def _parsed(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
-
-
-def _is_inside(call: Call, outer: Call) -> bool:
-    return any(each is call for each in outer.walk())
 
 
 def _name(chunks: Sequence[Chunk], lists: Sequence[Sequence[Chunk]], *, is_search: bool) -> StageName:

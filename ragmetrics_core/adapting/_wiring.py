@@ -57,25 +57,11 @@ def messages_in(value: Any, dialect: Dialect) -> Sequence[CapturedMessage]:
 
 def calls_before(run: CapturedRun, makers: Sequence[Call]) -> list[Call]:
     """The calls that the answer was made of, in the order in which they ended."""
-    calls = [
-        call for call in run.walk() if call.ended is not None and not any(call is each for each in makers)
-    ]
-    if makers:
-        if all(call.sources is not None for call in makers):
-            wired = {id(inner) for call in _wired(makers) for inner in call.walk()}
-            calls = [call for call in calls if id(call) in wired]
-        else:
-            began = max(call.began for call in makers)
-            calls = [call for call in calls if call.ended is not None and call.ended < began]
+    calls = [call for call in run.walk() if call.ended is not None and call not in makers]
+    if makers and all(call.sources is not None for call in makers):
+        wired = {inner for maker in makers for call in maker.behind() for inner in call.walk()}
+        calls = [call for call in calls if call in wired]
+    elif makers:
+        began = max(call.began for call in makers)
+        calls = [call for call in calls if call.ended is not None and call.ended < began]
     return sorted(calls, key=lambda call: call.ended or 0)
-
-
-def _wired(makers: Sequence[Call]) -> list[Call]:
-    reached: list[Call] = []
-    waiting = [source for call in makers for source in call.sources or ()]
-    while waiting:
-        call = waiting.pop()
-        if not any(call is each for each in reached):
-            reached.append(call)
-            waiting += call.sources or ()
-    return reached

@@ -15,51 +15,34 @@ class GeminiReason(Enum):
 
 
 @pytest.mark.parametrize(
-    "spelling",
+    ("meaning", "spellings"),
     [
-        *("length", "max_tokens", "MAX_TOKENS", "FinishReason.MAX_TOKENS", "FINISH_REASON_MAX_TOKENS"),
-        *("max_output_tokens", "incomplete", "model_length", "max-tokens", "LENGTH", "token_limit", "ERROR"),
-        *("model_context_window_exceeded", "max_new_tokens", "not_finished", "abort", "maxTokens"),
-        *("some_new_length_limit", "insufficient_system_resource"),
-        *("StopReason.max_tokens", 2, GeminiReason.MAX_TOKENS),
+        (
+            "cut",
+            ["length", "max_tokens", "MAX_TOKENS", "FinishReason.MAX_TOKENS",
+             "FINISH_REASON_MAX_TOKENS", "ERROR", "max_output_tokens", "incomplete", "model_length",
+             "max-tokens", "LENGTH", "token_limit", "abort", "model_context_window_exceeded",
+             "max_new_tokens", "not_finished", "maxTokens", "some_new_length_limit",
+             "insufficient_system_resource", "StopReason.max_tokens", 2, GeminiReason.MAX_TOKENS],
+        ),
+        (
+            "whole",
+            ["stop", "STOP", "end_turn", "stop_sequence", "COMPLETE", "completed", "eos_token",
+             "endoftext", "FINISH", "FinishReason.STOP", 1, GeminiReason.STOP],
+        ),
+        (
+            "filtered",
+            ["content_filter", "content-filter", "SAFETY", "RECITATION", "PROHIBITED_CONTENT",
+             "ERROR_TOXIC", "guardrail_intervened"],
+        ),
+        ("refused", ["refusal"]),
+        ("tool call", ["tool_calls", "tool_use", "MALFORMED_FUNCTION_CALL"]),
+        ("unknown", [None, "", "null", "OTHER", "hello", "error_other", True]),
     ],
 )  # fmt: skip
-def test_every_spelling_of_a_cut_reply_is_known(spelling):
-    assert is_cut(spelling)
-
-
-@pytest.mark.parametrize(
-    "spelling",
-    ["stop", "STOP", "end_turn", "stop_sequence", "COMPLETE", "completed", "eos_token", "endoftext", "FINISH",
-     "FinishReason.STOP", 1, GeminiReason.STOP],
-)  # fmt: skip
-def test_every_spelling_of_a_stop_means_whole(spelling):
-    assert ending(spelling) == "whole"
-
-
-@pytest.mark.parametrize(
-    ("spelling", "meaning"),
-    [
-        ("content_filter", "filtered"),
-        ("content-filter", "filtered"),
-        ("SAFETY", "filtered"),
-        ("RECITATION", "filtered"),
-        ("PROHIBITED_CONTENT", "filtered"),
-        ("guardrail_intervened", "filtered"),
-        ("ERROR_TOXIC", "filtered"),
-        ("refusal", "refused"),
-        ("tool_calls", "tool call"),
-        ("tool_use", "tool call"),
-        ("MALFORMED_FUNCTION_CALL", "tool call"),
-        (None, "unknown"),
-        ("", "unknown"),
-        ("null", "unknown"),
-        ("OTHER", "unknown"),
-        ("hello", "unknown"),
-    ],
-)
-def test_a_filter_a_refusal_and_a_tool_call_are_told_apart(spelling, meaning):
-    assert ending(spelling) == meaning
+def test_every_spelling_of_every_ending_is_known(meaning, spellings):
+    assert [ending(spelling) for spelling in spellings] == [meaning] * len(spellings)
+    assert {is_cut(spelling) for spelling in spellings} == {meaning == "cut"}
 
 
 @pytest.mark.parametrize(

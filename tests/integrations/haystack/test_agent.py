@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from haystack import Document, Pipeline
+from haystack import Document
 from haystack.components.agents import Agent
 from haystack.dataclasses import ChatMessage, ToolCall
 from haystack.tools import Tool
@@ -13,7 +13,6 @@ from ragmetrics_core.live import LiveScorer
 
 from haystack_integrations.components.evaluators.ragmetrics import (
     RagMetricsAgentHook,
-    RagMetricsConnector,
     RagMetricsTracer,
 )
 from tests.integrations.haystack.mocks import MockChatGenerator
@@ -143,21 +142,6 @@ def test_the_agent_warms_the_hook_up_and_closes_it():
 
     # what was pending was finished, and can still be read
     assert [result.scores for result in hook.live.results] == [{"faithfulness": 1.0}]
-
-
-def test_an_agent_in_a_pipeline_is_scored_once_with_what_its_tools_found():
-    pipeline = Pipeline()
-    pipeline.add_component("agent", agent(tools=[tool(search)]))
-    connector = RagMetricsConnector(chat_generator="embedded")
-    pipeline.add_component("scores", connector)
-
-    result = pipeline.run({"agent": {"messages": MESSAGES}})
-
-    assert set(result) == {"agent"}
-    sample = only_sample(connector.live)
-    assert (sample.question, sample.answer, sample.contexts) == (QUESTION, TEXT, (TEXT,))
-    assert sample.labels["found_contexts"] == "search, shown to agent"
-    connector.close()
 
 
 @pytest.mark.parametrize("is_async", [False, True])

@@ -124,7 +124,7 @@ def answering_tool() -> Tool:
     )
 
 
-def agent(made: Tool, *, hooks: Any = None) -> Agent:
+def agent(made: Tool, *, hooks: Any = None, is_silent: bool = False) -> Agent:
     # an agent as a tool takes a message, the others a query
     given = (
         {"messages": [{"role": "user", "content": QUESTION}]}
@@ -135,18 +135,19 @@ def agent(made: Tool, *, hooks: Any = None) -> Agent:
         ChatMessage.from_assistant(tool_calls=[ToolCall(made.name, given)]),
         ChatMessage.from_assistant(ANSWER),
     ]
-    return Agent(chat_generator=MockChatGenerator(responses=replies), tools=[made], hooks=hooks)
+    generator = MockChatGenerator(responses=ANSWER if is_silent else replies)
+    return Agent(chat_generator=generator, tools=[made], hooks=hooks)
 
 
-def by_hook(made: Tool, messages: list[ChatMessage]) -> Sample:
+def by_hook(made: Tool, messages: list[ChatMessage], **options: Any) -> Sample:
     hook = RagMetricsAgentHook(chat_generator="embedded")
-    agent(made, hooks={"after_run": [hook]}).run(messages)
+    agent(made, hooks={"after_run": [hook]}, **options).run(messages)
     return only(hook)
 
 
-def by_connector(made: Tool, messages: list[ChatMessage]) -> Sample:
+def by_connector(made: Tool, messages: list[ChatMessage], **options: Any) -> Sample:
     pipeline = Pipeline()
-    pipeline.add_component("agent", agent(made))
+    pipeline.add_component("agent", agent(made, **options))
     connector = RagMetricsConnector(chat_generator="embedded")
     pipeline.add_component("scores", connector)
     pipeline.run({"agent": {"messages": messages}})
@@ -161,7 +162,7 @@ def only(live: Any) -> Sample:
 
 
 DOORS = pytest.mark.parametrize("sample_of", [by_hook, by_connector])
-SampleOf = Callable[[Tool, list[ChatMessage]], Sample]
+SampleOf = Callable[..., Sample]
 
 
 TOOLS_WITH_DOCUMENTS = [
@@ -224,21 +225,9 @@ def test_what_tools_returned_in_earlier_turns_belongs_to_these(sample_of: Sample
 
 @DOORS
 def test_an_answer_without_a_call_in_this_turn_has_no_contexts(sample_of: SampleOf):
-    made = text_tool()
-    silent = Agent(chat_generator=MockChatGenerator(responses=ANSWER), tools=[made])
-    hook = RagMetricsAgentHook(chat_generator="embedded")
     messages = [*EARLIER, ChatMessage.from_user(QUESTION)]
-    if sample_of is by_hook:
-        silent = Agent(chat_generator=MockChatGenerator(responses=ANSWER), tools=[made], hooks={"after_run": [hook]})
-        silent.run(messages)
-        assert only(hook).contexts is None
-        return
-    pipeline = Pipeline()
-    pipeline.add_component("agent", silent)
-    connector = RagMetricsConnector(chat_generator="embedded")
-    pipeline.add_component("scores", connector)
-    pipeline.run({"agent": {"messages": messages}})
-    assert only(connector).contexts is None
+
+    assert sample_of(text_tool(), messages, is_silent=True).contexts is None
 
 
 @DOORS

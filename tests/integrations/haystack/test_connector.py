@@ -2,16 +2,13 @@
 
 import asyncio
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Any
 
 import pytest
-from haystack import Document, Pipeline, SuperComponent, component
-from haystack.components.joiners import BranchJoiner
-from haystack.components.routers import ConditionalRouter
+from haystack import Document, Pipeline, component
 from haystack.dataclasses import ChatMessage
-from ragmetrics_core.live import LiveScorer, note_contexts
+from ragmetrics_core.live import LiveScorer
 
 from haystack_integrations.components.evaluators.ragmetrics import (
     RagMetricsEvaluator,
@@ -45,38 +42,6 @@ def test_a_connector_that_is_connected_to_nothing_scores_the_pipeline_and_change
     assert connector.live.results[0].scores == {"faithfulness": 1.0}
 
 
-def test_answers_of_an_answer_builder_are_preferred():
-    pipeline = rag_pipeline(with_answers=True)
-    connector = connected(pipeline)
-
-    pipeline.run(question_data(QUESTION, with_answers=True))
-
-    (sample,) = samples(connector)
-    assert found(sample)["found_answer"] == "answer_builder.answers, by llm"
-
-
-@pytest.mark.parametrize("way", ["run_async", "run_async_generator", "stream"])
-def test_every_asynchronous_way_to_run_is_scored_once(way: str):
-    pipeline = rag_pipeline()
-    connector = connected(pipeline)
-    data = question_data(QUESTION)
-
-    async def run() -> None:
-        if way == "run_async":
-            await pipeline.run_async(data)
-        elif way == "run_async_generator":
-            async for _ in pipeline.run_async_generator(data):
-                pass
-        else:
-            async for _ in pipeline.stream(data):
-                pass
-
-    asyncio.run(run())
-
-    (sample,) = samples(connector)
-    assert sample.answer == "Paris is the capital of France."
-
-
 def test_a_pipeline_that_runs_while_another_ones_parts_are_read_is_a_run_of_its_own():
     outer, inner = rag_pipeline(), rag_pipeline()
     scorer = LiveScorer("faithfulness", judge="embedded")
@@ -95,44 +60,6 @@ def test_a_pipeline_that_runs_while_another_ones_parts_are_read_is_a_run_of_its_
     questions = [result.sample.question for result in scorer.results]
     assert questions.count(QUESTION) == 1
     assert questions.count("What is the capital of Italy?") == parts > 1
-
-
-def test_200_runs_at_the_same_time_stay_apart_in_threads_and_tasks():
-    pipeline = rag_pipeline(MockChatGenerator(response_fn=lambda messages: messages[-1].text or ""))
-    connector = connected(pipeline)
-
-    def data(number: int) -> dict[str, Any]:
-        return question_data(f"What is the capital of France, number {number}?")
-
-    async def run_all() -> None:
-        await asyncio.gather(*(pipeline.run_async(data(number)) for number in range(100, 200)))
-
-    with ThreadPoolExecutor(16) as threads:
-        list(threads.map(lambda number: pipeline.run(data(number)), range(100)))
-    asyncio.run(run_all())
-
-    questions = [sample.question for sample in samples(connector)]
-    assert len(questions) == len(set(questions)) == 200
-    # the generator repeats its prompt, which ends in the question
-    assert all(str(each.answer).endswith(str(each.question)) for each in samples(connector))
-
-
-def test_a_super_component_and_a_pipeline_inside_of_a_component_are_counted_once():
-    inner = rag_pipeline(with_answers=True)
-    mapping = {"query": ["retriever.query", "prompt_builder.question", "answer_builder.query"]}
-    outer = Pipeline()
-    outer.add_component(
-        "rag",
-        SuperComponent(pipeline=inner, input_mapping=mapping, output_mapping={"answer_builder.answers": "found"}),
-    )
-    connector = connected(outer)
-
-    outer.run({"rag": {"query": QUESTION}})
-
-    (sample,) = samples(connector)
-    assert (sample.question, sample.answer) == (QUESTION, "Paris is the capital of France.")
-    assert len(sample.contexts or ()) == 2
-    assert found(sample)["found_contexts"] == "retriever, shown to llm"
 
 
 def test_a_connector_inside_of_an_inner_pipeline_scores_that_pipeline():
@@ -184,67 +111,6 @@ def test_what_a_component_leaves_running_asks_questions_of_its_own():
     scorer.close()
     questions = sorted(str(result.sample.question) for result in scorer.results)
     assert questions == [QUESTION, "What is the capital of Italy?"]
-
-
-def looping() -> Pipeline:
-    """The generator's first reply is refused by the router, the second one leaves the loop."""
-    pipeline = Pipeline()
-    pipeline.add_component("start", BranchJoiner(list[ChatMessage]))
-    pipeline.add_component("llm", MockChatGenerator(responses=["too vague", "Paris."]))
-    pipeline.add_component(
-        "router",
-        ConditionalRouter(
-            [
-                {
-                    "condition": "{{ replies[0].text == 'too vague' }}",
-                    "output": "{{ replies }}",
-                    "output_name": "again",
-                    "output_type": list[ChatMessage],
-                },
-                {
-                    "condition": "{{ True }}",
-                    "output": "{{ replies }}",
-                    "output_name": "done",
-                    "output_type": list[ChatMessage],
-                },
-            ],
-            unsafe=True,
-        ),
-    )
-    pipeline.connect("start", "llm.messages")
-    pipeline.connect("llm.replies", "router.replies")
-    pipeline.connect("router.again", "start")
-    return pipeline
-
-
-def test_a_loop_counts_once_with_its_last_answer():
-    pipeline = looping()
-    connector = connected(pipeline, extract={"question": "start.value"})
-
-    pipeline.run({"start": {"value": [ChatMessage.from_user(QUESTION)]}})
-
-    (sample,) = samples(connector)
-    assert sample.answer == "Paris."
-
-
-def test_a_place_that_the_user_names_is_used():
-    @component
-    class Ranker:
-        @component.output_types(documents=list[Document])
-        def run(self, documents: list[Document]) -> dict[str, Any]:
-            return {"documents": documents[:1]}
-
-    pipeline = rag_pipeline()
-    pipeline.add_component("ranker", Ranker())
-    pipeline.connect("retriever.documents", "ranker.documents")
-    connector = connected(pipeline, extract={"contexts": "ranker.documents", "question": "prompt_builder.question"})
-
-    pipeline.run(question_data(QUESTION))
-
-    (sample,) = samples(connector)
-    assert len(sample.contexts or ()) == 1
-    assert found(sample)["found_contexts"] == "extract:ranker.documents"
-    assert found(sample)["found_question"] == "extract:prompt_builder.question"
 
 
 def test_a_conversation_is_the_samples_history():
@@ -378,22 +244,3 @@ def test_calls_of_our_own_judges_are_no_samples():
     pipeline.run(question_data(QUESTION, with_answers=True) | {"batch": batch})
 
     assert [sample.question for sample in samples(connector)] == [QUESTION]
-
-
-def test_what_the_application_notes_is_what_was_retrieved():
-    @component
-    class Searching:
-        @component.output_types(replies=list[str])
-        def run(self, query: str) -> dict[str, Any]:
-            note_contexts(["Paris is the capital of France."])
-            return {"replies": ["Paris."]}
-
-    pipeline = Pipeline()
-    pipeline.add_component("llm", Searching())
-    connector = connected(pipeline)
-
-    pipeline.run({"llm": {"query": QUESTION}})
-
-    (sample,) = samples(connector)
-    assert sample.contexts == ("Paris is the capital of France.",)
-    assert found(sample)["found_contexts"] == "note_contexts"

@@ -2,12 +2,10 @@
 
 import inspect
 import json
-import threading
 from math import isnan
 from typing import Any
 
 import pytest
-from haystack import Pipeline, component
 from haystack.components.evaluators import (
     ContextRelevanceEvaluator as HaystackContextRelevanceEvaluator,
 )
@@ -90,6 +88,8 @@ def test_the_score_is_the_mean_of_the_samples_in_plain_floats():
     assert found["score"] == 0.5
     assert {type(each) for each in [found["score"], *found["individual_scores"]]} == {float}
     assert json.loads(json.dumps(found)) == found
+    # and can be recomputed from a result without a model
+    assert recompute(Record.from_json(json.dumps(found["results"][1]["record"]))).value == 0.0
 
 
 def test_meta_has_model_and_tokens_of_every_reply():
@@ -99,13 +99,6 @@ def test_meta_has_model_and_tokens_of_every_reply():
     assert len(found["meta"]) == 4
     assert {each["model"] for each in found["meta"]} == {"mock-model"}
     assert all(each["usage"]["prompt_tokens"] > 10 for each in found["meta"])
-
-
-def test_the_score_can_be_recomputed_from_a_result_without_a_model():
-    found = faithfulness().run(**INPUTS)
-
-    stored = json.dumps(found["results"][1]["record"])
-    assert recompute(Record.from_json(stored)).value == 0.0
 
 
 def test_several_metrics_go_straight_into_an_evaluation_run_result():
@@ -191,14 +184,11 @@ def test_a_failure_raises_a_value_error_as_haystacks_own_do(generator: Any):
         HaystackFaithfulnessEvaluator(chat_generator=generator, progress_bar=False),
         faithfulness(chat_generator=generator),
     ):
-        with pytest.raises(ValueError, match=r"provider is down|Expecting value|not a valid JSON|parse_error"):
+        with pytest.raises(
+            ValueError, match=r"provider is down|Expecting value|not a valid JSON|parse_error"
+        ) as raised:
             evaluator.run(**INPUTS)
-
-
-def test_a_failure_is_an_error_of_ragmetrics_too():
-    with pytest.raises(EvaluationFailed) as raised:
-        faithfulness(chat_generator=Broken()).run(**INPUTS)
-
+    assert isinstance(raised.value, EvaluationFailed)
     assert isinstance(raised.value, RagMetricsError)
 
 
@@ -228,24 +218,6 @@ def test_one_failed_sample_does_not_lose_the_others():
 
     assert found["individual_scores"][0] == 1.0
     assert "the provider is down" in found["results"][1]["reason"]
-
-
-def test_a_call_that_takes_too_long_is_a_timeout():
-    release = threading.Event()
-
-    def waits(messages: list[ChatMessage]) -> str:
-        release.wait(30)
-        return "{}"
-
-    evaluator = faithfulness(
-        chat_generator=MockChatGenerator(response_fn=waits), raise_on_failure=False, timeout=0.05, attempts=1
-    )
-    try:
-        found = evaluator.run(**INPUTS)
-    finally:
-        release.set()
-
-    assert [each["ragmetrics_status"] for each in found["results"]] == ["timeout", "timeout"]
 
 
 def test_repeats_ask_for_each_verdict_again():
@@ -343,21 +315,6 @@ def test_progress_is_shown_when_it_is_asked_for(capsys: pytest.CaptureFixture[st
     faithfulness(progress_bar=True).run(**INPUTS)
 
     assert "2/2" in capsys.readouterr().err
-
-
-def test_other_components_may_follow_a_single_metric():
-    @component
-    class Passed:
-        @component.output_types(passed=bool)
-        def run(self, score: float) -> dict[str, Any]:
-            return {"passed": score >= 0.5}
-
-    pipeline = Pipeline()
-    pipeline.add_component("faithfulness", faithfulness())
-    pipeline.add_component("passed", Passed())
-    pipeline.connect("faithfulness.score", "passed.score")
-
-    assert pipeline.run({"faithfulness": INPUTS})["passed"] == {"passed": True}
 
 
 @pytest.mark.parametrize(

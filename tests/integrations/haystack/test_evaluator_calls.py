@@ -5,7 +5,6 @@ import threading
 from typing import Any
 
 import pytest
-from haystack import Pipeline
 
 from haystack_integrations.components.evaluators.ragmetrics import AnswerSimilarityEvaluator
 from tests.integrations.haystack.asked import INPUTS, faithfulness
@@ -26,16 +25,6 @@ def test_run_and_run_async_give_equal_outputs(generator: Any):
     evaluator = faithfulness(chat_generator=generator)
 
     assert asyncio.run(evaluator.run_async(**INPUTS)) == evaluator.run(**INPUTS)
-
-
-def test_a_pipeline_runs_it_in_both_ways():
-    pipeline = Pipeline()
-    pipeline.add_component("faithfulness", faithfulness())
-
-    found = pipeline.run({"faithfulness": INPUTS})
-
-    assert found["faithfulness"]["score"] == 0.5
-    assert asyncio.run(pipeline.run_async({"faithfulness": INPUTS})) == found
 
 
 def test_as_many_calls_are_in_flight_as_the_limit_says_and_no_more():

@@ -1,6 +1,5 @@
 """What the connector's tracer forwards to the tracer that was there before."""
 
-import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -161,20 +160,6 @@ def test_the_last_connector_that_is_closed_puts_the_tracer_back():
     second.close()
 
     assert tracing.tracer.actual_tracer is before
-
-
-def test_a_logging_tracer_logs_what_it_logged_before(caplog: pytest.LogCaptureFixture):
-    tracing.enable_tracing(LoggingTracer())
-    pipeline = rag_pipeline()
-    connected(pipeline)
-
-    with caplog.at_level(logging.DEBUG, logger="haystack.tracing.logging_tracer"):
-        pipeline.run(question_data(QUESTION))
-
-    operations = [each for each in caplog.messages if each.startswith("Operation: ")]
-    # four components and the pipeline
-    assert operations.count("Operation: haystack.component.run") == 4
-    assert operations.count("Operation: haystack.pipeline.run") == 1
 
 
 def test_spans_of_opentelemetry_keep_their_parents():

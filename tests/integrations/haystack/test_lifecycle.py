@@ -157,24 +157,6 @@ def test_a_closed_part_opens_again_with_the_next_run():
     pipeline.close()
 
 
-def test_a_pipeline_of_its_own_for_each_connector_scores_with_its_own_metrics():
-    pipelines = []
-    for metrics in ("faithfulness", "context_relevance"):
-        pipeline = rag_pipeline()
-        pipeline.add_component("scores", RagMetricsConnector(metrics, chat_generator="embedded"))
-        pipelines.append(pipeline)
-
-    for pipeline in pipelines:
-        pipeline.run(question_data("What is the capital of France?"))
-
-    for pipeline, metric in zip(pipelines, ("faithfulness", "context_relevance"), strict=True):
-        connector: Any = pipeline.get_component("scores")
-        assert connector.flush()
-        (result,) = connector.live.results
-        assert set(result.scores) == {metric}
-        pipeline.close()
-
-
 @pytest.mark.integration
 def test_importing_the_package_enables_nothing_and_starts_nothing():
     code = (

@@ -251,13 +251,3 @@ def test_contexts_of_several_places_come_together_each_passage_once():
     (sample,) = samples(connector)
     assert len(set(sample.contexts or ())) == len(sample.contexts or ()) == len(sample.context_ids or ())
     assert found(sample)["found_contexts"] == "extract:prompt_builder.documents, retriever.documents"
-
-
-def test_places_survive_yaml():
-    pipeline = rag_pipeline()
-    connected(pipeline, extract={"contexts": ["retriever.documents"], "answer": "llm.replies"})
-
-    again = Pipeline.loads(pipeline.dumps(), allowed_modules=["tests.*"])
-
-    assert again.to_dict()["components"] == pipeline.to_dict()["components"]
-    again.warm_up()

@@ -274,11 +274,3 @@ def test_a_function_that_no_module_has_is_refused_when_it_is_saved():
 
     with pytest.raises(SerializationError, match="lambda"):
         evaluator.to_dict()
-
-
-def test_a_mistake_in_the_yaml_is_told_when_it_is_loaded():
-    data = RagMetricsEvaluator("faithfulness", chat_generator="embedded").to_dict()
-    data["init_parameters"]["metrics"] = "faithfullness"
-
-    with pytest.raises(ConfigError, match="did you mean 'faithfulness'"):
-        RagMetricsEvaluator.from_dict(data)

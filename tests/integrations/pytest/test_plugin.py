@@ -57,8 +57,21 @@ def run():
     return evaluate(SAMPLES, metrics="faithfulness", judge=ScriptedJudge(reply))
 
 
-def test_a_mean_at_the_minimum_passes(run):
+def test_limits_that_are_reached_pass(run):
     assert_scores(run, faithfulness=0.5)
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ({"each": {"faithfulness": 0.5}}, r"1 sample is below 0\.5 in faithfulness"),
+        ({"means": {"faithfulness/strict.1": 0.9}}, r"faithfulness/strict\.1 is 0\.500"),
+        ({"means": {"faithfulness": 0.9}, "faithfulness": 0.1}, r"is 0\.500"),
+    ],
+)
+def test_every_limit_holds_for_means_by_name_or_signature_and_for_each_sample(run, limits, message):
+    with pytest.raises(AssertionError, match=message):
+        assert_scores(run, **limits)
 
 
 def test_a_mean_below_the_minimum_opens_the_worst_score(run):
@@ -71,11 +84,6 @@ def test_a_mean_below_the_minimum_opens_the_worst_score(run):
     assert "0 / 2 = 0" in text
     assert "2. not supported: By night." in text
     assert "another year" in text
-
-
-def test_every_single_score_can_be_held_to_a_minimum(run):
-    with pytest.raises(AssertionError, match=r"1 sample is below 0\.5 in faithfulness"):
-        assert_scores(run, each={"faithfulness": 0.5})
 
 
 def test_where_lower_is_better_a_limit_is_the_highest_that_passes():
@@ -91,49 +99,66 @@ def test_where_lower_is_better_a_limit_is_the_highest_that_passes():
         assert_scores(run, each={"hallucination": 0.9})
 
 
-def test_a_metric_can_be_named_by_its_signature(run):
-    with pytest.raises(AssertionError, match=r"faithfulness/strict\.1 is 0\.500"):
-        assert_scores(run, {"faithfulness/strict.1": 0.9})
-
-
-def test_a_mean_over_what_happened_to_succeed_does_not_pass():
+@pytest.mark.parametrize(
+    ("refused", "limits", "message"),
+    [
+        ("1900", {"faithfulness": 0.8}, r"1 score failed \(1 model_error\), and 0 may"),
+        ("", {"each": {"faithfulness": 0.5}, "failures": 2}, "no sample has a score of faithfulness"),
+        ("1900", {"faithfulness": 0.8, "failures": 1}, None),
+        ("1900", {"each": {"faithfulness": 0.5}, "failures": 1}, None),
+        # it counts once under both names of its metric
+        ("1900", {"means": {"faithfulness/strict.1": 0.5}, "faithfulness": 0.5, "failures": 1}, None),
+    ],
+)
+def test_a_mean_over_what_happened_to_succeed_passes_only_where_failures_are_allowed(
+    refused, limits, message
+):
     def refuse(request):
-        return ModelRefused("401") if "1900" in str(request.variables.get("answer")) else reply(request)
+        return ModelRefused("401") if refused in str(request.variables.get("answer", "")) else reply(request)
 
     run = evaluate(SAMPLES, metrics="faithfulness", judge=ScriptedJudge(refuse))
-    with pytest.raises(AssertionError, match=r"1 score failed \(1 model_error\), and 0 may"):
-        assert_scores(run, faithfulness=0.8)
-    assert_scores(run, faithfulness=0.8, failures=1)
+    if message is None:
+        assert_scores(run, **limits)
+        return
+    with pytest.raises(AssertionError, match=message):
+        assert_scores(run, **limits)
 
 
-def test_a_sample_without_a_score_does_not_reach_a_minimum_for_each():
-    samples = [*SAMPLES, {"id": "blank", "question": "Who?", "answer": "Nobody."}]
+@pytest.mark.parametrize(
+    ("samples", "message"),
+    [
+        (
+            [*SAMPLES, {"id": "blank", "question": "Who?", "answer": "Nobody."}],
+            r"1 sample has no score of faithfulness: blank \(skipped: contexts\)",
+        ),
+        ([{**each, "contexts": None} for each in SAMPLES], "2 samples have no score of faithfulness"),
+    ],
+)
+def test_a_sample_without_a_score_does_not_reach_a_minimum_for_each(samples, message):
     run = evaluate(samples, metrics="faithfulness", judge=ScriptedJudge(reply))
-    with pytest.raises(
-        AssertionError, match=r"1 sample has no score of faithfulness: blank \(skipped: contexts\)"
-    ):
+    with pytest.raises(AssertionError, match=message):
         assert_scores(run, each={"faithfulness": 0.0})
 
 
-def test_a_minimum_for_each_does_not_pass_when_nothing_was_scored():
-    samples = [{**each, "contexts": None} for each in SAMPLES]
-    run = evaluate(samples, metrics="faithfulness", judge=ScriptedJudge(reply))
-    with pytest.raises(AssertionError, match="2 samples have no score of faithfulness"):
-        assert_scores(run, each={"faithfulness": 0.99})
+@pytest.mark.parametrize(
+    "nothing",
+    [
+        {**SAMPLES[1], "answer": ""},
+        {**SAMPLES[1], "contexts": []},
+        {"id": "bare", "answer": "In Paris.", "contexts": ["It is in Paris."]},
+    ],
+    ids=["no answer", "nothing retrieved", "no question"],
+)
+def test_samples_of_which_nothing_is_known_raise_no_mean(nothing):
+    # one of one statement supported, and one that says nothing: 1 over what has a score, 1/2 in all
+    def blank(request):
+        is_blank = request.prompt.name == "statements" and not request.variables["answer"]
+        return {"statements": [], "declined": False} if is_blank else reply(request)
 
-
-def test_failures_that_are_allowed_are_no_reason_to_pass_without_any_score():
-    run = evaluate(SAMPLES, metrics="faithfulness", judge=ScriptedJudge(lambda request: ModelRefused("401")))
-    with pytest.raises(AssertionError, match="no sample has a score of faithfulness"):
-        assert_scores(run, each={"faithfulness": 0.5}, failures=2)
-
-
-def test_an_allowed_failure_leaves_its_sample_out_of_a_minimum_for_each():
-    def refuse(request):
-        return ModelRefused("401") if "1900" in str(request.variables.get("answer")) else reply(request)
-
-    run = evaluate(SAMPLES, metrics="faithfulness", judge=ScriptedJudge(refuse))
-    assert_scores(run, each={"faithfulness": 0.5}, failures=1)
+    run = evaluate([SAMPLES[0], nothing], metrics="faithfulness", judge=ScriptedJudge(blank))
+    assert run.mean("faithfulness").value == 1.0
+    with pytest.raises(AssertionError, match=r"counted as the worst 0\.500 over 2"):
+        assert_scores(run, faithfulness=0.7)
 
 
 def test_a_score_with_missing_verdicts_counts_with_its_worse_bound():
@@ -151,14 +176,6 @@ def test_a_score_with_missing_verdicts_counts_with_its_worse_bound():
     assert_scores(run, each={"faithfulness": 0.0})
     with pytest.raises(AssertionError, match=r"1 sample is below 0\.1 in faithfulness"):
         assert_scores(run, each={"faithfulness": 0.1})
-
-
-def test_a_failed_score_counts_once_under_both_names_of_its_metric():
-    def refuse(request):
-        return ModelRefused("401") if "1900" in str(request.variables.get("answer")) else reply(request)
-
-    run = evaluate(SAMPLES, metrics="faithfulness", judge=ScriptedJudge(refuse))
-    assert_scores(run, {"faithfulness/strict.1": 0.5}, faithfulness=0.5, failures=1)
 
 
 def test_of_several_whole_measurements_the_mean_counts_and_the_worst_is_opened():
@@ -180,12 +197,9 @@ def test_of_several_whole_measurements_the_mean_counts_and_the_worst_is_opened()
     assert "faithfulness/strict.1(repetition=2) of good: 0 / 1 = 0" in str(told.value)
 
 
-def test_a_metric_that_nobody_measured_is_a_mistake(run):
+def test_an_assertion_that_asks_nothing_or_what_nobody_measured_is_a_mistake(run):
     with pytest.raises(ConfigError, match="has no metric 'context_recall'"):
         assert_scores(run, context_recall=0.5)
-
-
-def test_an_assertion_that_asks_nothing_is_a_mistake(run):
     with pytest.raises(ValueError, match="needs a limit"):
         assert_scores(run)
 
@@ -268,42 +282,11 @@ def test_a_marker_that_names_no_run_says_what_to_write(pytester: pytest.Pytester
     assert told in result.stdout.str()
 
 
-def test_answers_replaced_by_nothing_raise_the_mean_and_do_not_pass():
-    # one of one statement supported, and one answer that says nothing: 1 over what has a score, 1/2 in all
-    samples = [SAMPLES[0], {**SAMPLES[1], "answer": ""}]
-    nothing = {"statements": [], "declined": False}
-    judge = ScriptedJudge(
-        lambda request: (
-            nothing
-            if request.prompt.name == "statements" and not request.variables["answer"]
-            else reply(request)
-        )
-    )
-    run = evaluate(samples, metrics="faithfulness", judge=judge)
-    assert run.mean("faithfulness").value == 1.0
-    with pytest.raises(AssertionError, match=r"answers that say nothing counted as the worst 0\.500 over 2"):
-        assert_scores(run, faithfulness=0.7)
-
-
-def test_nothing_retrieved_does_not_raise_a_mean():
-    samples = [SAMPLES[0], {**SAMPLES[1], "contexts": []}]
-    run = evaluate(samples, metrics="faithfulness", judge=ScriptedJudge(reply))
-    with pytest.raises(AssertionError, match=r"counted as the worst 0\.500"):
-        assert_scores(run, faithfulness=0.7)
-
-
 def test_rows_that_are_no_samples_do_not_leave_a_mean_without_a_word():
     run = evaluate([SAMPLES[0], {"x": 1}], metrics="faithfulness", judge=ScriptedJudge(reply))
     with pytest.raises(AssertionError, match=r"1 row was no sample \(row 2: "):
         assert_scores(run, faithfulness=0.9)
     assert_scores(run, faithfulness=0.9, failures=1)
-
-
-def test_a_sample_without_its_question_counts_as_the_worst():
-    bare = {"id": "bare", "answer": "In Paris.", "contexts": ["It is in Paris."]}
-    run = evaluate([SAMPLES[0], bare], metrics="faithfulness", judge=ScriptedJudge(reply))
-    with pytest.raises(AssertionError, match=r"counted as the worst 0\.500 over 2 samples"):
-        assert_scores(run, faithfulness=0.9)
 
 
 def test_a_run_that_did_not_finish_does_not_pass(tmp_path):
@@ -345,17 +328,6 @@ def test_a_metric_that_was_measured_on_the_good_samples_alone_does_not_pass(tmp_
 def test_a_limit_that_no_run_could_fail_is_refused(run, limits):
     with pytest.raises(ValueError, match=r"a limit of faithfulness is a number|failures is how many"):
         assert_scores(run, **limits)
-
-
-def test_a_highest_mean_in_percent_is_refused():
-    run = evaluate(SAMPLES, metrics="hallucination", judge="embedded")
-    with pytest.raises(ValueError, match="from 0 to 1, not 10"):
-        assert_scores(run, hallucination=10)
-
-
-def test_of_two_limits_on_one_metric_both_hold(run):
-    with pytest.raises(AssertionError, match=r"is 0\.500"):
-        assert_scores(run, {"faithfulness": 0.9}, faithfulness=0.1)
 
 
 def test_beyond_doubt_the_interval_of_a_mean_must_reach_its_limit_too():

@@ -63,7 +63,9 @@ class Watched:
 def statuses(judge: Watched, first: pa.Table, second: pa.Table) -> list[str]:
     """Hand two blocks to an actor as Ray does, from two threads; the second once the first is asked about."""
     plan = WorkerPlan(
-        metrics=resolve("faithfulness"), judge=lambda: judge, traffic=Traffic(concurrency=2, timeout=60)
+        metrics=resolve("faithfulness"),
+        models={"judge": lambda: judge},
+        traffic=Traffic(concurrency=2, timeout=60),
     )
     actor = Actor(plan)
     with ThreadPoolExecutor(2) as threads:
@@ -86,5 +88,5 @@ def test_the_calls_in_flight_of_all_blocks_together_stay_within_the_limit():
 
 
 def test_a_block_without_rows_gives_no_rows():
-    plan = WorkerPlan(metrics=resolve("faithfulness"), judge="embedded")
+    plan = WorkerPlan(metrics=resolve("faithfulness"), models={"judge": "embedded"})
     assert Actor(plan)(block("a").slice(0, 0)).num_rows == 0

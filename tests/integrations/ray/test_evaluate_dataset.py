@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,11 @@ def asked(calls: Path) -> list[str]:
     return calls.read_text().splitlines() if calls.exists() else []
 
 
+def measured(samples: list[dict[str, Any]], metrics: Any = PAIR, **options: Any) -> Any:
+    """What one actor, or as many as are wanted, gives."""
+    return evaluate_dataset(ray.data.from_items(samples), metrics, **{"actors": 1} | options)
+
+
 def test_the_records_are_those_that_one_machine_writes(tmp_path):
     metrics = (*PAIR, "answer_similarity")
     run = evaluate(TELECOM, metrics=metrics, judge="embedded", embedder=HashEmbedder(), out=tmp_path / "run")
@@ -114,9 +120,7 @@ def test_the_records_are_those_that_one_machine_writes(tmp_path):
 def test_results_become_a_run_whose_every_score_is_proved(tmp_path):
     # the last sample has no answer, which both metrics need
     samples = [*rows(5), {**rows(1, first=5)[0], "answer": None}]
-    results = evaluate_dataset(
-        ray.data.from_items(samples), PAIR, judge="embedded", out=tmp_path / "out", batch_size=4
-    )
+    results = measured(samples, judge="embedded", out=tmp_path / "out", batch_size=4)
     run = to_run(tmp_path / "out", tmp_path / "run")
     of_rows = to_run(results, tmp_path / "of_rows")
 
@@ -171,10 +175,9 @@ def test_an_id_that_comes_twice_in_a_block_is_rejected_the_second_time():
 def test_a_killed_actor_is_replaced_and_its_block_is_done_again_without_a_second_row(tmp_path):
     samples, told = rows(20), tmp_path / "told"
 
-    def judge() -> Counting:
-        return Counting(tmp_path / "calls", dies_of="mast11x", told=told)
+    judge = partial(Counting, tmp_path / "calls", dies_of="mast11x", told=told)
 
-    evaluate_dataset(ray.data.from_items(samples), PAIR, judge=judge, out=tmp_path / "out", batch_size=5)
+    measured(samples, judge=judge, out=tmp_path / "out", batch_size=5)
 
     assert told.exists()
     assert keys(in_folder(tmp_path / "out")) == every(samples)
@@ -184,17 +187,12 @@ def test_a_killed_actor_is_replaced_and_its_block_is_done_again_without_a_second
 def test_what_is_finished_is_not_measured_again(tmp_path):
     samples = rows(8)
 
-    def judge() -> Counting:
-        return Counting(tmp_path / "calls")
+    judge = partial(Counting, tmp_path / "calls")
 
-    evaluate_dataset(
-        ray.data.from_items(samples), PAIR, judge=judge, out=tmp_path / "out", batch_size=3, actors=1
-    )
+    measured(samples, judge=judge, out=tmp_path / "out", batch_size=3)
     first = len(asked(tmp_path / "calls"))
     more = [*rows(2, first=8), *samples]
-    evaluate_dataset(
-        ray.data.from_items(more), PAIR, judge=judge, out=tmp_path / "out", batch_size=4, actors=1
-    )
+    measured(more, judge=judge, out=tmp_path / "out", batch_size=4)
 
     later = asked(tmp_path / "calls")[first:]
     assert later
@@ -205,13 +203,10 @@ def test_what_is_finished_is_not_measured_again(tmp_path):
 def test_what_is_finished_with_prompts_of_ones_own_is_not_measured_again(tmp_path):
     shorter = {"statements": PromptText("statements", 2, None, "", STATEMENTS.user, STATEMENTS.again)}
 
-    def judge() -> Counting:
-        return Counting(tmp_path / "calls")
+    judge = partial(Counting, tmp_path / "calls")
 
     for _ in range(2):
-        evaluate_dataset(
-            ray.data.from_items(rows(2)), PAIR, judge=judge, out=tmp_path / "out", prompts=shorter, actors=1
-        )
+        measured(rows(2), judge=judge, out=tmp_path / "out", prompts=shorter)
 
     calls = asked(tmp_path / "calls")
     assert len(calls) == len(set(calls))
@@ -239,8 +234,7 @@ def test_failed_scores_are_measured_again_and_the_others_of_the_sample_are_kept(
 
 
 def test_answered_calls_of_a_block_are_not_asked_again_when_it_has_a_journal(tmp_path):
-    def judge() -> Counting:
-        return Counting(tmp_path / "calls")
+    judge = partial(Counting, tmp_path / "calls")
 
     dataset = ray.data.from_items(rows(6))
     journal = tmp_path / "journal"
@@ -290,7 +284,7 @@ def test_a_killed_driver_loses_only_the_blocks_that_were_open(cluster, tmp_path)
     kept = {row["record"] for row in in_folder(out)}
     assert 0 < len(kept) < 2 * 8
 
-    evaluate_dataset(ray.data.from_items(samples), PAIR, judge="embedded", out=out, batch_size=2, actors=1)
+    measured(samples, judge="embedded", out=out, batch_size=2)
 
     found = in_folder(out)
     assert keys(found) == every(samples)
@@ -316,7 +310,10 @@ def test_results_of_other_metrics_or_another_judge_are_not_mixed(tmp_path):
         ({"metrics": "faithfulness"}, "faithfulness needs a judge"),
         ({"metrics": "faithfulness", "judge": lambda prompt: "yes"}, "this one has arguments"),
         ({"metrics": "faithfulness", "judge": LexicalJudge()}, "not a LexicalJudge"),
-        ({"metrics": "faithfulness", "judge": "embedded", "num_cpus": 1}, "leaves less than one for reading"),
+        (
+            {"metrics": "faithfulness", "judge": "embedded", "num_cpus": 1, "actors": 2},
+            "leaves less than one for reading",
+        ),
         ({"metrics": "faithfulness", "judge": "embedded", "actors": (3, 2)}, "the fewest and the most"),
         (
             {"metrics": "faithfulness", "judge": "embedded", "concurrency": 0},
@@ -327,22 +324,20 @@ def test_results_of_other_metrics_or_another_judge_are_not_mixed(tmp_path):
 def test_a_mistake_is_told_before_an_actor_starts(arguments, message):
     metrics = arguments.pop("metrics")
     with pytest.raises(ConfigError, match=message):
-        evaluate_dataset(ray.data.from_items(rows(1)), metrics, **arguments)
+        measured(rows(1), metrics, **arguments)
 
 
 def test_a_mistake_that_only_an_actor_can_see_is_told_as_it_is(tmp_path):
     with pytest.raises(ConfigError, match="there is no judge 'nobody'"):
-        evaluate_dataset(
-            ray.data.from_items(rows(1)), "faithfulness", judge="nobody", out=tmp_path / "out", actors=1
-        )
+        measured(rows(1), "faithfulness", judge="nobody", out=tmp_path / "out")
 
 
 def test_neither_models_nor_files_see_what_was_redacted(tmp_path):
     def redact(text: str) -> str:
         return text.replace("mast1x", "[mast]")
 
-    evaluate_dataset(
-        ray.data.from_items(rows(3)),
+    measured(
+        rows(3),
         PAIR,
         judge=lambda: Counting(tmp_path / "calls"),
         redact=redact,
@@ -354,9 +349,7 @@ def test_neither_models_nor_files_see_what_was_redacted(tmp_path):
 
 
 def test_a_record_that_was_changed_in_the_file_does_not_become_part_of_a_run(tmp_path):
-    evaluate_dataset(
-        ray.data.from_items(rows(1)), "faithfulness", judge="embedded", out=tmp_path / "out", actors=1
-    )
+    measured(rows(1), "faithfulness", judge="embedded", out=tmp_path / "out")
     (file,) = (tmp_path / "out").glob("*.parquet")
     table = pq.read_table(file)
     forged = [line.replace('"value":0.5', '"value":1.0') for line in table["record"].to_pylist()]
@@ -389,11 +382,11 @@ def test_an_empty_dataset_gives_no_rows(tmp_path):
 
 def test_a_sample_whose_content_changed_under_its_id_is_rejected_and_does_not_keep_the_old_score(tmp_path):
     out, samples = tmp_path / "out", rows(3)
-    evaluate_dataset(ray.data.from_items(samples), PAIR, judge="embedded", out=out, actors=1)
+    measured(samples, judge="embedded", out=out)
     before = {row["record"] for row in in_folder(out)}
     changed = [samples[0], {**samples[1], "answer": "It is a pole."}, samples[2]]
     for _ in range(2):  # the second time it is known already
-        evaluate_dataset(ray.data.from_items(changed), PAIR, judge="embedded", out=out, actors=1)
+        measured(changed, judge="embedded", out=out)
 
     found = in_folder(out)
     (rejected,) = [row for row in found if row["status"] == "rejected"]
@@ -403,6 +396,6 @@ def test_a_sample_whose_content_changed_under_its_id_is_rejected_and_does_not_ke
 
 
 def test_a_run_of_results_knows_where_lower_is_better(tmp_path):
-    results = evaluate_dataset(ray.data.from_items(rows(1)), "hallucination", judge="embedded", actors=1)
+    results = measured(rows(1), "hallucination", judge="embedded")
     (entry,) = to_run(results, tmp_path / "run").metrics
     assert (entry.name, entry.higher_is_better) == ("hallucination", False)

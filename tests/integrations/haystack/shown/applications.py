@@ -65,13 +65,17 @@ def pipeline_of(*edges: str, kind: Any = Pipeline, **components: Any) -> Any:
     return made
 
 
-def plain(model: BodyKeeper, kind: Any = Pipeline, **others: Any) -> Any:
-    """Retriever, prompt, generator."""
+def rag(model: BodyKeeper, *edges: str, kind: Any = Pipeline, **others: Any) -> Any:
+    """A prompt and a generator, and what else is there."""
     return pipeline_of(
-        "retriever.documents -> prompt.documents",
-        "prompt.prompt -> llm.messages",
-        kind=kind,
-        **{"retriever": retriever(), "prompt": prompt(), "llm": llm(model)} | others,
+        "prompt.prompt -> llm.messages", *edges, kind=kind, **{"prompt": prompt(), "llm": llm(model)} | others
+    )
+
+
+def plain(model: BodyKeeper, *edges: str, kind: Any = Pipeline, **others: Any) -> Any:
+    """Retriever, prompt, generator, and what else is there."""
+    return rag(
+        model, "retriever.documents -> prompt.documents", *edges, kind=kind, **{"retriever": retriever()} | others
     )
 
 
@@ -104,8 +108,9 @@ def outcome(sample: Sample) -> str:
 
 
 def running_test() -> str:
-    name = os.environ["PYTEST_CURRENT_TEST"].rpartition("::")[2].partition("[")[0].partition(" ")[0]
-    return name.removeprefix("test_").replace("_", " ")
+    name, _, case = os.environ["PYTEST_CURRENT_TEST"].rpartition("::")[2].partition(" (")[0].partition("[")
+    case = case.removesuffix("]")
+    return case if case in OUTCOMES else name.removeprefix("test_").replace("_", " ")
 
 
 def captured(pipeline: Any, data: dict[str, Any], *, run: Callable[..., Any] | None = None, **options: Any) -> Sample:

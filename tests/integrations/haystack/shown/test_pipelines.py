@@ -1,6 +1,7 @@
 """Retrieval, prompt, answer: the recorded contexts are what the request of the answer has of the corpus."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import pytest
 from haystack import Document, Pipeline, SuperComponent, component
@@ -31,181 +32,233 @@ from tests.integrations.haystack.shown.applications import (
     pipeline_of,
     plain,
     prompt,
+    rag,
     retriever,
     store,
     synchronous,
 )
 
 
-@pytest.mark.parametrize(("kind", "run"), [(Pipeline, synchronous), (AsyncPipeline, asynchronous)])
-def test_retriever_prompt_generator(kind: Any, run: Any):
-    with BodyKeeper(answering) as model:
-        sample = captured(plain(model, kind), asked(), run=run)
+class App(NamedTuple):
+    """An application, what it is asked, and the contexts to be recorded: how many, or which."""
 
-    assert_shown(sample, model, CORPUS)
-    assert (sample.question, sample.answer, len(sample.contexts or ())) == (QUESTION, ANSWER, 2)
-
-
-def test_retriever_prompt_generator_answer_builder():
-    with BodyKeeper(answering) as model:
-        pipeline = plain(model, answers=AnswerBuilder())
-        pipeline.connect("llm.replies", "answers.replies")
-        pipeline.connect("retriever.documents", "answers.documents")
-        sample = captured(pipeline, asked() | {"answers": {"query": QUESTION}})
-
-    assert_shown(sample, model, CORPUS)
-    assert len(sample.contexts or ()) == 2
+    build: Callable[[BodyKeeper], Any]
+    contexts: int | tuple[str, ...] | None
+    data: dict[str, Any] = asked()
+    reply: Callable[[str], str] = answering
+    answer: str = ANSWER
+    corpus: tuple[str, ...] = CORPUS
 
 
-def test_an_answer_builder_that_keeps_only_what_the_answer_refers_to():
-    # all that the model saw are the contexts, also what it does not refer to
-    with BodyKeeper(lambda text: "Paris [1].") as model:
-        pipeline = plain(model, answers=AnswerBuilder(reference_pattern=r"\[(\d+)\]"))
-        pipeline.connect("llm.replies", "answers.replies")
-        pipeline.connect("retriever.documents", "answers.documents")
-        sample = captured(pipeline, asked() | {"answers": {"query": QUESTION}})
+def assert_recorded(app: App, **options: Any) -> None:
+    with BodyKeeper(app.reply) as model:
+        sample = captured(app.build(model), app.data, **options)
 
-    assert_shown(sample, model, CORPUS)
-    assert len(sample.contexts or ()) == 2
+    if app.answer in [each.reply for each in model.exchanges]:
+        assert_shown(sample, model, app.corpus)
+    assert (sample.question, sample.answer) == (QUESTION, app.answer)
+    assert (len(sample.contexts or ()) if isinstance(app.contexts, int) else sample.contexts) == app.contexts
 
 
-def test_an_answer_builder_whose_pattern_takes_a_part_of_the_reply():
-    with BodyKeeper(lambda text: "Let me think. Answer: Paris.") as model:
-        pipeline = plain(model, answers=AnswerBuilder(pattern="Answer: (.*)"))
-        pipeline.connect("llm.replies", "answers.replies")
-        sample = captured(pipeline, asked() | {"answers": {"query": QUESTION}})
-
-    assert (sample.answer, len(sample.contexts or ())) == ("Paris.", 2)
+def answered(model: BodyKeeper, *edges: str, **options: Any) -> Any:
+    """With an answer builder."""
+    return plain(model, "llm.replies -> answers.replies", *edges, answers=AnswerBuilder(**options))
 
 
-def test_a_prompt_of_plain_text():
+def plain_text(model: BodyKeeper) -> Any:
     # Haystack 3 gives the text to a chat generator; before, it had generators of texts
     old = getattr(generators, "OpenAIGenerator", None)
-    with BodyKeeper(answering) as model:
-        pipeline = pipeline_of(
-            "retriever.documents -> prompt.documents",
-            f"prompt.prompt -> llm.{'prompt' if old else 'messages'}",
+    return pipeline_of(
+        "retriever.documents -> prompt.documents",
+        f"prompt.prompt -> llm.{'prompt' if old else 'messages'}",
+        "llm.replies -> answers.replies",
+        retriever=retriever(),
+        prompt=PromptBuilder(WITH_DOCUMENTS, required_variables="*"),
+        llm=llm(model, old or OpenAIChatGenerator),
+        answers=AnswerBuilder(),
+    )
+
+
+def then(model: BodyKeeper, step: Any, top_k: int = 4) -> Any:
+    """With a step between retriever and prompt."""
+    edges = ("retriever.documents -> step.documents", "step.documents -> prompt.documents")
+    return rag(model, *edges, retriever=retriever(top_k), step=step)
+
+
+def summed_up(model: BodyKeeper) -> Any:
+    return rag(
+        model,
+        "retriever.documents -> compress.documents",
+        "compress.prompt -> shorten.messages",
+        "shorten.replies -> first.replies",
+        "first.text -> prompt.summary",
+        "llm.replies -> answers.replies",
+        retriever=retriever(),
+        compress=prompt("Sum up: {% for doc in documents %}{{ doc.content }} {% endfor %}"),
+        shorten=llm(model),
+        first=First(),
+        prompt=prompt("{{ summary }} Question: {{ question }}"),
+        answers=AnswerBuilder(),
+    )
+
+
+def search_in_one(model: BodyKeeper) -> Any:
+    search = pipeline_of(
+        "retriever.documents -> ranker.documents",
+        retriever=retriever(4),
+        ranker=MetaFieldRanker(meta_field="place", top_k=2, sort_order="ascending"),
+    )
+    outputs = {"ranker.documents": "documents"}
+    wrapped = SuperComponent(search, input_mapping={"query": ["retriever.query"]}, output_mapping=outputs)
+    return plain(model, retriever=wrapped)
+
+
+@component
+class Search:
+    """A component of one's own that asks a store."""
+
+    @component.output_types(passages=list[str])
+    def run(self, query: str) -> dict[str, Any]:
+        return {"passages": [each.content for each in store().filter_documents()[:2]]}
+
+
+TO_ANSWER = "retriever.documents -> answers.documents"
+WITH_ANSWERS = asked() | {"answers": {"query": QUESTION}}
+TWICE = {name: {"query": QUESTION} for name in ("first", "second")} | {"prompt": {"question": QUESTION}}
+SUMMARY = "A summary: three capitals were named."
+NOTHING = {"field": "meta.place", "operator": "==", "value": 99}
+HISTORY = [ChatMessage.from_system("Be brief."), ChatMessage.from_user("Hello."), ChatMessage.from_assistant("Hi.")]
+OF_PASSAGES = "{% for each in passages %}{{ each }}\n{% endfor %}Question: {{ question }}"
+
+APPLICATIONS = {
+    "retriever prompt generator answer builder": App(lambda model: answered(model, TO_ANSWER), 2, WITH_ANSWERS),
+    # all that the model saw are the contexts, also what it does not refer to
+    "an answer builder that keeps only what the answer refers to": App(
+        lambda model: answered(model, TO_ANSWER, reference_pattern=r"\[(\d+)\]"),
+        2,
+        WITH_ANSWERS,
+        lambda text: "Paris [1].",
+        "Paris [1].",
+    ),
+    "an answer builder whose pattern takes a part of the reply": App(
+        lambda model: answered(model, pattern="Answer: (.*)"),
+        2,
+        WITH_ANSWERS,
+        lambda text: "Let me think. Answer: Paris.",
+        "Paris.",
+    ),
+    "a prompt of plain text": App(plain_text, 2, WITH_ANSWERS),
+    "a ranker that keeps fewer": App(
+        lambda model: then(model, MetaFieldRanker(meta_field="place", top_k=1, sort_order="ascending")), CORPUS[:1]
+    ),
+    "two retrievers and a joiner": App(
+        lambda model: rag(
+            model,
+            "first.documents -> joiner.documents",
+            "second.documents -> joiner.documents",
+            "joiner.documents -> prompt.documents",
+            first=retriever(1),
+            second=retriever(2, CORPUS[3:]),
+            joiner=DocumentJoiner(join_mode="reciprocal_rank_fusion"),
+        ),
+        3,
+        TWICE,
+    ),
+    "two retrievers without a joiner": App(
+        lambda model: rag(
+            model,
+            "first.documents -> prompt.laws",
+            "second.documents -> prompt.news",
+            first=retriever(1),
+            second=retriever(2, CORPUS[3:]),
+            prompt=prompt("{% for doc in laws + news %}{{ doc.content }}\n{% endfor %}Question: {{ question }}"),
+        ),
+        3,
+        TWICE,
+    ),
+    "a retriever that finds nothing": App(lambda model: plain(model, retriever=retriever(filters=NOTHING)), ()),
+    "a filter that drops every document": App(lambda model: then(model, Keep("Atlantis")), ()),
+    "a prompt that shows one of the documents": App(
+        lambda model: plain(model, retriever=retriever(3), prompt=prompt("{{ documents[0].content }} {{ question }}")),
+        1,
+    ),
+    # nobody can know what became of them: rewritten, or not shown
+    "a prompt that takes documents and shows none": App(
+        lambda model: plain(model, prompt=prompt("There are {{ documents | length }} documents. {{ question }}")), None
+    ),
+    # the documents go into the answer, beside what the model wrote without them
+    "a prompt that no document reaches": App(
+        lambda model: rag(
+            model,
             "llm.replies -> answers.replies",
+            TO_ANSWER,
             retriever=retriever(),
-            prompt=PromptBuilder(WITH_DOCUMENTS, required_variables="*"),
-            llm=llm(model, old or OpenAIChatGenerator),
+            prompt=prompt(WITHOUT),
             answers=AnswerBuilder(),
-        )
-        sample = captured(pipeline, asked() | {"answers": {"query": QUESTION}})
+        ),
+        (),
+        WITH_ANSWERS,
+    ),
+    "a summary of the documents by a model": App(
+        summed_up, (SUMMARY,), WITH_ANSWERS, lambda text: SUMMARY if "Sum up" in text else ANSWER
+    ),
+    "retrieval in a super component": App(search_in_one, CORPUS[:2]),
+    "documents that the caller brings": App(
+        rag,
+        CORPUS[:2],
+        {"prompt": {"documents": [Document(content=each) for each in CORPUS[:2]], "question": QUESTION}},
+    ),
+    "a store that is asked in a component of ones own": App(
+        lambda model: rag(
+            model, "retriever.passages -> prompt.passages", retriever=Search(), prompt=prompt(OF_PASSAGES)
+        ),
+        2,
+    ),
+}
 
-    assert_shown(sample, model, CORPUS)
-    assert len(sample.contexts or ()) == 2
+
+@pytest.mark.parametrize("name", APPLICATIONS)
+def test_an_application_is_recorded_as_its_model_saw_it(name: str):
+    assert_recorded(APPLICATIONS[name])
 
 
-def test_a_ranker_that_keeps_fewer():
+@pytest.mark.parametrize(("kind", "run"), [(Pipeline, synchronous), (AsyncPipeline, asynchronous)])
+def test_retriever_prompt_generator(kind: Any, run: Any):
+    assert_recorded(App(lambda model: plain(model, kind=kind), 2), run=run)
+
+
+@pytest.mark.parametrize("levels", [1, 2])
+def test_a_super_component(levels: int):
+    def wrapped(model: BodyKeeper) -> Any:
+        pipeline = plain(model)
+        mapping = {"query": ["retriever.query", "prompt.question"]}
+        output = {"llm.replies": "replies"}
+        for _ in range(levels):
+            inner = SuperComponent(pipeline, input_mapping=mapping, output_mapping=output)
+            pipeline = pipeline_of(rag=inner)
+            mapping, output = {"query": ["rag.query"]}, {"rag.replies": "replies"}
+        return pipeline
+
+    assert_recorded(App(wrapped, 2, {"rag": {"query": QUESTION}}))
+
+
+def test_a_conversation():
+    data = {"template": [*HISTORY, ChatMessage.from_user(WITH_DOCUMENTS)], "question": QUESTION}
     with BodyKeeper(answering) as model:
-        pipeline = pipeline_of(
-            "retriever.documents -> ranker.documents",
-            "ranker.documents -> prompt.documents",
-            "prompt.prompt -> llm.messages",
-            retriever=retriever(4),
-            ranker=MetaFieldRanker(meta_field="place", top_k=1, sort_order="ascending"),
-            prompt=prompt(),
-            llm=llm(model),
-        )
-        sample = captured(pipeline, asked())
+        sample = captured(plain(model), {"retriever": {"query": QUESTION}, "prompt": data})
 
     assert_shown(sample, model, CORPUS)
-    assert sample.contexts == (CORPUS[0],)
+    assert sample.question == QUESTION
 
 
 def test_a_ranker_that_reorders():
     with BodyKeeper(answering) as model:
-        pipeline = pipeline_of(
-            "retriever.documents -> ranker.documents",
-            "ranker.documents -> prompt.documents",
-            "prompt.prompt -> llm.messages",
-            retriever=retriever(4),
-            ranker=LostInTheMiddleRanker(),
-            prompt=prompt(),
-            llm=llm(model),
-        )
-        sample = captured(pipeline, asked())
+        sample = captured(then(model, LostInTheMiddleRanker()), asked())
 
     assert_shown(sample, model, CORPUS)
     shown = model.answering(ANSWER).text
     places = [shown.index(each) for each in sample.contexts or ()]
     assert (len(places), places) == (4, sorted(places))
-
-
-def test_two_retrievers_and_a_joiner():
-    with BodyKeeper(answering) as model:
-        pipeline = pipeline_of(
-            "first.documents -> joiner.documents",
-            "second.documents -> joiner.documents",
-            "joiner.documents -> prompt.documents",
-            "prompt.prompt -> llm.messages",
-            first=retriever(1),
-            second=retriever(2, CORPUS[3:]),
-            joiner=DocumentJoiner("reciprocal_rank_fusion"),
-            prompt=prompt(),
-            llm=llm(model),
-        )
-        data = {name: {"query": QUESTION} for name in ("first", "second")}
-        sample = captured(pipeline, data | {"prompt": {"question": QUESTION}})
-
-    assert_shown(sample, model, CORPUS)
-    assert len(sample.contexts or ()) == 3
-
-
-def test_two_retrievers_without_a_joiner():
-    template = "{% for doc in laws + news %}{{ doc.content }}\n{% endfor %}Question: {{ question }}"
-    with BodyKeeper(answering) as model:
-        pipeline = pipeline_of(
-            "first.documents -> prompt.laws",
-            "second.documents -> prompt.news",
-            "prompt.prompt -> llm.messages",
-            first=retriever(1),
-            second=retriever(2, CORPUS[3:]),
-            prompt=prompt(template),
-            llm=llm(model),
-        )
-        data = {name: {"query": QUESTION} for name in ("first", "second")}
-        sample = captured(pipeline, data | {"prompt": {"question": QUESTION}})
-
-    assert_shown(sample, model, CORPUS)
-    assert len(sample.contexts or ()) == 3
-
-
-def test_a_retriever_that_finds_nothing():
-    nothing = {"field": "meta.place", "operator": "==", "value": 99}
-    with BodyKeeper(answering) as model:
-        sample = captured(plain(model, retriever=retriever(filters=nothing)), asked())
-
-    assert_shown(sample, model, CORPUS)
-    assert sample.contexts == ()
-
-
-def test_a_filter_that_drops_every_document():
-    with BodyKeeper(answering) as model:
-        pipeline = pipeline_of(
-            "retriever.documents -> keep.documents",
-            "keep.documents -> prompt.documents",
-            "prompt.prompt -> llm.messages",
-            retriever=retriever(),
-            keep=Keep("Atlantis"),
-            prompt=prompt(),
-            llm=llm(model),
-        )
-        sample = captured(pipeline, asked())
-
-    assert_shown(sample, model, CORPUS)
-    assert sample.contexts == ()
-
-
-def test_a_prompt_that_shows_one_of_the_documents():
-    with BodyKeeper(answering) as model:
-        sample = captured(
-            plain(model, retriever=retriever(3), prompt=prompt("{{ documents[0].content }} {{ question }}")), asked()
-        )
-
-    assert_shown(sample, model, CORPUS)
-    assert len(sample.contexts or ()) == 1
 
 
 def test_a_prompt_that_shows_the_beginning_of_each_document():
@@ -219,111 +272,25 @@ def test_a_prompt_that_shows_the_beginning_of_each_document():
     assert sample.contexts is None or all(each in shown for each in sample.contexts)
 
 
-def test_a_prompt_that_takes_documents_and_shows_none():
-    # nobody can know what became of them: rewritten, or not shown
-    with BodyKeeper(answering) as model:
-        template = "There are {{ documents | length }} documents. Question: {{ question }}"
-        sample = captured(plain(model, prompt=prompt(template)), asked())
-
-    assert sample.contexts is None
-
-
-def test_a_prompt_that_no_document_reaches():
-    # the documents go into the answer, beside what the model wrote without them
-    with BodyKeeper(answering) as model:
-        pipeline = pipeline_of(
-            "prompt.prompt -> llm.messages",
-            "llm.replies -> answers.replies",
-            "retriever.documents -> answers.documents",
-            retriever=retriever(),
-            prompt=prompt(WITHOUT),
-            llm=llm(model),
-            answers=AnswerBuilder(),
-        )
-        sample = captured(pipeline, asked() | {"answers": {"query": QUESTION}})
-
-    assert_shown(sample, model, CORPUS)
-    assert sample.contexts == ()
-
-
 def test_windows_of_sentences_around_what_was_retrieved():
     # the prompt shows texts that no document of the retriever has
-    kept = InMemoryDocumentStore()
+    kept, pages = InMemoryDocumentStore(), InMemoryDocumentStore()
     meta = [{"source_id": "page", "split_id": n} for n in range(len(CORPUS))]
     kept.write_documents([Document(content=text, meta=each) for text, each in zip(CORPUS, meta, strict=True)])
-    pages = InMemoryDocumentStore()
     pages.write_documents([Document(content=CORPUS[1], meta=meta[1])])
-    template = "{% for each in windows %}{{ each }}\n{% endfor %}Question: {{ question }}"
     with BodyKeeper(answering) as model:
-        pipeline = pipeline_of(
+        pipeline = rag(
+            model,
             "retriever.documents -> windows.retrieved_documents",
-            "windows.context_windows -> prompt.windows",
-            "prompt.prompt -> llm.messages",
+            "windows.context_windows -> prompt.passages",
             retriever=type(retriever())(pages),
             windows=SentenceWindowRetriever(kept, window_size=1),
-            prompt=prompt(template),
-            llm=llm(model),
+            prompt=prompt(OF_PASSAGES),
         )
         sample = captured(pipeline, asked("What is the capital of Germany?"))
 
     assert_shown(sample, model, ())
     assert " ".join(sample.contexts or ()).count("capital") == 3
-
-
-def test_a_summary_of_the_documents_by_a_model():
-    summary = "A summary: three capitals were named."
-    with BodyKeeper(lambda text: summary if "Sum up" in text else ANSWER) as model:
-        pipeline = pipeline_of(
-            "retriever.documents -> compress.documents",
-            "compress.prompt -> shorten.messages",
-            "shorten.replies -> first.replies",
-            "first.text -> prompt.summary",
-            "prompt.prompt -> llm.messages",
-            "llm.replies -> answers.replies",
-            retriever=retriever(),
-            compress=prompt("Sum up: {% for doc in documents %}{{ doc.content }} {% endfor %}"),
-            shorten=llm(model),
-            first=First(),
-            prompt=prompt("{{ summary }} Question: {{ question }}"),
-            llm=llm(model),
-            answers=AnswerBuilder(),
-        )
-        data = {"retriever": {"query": QUESTION}, "answers": {"query": QUESTION}}
-        sample = captured(pipeline, data | {"prompt": {"question": QUESTION}})
-
-    assert (sample.answer, sample.contexts) == (ANSWER, (summary,))
-
-
-@pytest.mark.parametrize("levels", [1, 2])
-def test_a_super_component(levels: int):
-    with BodyKeeper(answering) as model:
-        pipeline = plain(model)
-        mapping = {"query": ["retriever.query", "prompt.question"]}
-        output = {"llm.replies": "replies"}
-        for _ in range(levels):
-            inner = SuperComponent(pipeline, input_mapping=mapping, output_mapping=output)
-            pipeline = pipeline_of(rag=inner)
-            mapping, output = {"query": ["rag.query"]}, {"rag.replies": "replies"}
-        sample = captured(pipeline, {"rag": {"query": QUESTION}})
-
-    assert_shown(sample, model, CORPUS)
-    assert (sample.question, sample.answer, len(sample.contexts or ())) == (QUESTION, ANSWER, 2)
-
-
-def test_retrieval_in_a_super_component():
-    with BodyKeeper(answering) as model:
-        search = pipeline_of(
-            "retriever.documents -> ranker.documents",
-            retriever=retriever(4),
-            ranker=MetaFieldRanker(meta_field="place", top_k=2, sort_order="ascending"),
-        )
-        wrapped = SuperComponent(
-            search, input_mapping={"query": ["retriever.query"]}, output_mapping={"ranker.documents": "documents"}
-        )
-        sample = captured(plain(model, retriever=wrapped), asked())
-
-    assert_shown(sample, model, CORPUS)
-    assert sample.contexts == CORPUS[:2]
 
 
 def test_a_generator_of_ones_own_that_takes_the_documents():
@@ -339,51 +306,3 @@ def test_a_generator_of_ones_own_that_takes_the_documents():
     # what it did with them, nobody sees
     assert len(sample.contexts or ()) == 2
     assert sample.answer == f"2 documents about {QUESTION}"
-
-
-def test_a_conversation():
-    history = [ChatMessage.from_system("Be brief."), ChatMessage.from_user("Hello."), ChatMessage.from_assistant("Hi.")]
-    with BodyKeeper(answering) as model:
-        pipeline = plain(model)
-        messages = [*history, ChatMessage.from_user(WITH_DOCUMENTS)]
-        sample = captured(
-            pipeline,
-            {"retriever": {"query": QUESTION}, "prompt": {"template": messages, "question": QUESTION}},
-        )
-
-    assert_shown(sample, model, CORPUS)
-    assert sample.question == QUESTION
-
-
-def test_documents_that_the_caller_brings():
-    documents = [Document(content=each) for each in CORPUS[:2]]
-    with BodyKeeper(answering) as model:
-        pipeline = pipeline_of("prompt.prompt -> llm.messages", prompt=prompt(), llm=llm(model))
-        sample = captured(pipeline, {"prompt": {"documents": documents, "question": QUESTION}})
-
-    assert_shown(sample, model, CORPUS)
-    assert sample.contexts == CORPUS[:2]
-
-
-def test_a_store_that_is_asked_in_a_component_of_ones_own():
-    documents = store()
-
-    @component
-    class Search:
-        @component.output_types(passages=list[str])
-        def run(self, query: str) -> dict[str, Any]:
-            return {"passages": [each.content for each in documents.filter_documents()[:2]]}
-
-    template = "{% for each in passages %}{{ each }}\n{% endfor %}Question: {{ question }}"
-    with BodyKeeper(answering) as model:
-        pipeline = pipeline_of(
-            "retriever.passages -> prompt.passages",
-            "prompt.prompt -> llm.messages",
-            retriever=Search(),
-            prompt=prompt(template),
-            llm=llm(model),
-        )
-        sample = captured(pipeline, asked())
-
-    assert_shown(sample, model, CORPUS)
-    assert len(sample.contexts or ()) == 2

@@ -39,7 +39,7 @@ def test_a_streamed_answer(kind: Any, run: Any):
 
     with BodyKeeper(answering) as model:
         streaming = llm(model, streaming_callback=hear_async if run is asynchronous else hear)
-        sample = captured(plain(model, kind, llm=streaming), asked(), run=run)
+        sample = captured(plain(model, kind=kind, llm=streaming), asked(), run=run)
 
     assert "".join(pieces) == ANSWER
     assert_shown(sample, model, CORPUS)
@@ -52,7 +52,7 @@ def test_a_pipeline_that_is_read_step_by_step():
             pass
 
     with BodyKeeper(answering) as model:
-        sample = captured(plain(model, AsyncPipeline), {}, run=lambda pipeline, _: asyncio.run(read(pipeline)))
+        sample = captured(plain(model, kind=AsyncPipeline), {}, run=lambda pipeline, _: asyncio.run(read(pipeline)))
 
     assert_shown(sample, model, CORPUS)
 
@@ -130,7 +130,7 @@ def test_two_pipelines_on_one_loop_keep_their_own():
         await asyncio.gather(*(each.run_async(asked(question)) for each in pipelines for question in QUESTIONS))
 
     with BodyKeeper(replies) as model:
-        pipelines = [plain(model, AsyncPipeline), plain(model, AsyncPipeline)]
+        pipelines = [plain(model, kind=AsyncPipeline), plain(model, kind=AsyncPipeline)]
         connectors = [connected(each) for each in pipelines]
         asyncio.run(all_at_once(pipelines))
         assert_own([each for connector in connectors for each in samples(connector)], model)

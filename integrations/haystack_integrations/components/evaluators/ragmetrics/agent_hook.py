@@ -8,12 +8,11 @@ from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 from ragmetrics_core import Sample
-from ragmetrics_core.adapting import Call, CapturedRun, in_thread, sample_of
+from ragmetrics_core.adapting import Call, CapturedRun, in_thread
 from ragmetrics_core.gate import Gate, GateDecision
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import Capture, Skip, is_judging
 
-from haystack_integrations.components.evaluators.ragmetrics.dialect import HAYSTACK
 from haystack_integrations.components.evaluators.ragmetrics.live import Live
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
 from haystack_integrations.components.evaluators.ragmetrics.settings import LIVE_COMPONENT_DEFAULTS, LiveComponentArgs
@@ -49,12 +48,10 @@ class RagMetricsAgentHook(Live):
         chat_generator: ChatGenerator | str | None = None,
         text_embedder: TextEmbedder | str | None = None,
         *,
-        scorer: str | None = None,
         gate: dict[str, float] | None = None,
         unscored: Literal["reject", "pass"] = "reject",
         rejected_answer: str = "I cannot answer this from what I found.",
         needs_contexts: bool = False,
-        name: str | None = None,
         **settings: Unpack[LiveComponentArgs],
     ) -> None:
         """
@@ -64,28 +61,24 @@ class RagMetricsAgentHook(Live):
         :param chat_generator: The judge: a chat generator of its own, not the agent's, or the name of a judge
             of ragmetrics.
         :param text_embedder: The embedder, for metrics that compare texts: a component, or a name.
-        :param scorer: The name of the model that rates pairs, for metrics that need one.
         :param gate: The least score of each metric named here, the greatest where lower is better. The agent waits for
             the scores; an answer that does not reach them is replaced and stops the run, see the class.
         :param unscored: What becomes of an answer that has no score for a metric of the gate because the judge
             failed: the gate lets it "pass" or does "reject" it. Where there was nothing to judge, it passes.
         :param rejected_answer: What the agent says instead of an answer that is rejected.
         :param needs_contexts: Leave out answers for which nothing was retrieved, counted as "no_contexts".
-        :param name: What the agent is called in the records.
-        :param settings: The live settings: `out`, `sinks`, `on_result`, `references`, `sample_rate`, `seed`,
-            `max_pending`, `overflow`, `redact` and `prompts`, and how the models are asked: `concurrency`, `timeout`,
-            `attempts`, `requests_per_minute` and `tokens_per_minute`. Functions are functions of a module; `sinks`
-            are functions that make a sink.
+        :param settings: `scorer` (the name of a model that rates pairs), `name` (what the application is called), and
+            the live settings: `out`, `sinks`, `on_result`, `references`, `sample_rate`, `seed`, `max_pending`,
+            `overflow`, `redact` and `prompts`, and how the models are asked: `concurrency`, `timeout`, `attempts`,
+            `requests_per_minute` and `tokens_per_minute`. Functions are functions of a module; `sinks` are functions
+            that make a sink.
         :raises ConfigError: There is no such metric or parameter, or a model is missing.
         """
-        self.metrics = plain(metrics)
         self.gate: dict[str, float] | None = plain(gate)
         self.unscored: Literal["reject", "pass"] = unscored
         self.rejected_answer = rejected_answer
         self.needs_contexts = needs_contexts
-        self.name = name
-        self._settle(settings, LIVE_COMPONENT_DEFAULTS)
-        self._prepare(self._configure(self.metrics, chat_generator, text_embedder, scorer=scorer))
+        self._configure(metrics, chat_generator, text_embedder, settings, LIVE_COMPONENT_DEFAULTS)
         self._gate = Gate(self.gate, self._metrics, self.unscored) if self.gate else None
 
     def run(self, state: State) -> None:
@@ -155,14 +148,11 @@ def _sample(capture: Capture) -> Sample:
     """The sample of an agent's state; the run so far knows what the model was sent for its last message."""
     messages: list[ChatMessage] = capture.history
     here: Here | None = capture.data["here"]
-    wiring = None if here is None else Wiring(here.run.root)
+    wiring = Wiring(here.run.root if here else None)
     asked = {"messages": messages[:-1]}
     run = CapturedRun(
-        calls=wiring.calls if wiring else (),
         inputs=asked,
         outputs={"messages": messages},
-        answered_by=wiring.agents_last(here.visit)
-        if wiring and here
-        else [Call(kind="model", name="agent", inputs=asked)],
+        answered_by=wiring.agents_last(here.visit) if here else [Call(kind="model", name="agent", inputs=asked)],
     )
-    return sample_of(run, HAYSTACK, wiring.rules if wiring else None)
+    return wiring.sample(run)

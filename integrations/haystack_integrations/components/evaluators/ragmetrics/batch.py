@@ -1,7 +1,7 @@
 """What all batch evaluators share: lists of inputs in, the outputs of Haystack's own evaluators out."""
 
 import asyncio
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, ClassVar, get_args
@@ -97,8 +97,7 @@ class BatchEvaluator(Configured):
         """
         samples = _samples(inputs, self._needed, self.redact)
         self.warm_up()
-        with self._threads() as executor, self._bar(len(samples)) as advance, _refused():
-            options = self._options(asynchronous=False, executor=executor, progress=advance)
+        with self._running(len(samples), asynchronous=False) as options:
             return self._outputs(evaluate(samples, **options), samples)
 
     async def run_async(self, **inputs: Any) -> dict[str, Any]:
@@ -112,26 +111,34 @@ class BatchEvaluator(Configured):
         """
         samples = _samples(inputs, self._needed, self.redact)
         await self.warm_up_async()
-        with self._threads() as executor, self._bar(len(samples)) as advance, _refused():
-            options = self._options(asynchronous=True, executor=executor, progress=advance)
+        with self._running(len(samples), asynchronous=True) as options:
             run = await aevaluate(samples, **options)
             return await asyncio.to_thread(self._outputs, run, samples)
 
-    def _options(
-        self, *, asynchronous: bool, executor: ThreadPoolExecutor, progress: Callable[[Progress], None]
-    ) -> dict[str, Any]:
-        return {
-            "metrics": self._metrics,
-            "judge": self._judge(asynchronous=asynchronous, executor=executor),
-            "embedder": self._embedder(parallel=self.concurrency, asynchronous=asynchronous, executor=executor),
-            "scorer": self.scorer,
-            "out": self.out,
-            "redact": self.redact,
-            "traffic": self._traffic,
-            "repeats": self.repeats,
-            "on_error": self.on_error,
-            "progress": progress,
-        }
+    @contextmanager
+    def _running(self, samples: int, *, asynchronous: bool) -> Generator[dict[str, Any]]:
+        """What a run is called with; a run that stopped at a failure is the error that Haystack's evaluators raise."""
+        # as many threads as calls may be in flight, whatever the machine has
+        executor = ThreadPoolExecutor(self.concurrency, thread_name_prefix="ragmetrics-haystack")
+        try:
+            with tqdm(total=samples, disable=not self.progress_bar) as bar:
+
+                def advance(progress: Progress) -> None:
+                    bar.update(progress.samples - bar.n)
+
+                yield {
+                    "metrics": self._metrics,
+                    "judge": self._judge(asynchronous=asynchronous, executor=executor),
+                    "embedder": self._embedder(parallel=self.concurrency, asynchronous=asynchronous, executor=executor),
+                    "traffic": self._traffic,
+                    "progress": advance,
+                    **{name: getattr(self, name) for name in ("scorer", "out", "redact", "repeats", "on_error")},
+                }
+        except RunStopped as error:
+            raise EvaluationFailed(str(error)) from error
+        finally:
+            # a call that ran out of time may hang in its thread, and is not waited for
+            executor.shutdown(wait=False, cancel_futures=True)
 
     def _outputs(self, run: Run, samples: Sequence[Sample]) -> dict[str, Any]:
         ids = [sample.id for sample in samples]
@@ -147,34 +154,6 @@ class BatchEvaluator(Configured):
     def _entry(self, record: Record) -> dict[str, Any]:
         """The result of one sample; drop-ins add what Haystack's own evaluator has."""
         return entry_of(record, with_record=self.include_records)
-
-    @contextmanager
-    def _threads(self) -> Generator[ThreadPoolExecutor]:
-        """Threads for the calls of this run: as many as may be in flight, whatever the machine has."""
-        executor = ThreadPoolExecutor(self.concurrency, thread_name_prefix="ragmetrics-haystack")
-        try:
-            yield executor
-        finally:
-            # a call that ran out of time may hang in its thread, and is not waited for
-            executor.shutdown(wait=False, cancel_futures=True)
-
-    @contextmanager
-    def _bar(self, samples: int) -> Generator[Callable[[Progress], None]]:
-        with tqdm(total=samples, disable=not self.progress_bar) as bar:
-
-            def advance(progress: Progress) -> None:
-                bar.update(progress.samples - bar.n)
-
-            yield advance
-
-
-@contextmanager
-def _refused() -> Generator[None]:
-    """A run that stopped at a failure, as the error that Haystack's evaluators raise."""
-    try:
-        yield
-    except RunStopped as error:
-        raise EvaluationFailed(str(error)) from error
 
 
 def _samples(inputs: Mapping[str, Any], needed: frozenset[str], redact: Redact | None) -> list[Sample]:

@@ -1,6 +1,6 @@
 """What every part of this package has: metrics as JSON, two models inside, and a round trip through YAML."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from inspect import isawaitable, signature
 from typing import Any, Self
@@ -39,34 +39,30 @@ class Configured:
 
     chat_generator: ChatGenerator | str | None
     text_embedder: TextEmbedder | str | None
-    scorer: str | None
+    scorer: str | None = None
+    metrics: Any
     prompts: str | None
     redact: Redact | None
-
-    def _settle(self, given: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
-        """
-        Keep each setting under its own name.
-
-        :raises TypeError: There is no such setting.
-        """
-        refuse_unknown(given, *defaults)
-        for name, default in defaults.items():
-            setattr(self, name, plain(given.get(name, default)))
 
     def _configure(
         self,
         metrics: MetricSettings,
         chat_generator: ChatGenerator | str | None,
         text_embedder: TextEmbedder | str | None,
-        *,
-        scorer: str | None = None,
-    ) -> tuple[Metric[Any], ...]:
+        settings: Mapping[str, Any],
+        defaults: Mapping[str, Any],
+    ) -> None:
         """
-        Make the metrics with their prompts and check that there is a model for all they ask.
+        Keep each setting under its own name, and make the metrics and check that there is a model for all they ask.
 
         :raises ConfigError: There is no such metric or prompt, or it needs another model and none is given,
             or the name of a model holds a password, which would be saved.
+        :raises TypeError: There is no such setting.
         """
+        refuse_unknown(settings, *defaults)
+        for name, default in defaults.items():
+            setattr(self, name, plain(settings.get(name, default)))
+        self.metrics = plain(metrics)
         chosen = metrics_of(metrics)
         if self.prompts is not None:
             chosen = with_prompts(chosen, self.prompts)
@@ -85,17 +81,19 @@ class Configured:
         ways = {
             "judge": (chat_generator, "chat_generator=..., a chat generator or a name,"),
             "embedder": (text_embedder, "text_embedder=..., an embedder or a name,"),
-            "scorer": (scorer, "scorer=..., which Haystack has no component for,"),
+            "scorer": (self.scorer, "scorer=..., which Haystack has no component for,"),
         }
         for kind, (given, option) in ways.items():
             if kind in needed and given is None:
                 raise missing_model(kind, needed[kind], option)
         self.chat_generator = chat_generator
         self.text_embedder = text_embedder
-        self.scorer = scorer
-        self._judge_by_name: Judge | None = None
-        self._embedder_by_name: Embedder | None = None
-        return chosen
+        self._named: dict[str, Any] = {}
+        self._prepare(chosen)
+
+    def _prepare(self, metrics: tuple[Metric[Any], ...]) -> None:
+        """Make ready what the kind of component has besides."""
+        raise NotImplementedError
 
     def _default_judge(self) -> ChatGenerator | None:
         """The judge where one is needed and none was given; None where there is no default."""
@@ -132,8 +130,7 @@ class Configured:
     def _judge(self, *, asynchronous: bool = False, executor: Executor | None = None) -> Judge | None:
         """The judge of the chat generator or of the name, or None where no metric needs one."""
         if isinstance(self.chat_generator, str):
-            self._judge_by_name = self._judge_by_name or as_judge(self.chat_generator)
-            return self._judge_by_name
+            return self._once(as_judge, self.chat_generator)
         if self.chat_generator is None:
             return None
         return HaystackJudge(self.chat_generator, asynchronous=asynchronous, executor=executor)
@@ -143,11 +140,16 @@ class Configured:
     ) -> Embedder | None:
         """The embedder of the text embedder or of the name."""
         if isinstance(self.text_embedder, str):
-            self._embedder_by_name = self._embedder_by_name or as_embedder(self.text_embedder)
-            return self._embedder_by_name
+            return self._once(as_embedder, self.text_embedder)
         if self.text_embedder is None:
             return None
         return HaystackEmbedder(self.text_embedder, parallel=parallel, asynchronous=asynchronous, executor=executor)
+
+    def _once(self, make: Callable[[str], Any], name: str) -> Any:
+        """The model of a name, the same one whenever it is asked for."""
+        if make.__name__ not in self._named:
+            self._named[make.__name__] = make(name)
+        return self._named[make.__name__]
 
     def warm_up(self) -> None:
         """Warm up the chat generator and the text embedder."""

@@ -6,14 +6,13 @@ from haystack import component
 from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
 from ragmetrics_core.keywords import unfolded
-from ragmetrics_core.live import Capture, is_judging
+from ragmetrics_core.live import is_judging
 
 from haystack_integrations.components.evaluators.ragmetrics.live import Live
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
 from haystack_integrations.components.evaluators.ragmetrics.places import Extract, check_places, places_of
 from haystack_integrations.components.evaluators.ragmetrics.settings import LIVE_COMPONENT_DEFAULTS, LiveComponentArgs
-from haystack_integrations.components.evaluators.ragmetrics.watching import HERE, WatchedRun
-from haystack_integrations.components.evaluators.ragmetrics.wiring import capture_of
+from haystack_integrations.components.evaluators.ragmetrics.watching import HERE, WatchedRun, Watcher
 
 __all__ = ["RagMetricsConnector"]
 
@@ -38,11 +37,9 @@ class RagMetricsConnector(Live):
         chat_generator: ChatGenerator | str | None = None,
         text_embedder: TextEmbedder | str | None = None,
         *,
-        scorer: str | None = None,
         extract: Extract | None = None,
         answer_from: str | None = None,
         needs_contexts: bool = False,
-        name: str | None = None,
         **settings: Unpack[LiveComponentArgs],
     ) -> None:
         """
@@ -52,7 +49,6 @@ class RagMetricsConnector(Live):
         :param chat_generator: The judge: a chat generator of its own, not the one that the pipeline answers
             with, or the name of a judge of ragmetrics.
         :param text_embedder: The embedder, for metrics that compare texts: a component, or a name.
-        :param scorer: The name of the model that rates pairs, for metrics that need one.
         :param extract: Where `question`, `contexts` and `answer` are, as "component.socket", when they are
             not found by themselves or the wrong ones are: `{"contexts": "ranker.documents"}`. Of a list of places
             the one that was filled last counts, of a question the first; contexts are taken from all. Without a
@@ -60,22 +56,21 @@ class RagMetricsConnector(Live):
         :param answer_from: The component whose output is the answer, where several models reply and no
             `AnswerBuilder` says which of them answers: the run is left out otherwise, counted as "several_answers".
         :param needs_contexts: Leave out answers for which nothing was retrieved, counted as "no_contexts".
-        :param name: What the application is called in the records.
-        :param settings: The live settings: `out`, `sinks`, `on_result`, `references`, `sample_rate`, `seed`,
-            `max_pending`, `overflow`, `redact` and `prompts`, and how the models are asked: `concurrency`, `timeout`,
-            `attempts`, `requests_per_minute` and `tokens_per_minute`. Functions are functions of a module; `sinks`
-            are functions that make a sink.
+        :param settings: `scorer` (the name of a model that rates pairs), `name` (what the application is called), and
+            the live settings: `out`, `sinks`, `on_result`, `references`, `sample_rate`, `seed`, `max_pending`,
+            `overflow`, `redact` and `prompts`, and how the models are asked: `concurrency`, `timeout`, `attempts`,
+            `requests_per_minute` and `tokens_per_minute`. Functions are functions of a module; `sinks` are functions
+            that make a sink.
         :raises ConfigError: There is no such metric or parameter, a model is missing, or `extract` names no
             place. The pipeline must have the places when it warms up.
         """
-        self.metrics = plain(metrics)
         self.extract: Extract | None = plain(extract)
         self.answer_from = answer_from
-        self._places = places_of(extract, answer_from)
         self.needs_contexts = needs_contexts
-        self.name = name
-        self._settle(settings, LIVE_COMPONENT_DEFAULTS)
-        self._prepare(self._configure(self.metrics, chat_generator, text_embedder, scorer=scorer))
+        self._configure(metrics, chat_generator, text_embedder, settings, LIVE_COMPONENT_DEFAULTS)
+        self._watcher = Watcher(
+            by=self, places=places_of(extract, answer_from), needs_contexts=needs_contexts, name=self.name
+        )
 
     def warm_up(self) -> None:
         """
@@ -83,7 +78,7 @@ class RagMetricsConnector(Live):
 
         :raises ConfigError: There is no such place.
         """
-        check_places(self._places, getattr(self, "__haystack_added_to_pipeline__", None))
+        check_places(self._watcher.places, getattr(self, "__haystack_added_to_pipeline__", None))
         Live.warm_up(self)
 
     async def warm_up_async(self) -> None:
@@ -92,7 +87,7 @@ class RagMetricsConnector(Live):
 
         :raises ConfigError: There is no such place.
         """
-        check_places(self._places, getattr(self, "__haystack_added_to_pipeline__", None))
+        check_places(self._watcher.places, getattr(self, "__haystack_added_to_pipeline__", None))
         await Live.warm_up_async(self)
 
     def run(self) -> dict[str, Any]:
@@ -105,8 +100,8 @@ class RagMetricsConnector(Live):
             here = HERE.get()
             if here is None:
                 self.live.skip("not_traced")
-            elif self not in here.run.watchers:
-                here.run.watchers.append(self)
+            elif self._watcher not in here.run.watchers:
+                here.run.watchers.append(self._watcher)
         return {}
 
     async def run_async(self) -> dict[str, Any]:
@@ -117,25 +112,17 @@ class RagMetricsConnector(Live):
         """
         return self.run()
 
-    def owns(self, run: WatchedRun) -> bool:
+    def watcher_of(self, run: WatchedRun) -> Watcher | None:
         """
-        Say whether a run is one of its pipeline's; the tracer asks.
+        Say who scores a run if it is one of its pipeline's; the tracer asks.
 
         :param run: The run, also one that ended before this component could run, or went on after it had.
-        :returns: Whether it is.
+        :returns: Its watcher; None where the run is not its own.
         """
         pipeline = getattr(self, "__haystack_added_to_pipeline__", None)
-        return (
+        is_own = (
             pipeline is not None
             and run.metadata is pipeline.metadata
             and all(visit.name in pipeline.graph for visit in run.root.children)
         )
-
-    def capture(self, run: WatchedRun) -> Capture:
-        """
-        Make a capture of a run that has ended; the tracer calls it.
-
-        :param run: The run.
-        :returns: The capture.
-        """
-        return capture_of(run, self._places, self.name, needs_contexts=self.needs_contexts)
+        return self._watcher if is_own else None

@@ -10,7 +10,7 @@ from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.runs import OnError
 
 from haystack_integrations.components.evaluators.ragmetrics.batch import BatchEvaluator
-from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
+from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings
 from haystack_integrations.components.evaluators.ragmetrics.settings import BATCH_DEFAULTS, BatchArgs
 
 __all__ = ["RagMetricsEvaluator"]
@@ -74,8 +74,7 @@ class RagMetricsEvaluator(BatchEvaluator):
             evaluator runs with `run_async`.
         :raises ConfigError: There is no such metric or parameter, or a model is missing.
         """
-        self.metrics = plain(metrics)
         self.progress_bar = progress_bar
         self.on_error = on_error
-        self._settle(settings, BATCH_DEFAULTS)
-        self._prepare(self._configure(self.metrics, chat_generator, text_embedder, scorer=scorer))
+        self.scorer = scorer
+        self._configure(metrics, chat_generator, text_embedder, settings, BATCH_DEFAULTS)

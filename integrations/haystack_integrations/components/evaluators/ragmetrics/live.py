@@ -1,6 +1,8 @@
 """What all live components share: one live scorer, made when it is first needed."""
 
 import threading
+from collections.abc import Generator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -8,12 +10,12 @@ from haystack import logging
 from ragmetrics_core import Metric
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import names_in
-from ragmetrics_core.live import LiveFace, LiveScorer, LiveSettings
+from ragmetrics_core.live import LiveFace, LiveScorer, LiveSettings, SharedLiveArgs
 
 from haystack_integrations.components.evaluators.ragmetrics.configured import Configured
-from haystack_integrations.components.evaluators.ragmetrics.settings import LiveComponentArgs, MakeSink
+from haystack_integrations.components.evaluators.ragmetrics.settings import MakeSink
 from haystack_integrations.components.evaluators.ragmetrics.tracer import RagMetricsTracer
-from haystack_integrations.components.evaluators.ragmetrics.watching import WatchedRun
+from haystack_integrations.components.evaluators.ragmetrics.watching import WatchedRun, Watcher
 
 __all__ = ["Live"]
 
@@ -31,7 +33,6 @@ class Live(LiveFace, Configured):
     The scorer's own thread asks the generator, by its `run`, whatever loop the pipeline uses.
     """
 
-    metrics: Any
     name: str | None
     sinks: list[MakeSink] | None
     concurrency: int
@@ -75,8 +76,7 @@ class Live(LiveFace, Configured):
 
     def _live_settings(self) -> dict[str, Any]:
         """The settings that need no making; the metrics have their prompts already."""
-        made = ("sinks", "prompts")
-        return {name: getattr(self, name) for name in names_in(LiveComponentArgs) if name not in made}
+        return {name: getattr(self, name) for name in ("out", *names_in(SharedLiveArgs))}
 
     def _models_by_name(self) -> dict[str, Any]:
         """Judge and embedder; those that need a key or a file are made where they are asked, and fail there."""
@@ -98,37 +98,35 @@ class Live(LiveFace, Configured):
         A model that cannot be warmed up (its key is missing, its server is down) is told once, and what it should
         judge is scored as failed: the application goes on.
         """
-        self._opened()
-        RagMetricsTracer.install().retain(self)
-        try:
+        with self._warming():
             Configured.warm_up(self)
-        except Exception as error:  # the boundary to the host: a component that raises ends its pipeline
-            self._tell_cold(error)
 
     async def warm_up_async(self) -> None:
         """Warm up like `warm_up`; the scorer's threads call `run`, not `run_async` on this loop."""
+        with self._warming():
+            await Configured.warm_up_async(self)
+            Configured.warm_up(self)
+
+    @contextmanager
+    def _warming(self) -> Generator[None]:
         self._opened()
         RagMetricsTracer.install().retain(self)
         try:
-            await Configured.warm_up_async(self)
-            Configured.warm_up(self)
+            yield
         except Exception as error:  # the boundary to the host: a component that raises ends its pipeline
-            self._tell_cold(error)
+            if not self._is_told:
+                self._is_told = True
+                told = error if self.redact is None else type(error).__name__
+                logger.warning("A model that judges cannot be warmed up, so scores will fail: {error}", error=told)
 
-    def _tell_cold(self, error: Exception) -> None:
-        if not self._is_told:
-            self._is_told = True
-            told = error if self.redact is None else type(error).__name__
-            logger.warning("A model that judges cannot be warmed up, so scores will fail: {error}", error=told)
-
-    def owns(self, run: WatchedRun) -> bool:  # noqa: ARG002  (a connector's does)
+    def watcher_of(self, run: WatchedRun) -> Watcher | None:  # noqa: ARG002  (a connector's does)
         """
         Say whether it scores a run by itself; the tracer asks.
 
         :param run: The run.
-        :returns: False: only a connector does.
+        :returns: None: only a connector does.
         """
-        return False
+        return None
 
     def flush(self, timeout: float | None = None) -> bool:
         """
@@ -139,15 +137,6 @@ class Live(LiveFace, Configured):
         """
         return self._live is None or not self._is_open or self._live.flush(timeout)
 
-    async def aflush(self, timeout: float | None = None) -> bool:
-        """
-        Wait like `flush` without blocking the loop.
-
-        :param timeout: Seconds to wait at most.
-        :returns: False when time ran out.
-        """
-        return self._live is None or not self._is_open or await self._live.aflush(timeout)
-
     def close(self, timeout: float | None = None) -> bool:
         """
         Finish what is pending, release what the models hold, and take the unused tracer away.
@@ -157,7 +146,10 @@ class Live(LiveFace, Configured):
         :param timeout: Seconds to wait at most for what is pending.
         :returns: False when time ran out.
         """
-        closing = self._to_close()
+        RagMetricsTracer.release(self)
+        with _MAKING:
+            closing = self._live if self._is_open else None
+            self._is_open = False
         done = closing is None or closing.close(timeout)
         self._release()
         return done
@@ -169,21 +161,10 @@ class Live(LiveFace, Configured):
         :param timeout: Seconds to wait at most for what is pending.
         :returns: False when time ran out.
         """
-        closing = self._to_close()
-        done = closing is None or await closing.aclose(timeout)
-        self._release()
+        done = await super().aclose(timeout)
         await self._release_async()
         return done
 
     async def close_async(self) -> None:
         """Close like `aclose`; a pipeline calls it by this name."""
         await self.aclose()
-
-    def _to_close(self) -> LiveScorer | None:
-        """The scorer, if it is open; from now on it is not, and needs no tracer."""
-        RagMetricsTracer.release(self)
-        with _MAKING:
-            if not self._is_open:
-                return None
-            self._is_open = False
-            return self._live

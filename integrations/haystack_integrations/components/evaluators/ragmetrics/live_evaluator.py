@@ -1,6 +1,6 @@
 """The evaluator that sits in a live pipeline."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import replace
@@ -11,17 +11,17 @@ from haystack import Document, component
 from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage, GeneratedAnswer
-from ragmetrics_core import Sample
-from ragmetrics_core.adapting import CapturedRun, NamedValue, chunks_of, in_thread, sample_of
+from ragmetrics_core import Record, Sample
+from ragmetrics_core.adapting import CapturedRun, NamedValue, chunks_of, in_thread
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.gate import Gate, GateDecision
+from ragmetrics_core.gate import Gate
 from ragmetrics_core.keywords import unfolded
-from ragmetrics_core.live import Capture, LiveResult
+from ragmetrics_core.live import Capture
 from ragmetrics_core.metrics import names_of
 from ragmetrics_core.records import FAILED
 from ragmetrics_core.runs import OnError
 
-from haystack_integrations.components.evaluators.ragmetrics.dialect import HAYSTACK, text_in
+from haystack_integrations.components.evaluators.ragmetrics.dialect import text_in
 from haystack_integrations.components.evaluators.ragmetrics.failures import EvaluationFailed
 from haystack_integrations.components.evaluators.ragmetrics.live import Live
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
@@ -34,11 +34,11 @@ __all__ = ["RagMetricsLiveEvaluator"]
 
 
 class _Scored(NamedTuple):
-    """An answer with what the metrics say about it; no result when it could not be scored at all."""
+    """An answer with what the metrics say about it: no record when it could not be scored at all."""
 
     answer: GeneratedAnswer
     id: str
-    result: LiveResult | None
+    records: Sequence[Record]
 
 
 @component
@@ -67,12 +67,10 @@ class RagMetricsLiveEvaluator(Live):
         chat_generator: ChatGenerator | str | None = None,
         text_embedder: TextEmbedder | str | None = None,
         *,
-        scorer: str | None = None,
         mode: Literal["background", "inline"] = "background",
         gate: dict[str, float] | None = None,
         unscored: Literal["reject", "pass"] = "reject",
         on_error: OnError = "record",
-        name: str | None = None,
         **settings: Unpack[LiveComponentArgs],
     ) -> None:
         """
@@ -82,7 +80,6 @@ class RagMetricsLiveEvaluator(Live):
         :param chat_generator: The judge: a chat generator of its own, not the one that the pipeline answers
             with, or the name of a judge of ragmetrics.
         :param text_embedder: The embedder, for metrics that compare texts: a component, or a name.
-        :param scorer: The name of the model that rates pairs, for metrics that need one.
         :param mode: "background" passes answers on at once, "inline" waits for the scores.
         :param gate: The least score of each metric named here, the greatest where lower is better (as in
             hallucination); inline only. Adds the output `rejected_answers`.
@@ -90,22 +87,19 @@ class RagMetricsLiveEvaluator(Live):
             the gate lets it "pass" or sends it to "reject". Where there was nothing to judge, it passes.
         :param on_error: "raise" stops the pipeline when the judge fails; inline only. With "record" it goes on, and
             the answer's meta says what happened.
-        :param name: What the application is called in the records.
-        :param settings: The live settings: `out`, `sinks`, `on_result`, `references`, `sample_rate`, `seed`,
-            `max_pending`, `overflow`, `redact` and `prompts`, and how the models are asked: `concurrency`, `timeout`,
-            `attempts`, `requests_per_minute` and `tokens_per_minute`. Functions are functions of a module; `sinks`
-            are functions that make a sink.
+        :param settings: `scorer` (the name of a model that rates pairs), `name` (what the application is called), and
+            the live settings: `out`, `sinks`, `on_result`, `references`, `sample_rate`, `seed`, `max_pending`,
+            `overflow`, `redact` and `prompts`, and how the models are asked: `concurrency`, `timeout`, `attempts`,
+            `requests_per_minute` and `tokens_per_minute`. Functions are functions of a module; `sinks` are functions
+            that make a sink.
         :raises ConfigError: There is no such metric or parameter, a model is missing, or an option needs the
             inline mode.
         """
-        self.metrics = plain(metrics)
         self.mode = mode
         self.gate: dict[str, float] | None = plain(gate)
         self.unscored: Literal["reject", "pass"] = unscored
         self.on_error: OnError = on_error
-        self.name = name
-        self._settle(settings, LIVE_COMPONENT_DEFAULTS)
-        self._prepare(self._configure(self.metrics, chat_generator, text_embedder, scorer=scorer))
+        self._configure(metrics, chat_generator, text_embedder, settings, LIVE_COMPONENT_DEFAULTS)
         self._check()
         types: dict[str, Any] = {"answers": list[GeneratedAnswer]}
         if mode == "inline":
@@ -208,12 +202,12 @@ class RagMetricsLiveEvaluator(Live):
             if self._raises:
                 raise
             self.live.hook_failed(error)
-            return _Scored(answer, capture.id, None)
+            return _Scored(answer, capture.id, ())
         for record in result.records if self._raises else ():
             if record.status in FAILED:
                 msg = f"{record.signature}: {record.status} ({record.reason})"
                 raise EvaluationFailed(msg)
-        return _Scored(answer, capture.id, result)
+        return _Scored(answer, capture.id, result.records)
 
     def _capture(self, answer: GeneratedAnswer, documents: list[Document] | None) -> Capture:
         here = HERE.get()
@@ -229,27 +223,30 @@ class RagMetricsLiveEvaluator(Live):
 
     def _outputs(self, scored: Sequence[_Scored]) -> dict[str, Any]:
         keys = names_of(self._metrics)
-        entries = [_entries(each, keys) for each in scored]
-        decisions = [self._decided(each) for each in scored]
-        marked = [
-            _with_meta(each.answer, _evaluation(each.id, entry, decision))
-            for each, entry, decision in zip(scored, entries, decisions, strict=True)
-        ]
-        outputs: dict[str, Any] = {
-            "scores": {key: _mean([_value(entry.get(key)) for entry in entries]) for key in keys.values()},
-            "results": [{"id": each.id, "metrics": entry} for each, entry in zip(scored, entries, strict=True)],
-        }
-        if self._gate is None:
-            return {"answers": marked, **outputs}
-        for answer, decision in zip(marked, decisions, strict=True):
-            name = "answers" if decision is None or decision.passed else "rejected_answers"
-            outputs.setdefault(name, []).append(answer)
-        return outputs
+        outputs: dict[str, Any] = {"results": []} if self._gate else {"results": [], "answers": []}
+        values: dict[str, list[float]] = {key: [] for key in keys.values()}
+        for answer, sample_id, scores in scored:
+            records = {keys[record.signature]: record for record in scores}
+            reasons = self._rejections(scores)
+            evaluation: dict[str, Any] = {"rejected": reasons} if reasons else {}
+            evaluation |= {
+                "id": sample_id,
+                "status": "scored" if records else "not_scored",
+                "scores": {key: record.value for key, record in records.items()},
+                "reasons": {key: record.reason for key, record in records.items() if record.reason},
+            }
+            outputs.setdefault("rejected_answers" if reasons else "answers", []).append(_with_meta(answer, evaluation))
+            entries = {key: entry_of(record, with_record=True) for key, record in records.items()}
+            outputs["results"].append({"id": sample_id, "metrics": entries})
+            for key, record in records.items():
+                values[key] += [] if record.value is None else [record.value]
+        return outputs | {"scores": {key: fmean(known) if known else None for key, known in values.items()}}
 
-    def _decided(self, scored: _Scored) -> GateDecision | None:
+    def _rejections(self, records: Sequence[Record]) -> list[str]:
+        """Why the gate does not let an answer pass; nothing where it does."""
         if self._gate is None:
-            return None
-        return self._gate.decide(scored.result.records) if scored.result else self._gate.failed("it was not scored")
+            return []
+        return list((self._gate.decide(records) if records else self._gate.failed("it was not scored")).reasons)
 
 
 def _answers(
@@ -272,41 +269,14 @@ def _sample(capture: Capture) -> Sample:
     if not capture.question or not str(capture.answer).strip():  # nothing that could be found in a run
         texts = None if capture.contexts is None else [chunk.text for chunk in chunks_of(capture.contexts)[0]]
         return Sample(question=capture.question or None, answer=str(capture.answer), contexts=texts)
-    root = capture.data["root"]
-    wiring = None if root is None else Wiring(root)
     run = CapturedRun(
-        calls=wiring.calls if wiring else (),
         question=NamedValue(capture.question, "query"),
         answer=NamedValue(str(capture.answer), "answer"),
         contexts=None if capture.contexts is None else NamedValue(capture.contexts, capture.data["place"]),
     )
-    return sample_of(run, HAYSTACK, wiring.rules if wiring else None)
-
-
-def _entries(scored: _Scored, keys: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    records = scored.result.records if scored.result else ()
-    return {keys[record.signature]: entry_of(record, with_record=True) for record in records}
-
-
-def _evaluation(sample_id: str, entry: Mapping[str, dict[str, Any]], decision: GateDecision | None) -> dict[str, Any]:
-    rejected = {} if decision is None or decision.passed else {"rejected": list(decision.reasons)}
-    return rejected | {
-        "id": sample_id,
-        "status": "scored" if entry else "not_scored",
-        "scores": {key: _value(each) for key, each in entry.items()},
-        "reasons": {key: each["reason"] for key, each in entry.items() if each["reason"]},
-    }
+    return Wiring(capture.data["root"]).sample(run)
 
 
 def _with_meta(answer: GeneratedAnswer, evaluation: dict[str, Any]) -> GeneratedAnswer:
     # a new object: others may hold the answer
     return replace(answer, meta={**(answer.meta or {}), "evaluation": evaluation})
-
-
-def _value(entry: Mapping[str, Any] | None) -> float | None:
-    return entry["score"] if entry and entry["status"] == "evaluated" else None
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fmean(known) if known else None

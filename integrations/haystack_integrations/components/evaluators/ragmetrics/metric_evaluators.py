@@ -83,9 +83,8 @@ class MetricEvaluator(BatchEvaluator):
         self.on_error = "raise" if raise_on_failure else "record"
         self.variant = variant
         self.parameters: dict[str, Any] | None = plain(parameters)
-        self._settle(settings, BATCH_DEFAULTS)
         setting = {"name": self.metric, "variant": variant, **(self.parameters or {})}
-        self._prepare(self._configure(setting, chat_generator, text_embedder))
+        self._configure(setting, chat_generator, text_embedder, settings, BATCH_DEFAULTS)
 
     def _default_judge(self) -> ChatGenerator:
         """The one that Haystack's evaluators take without a generator."""

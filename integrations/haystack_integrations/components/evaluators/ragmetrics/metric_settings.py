@@ -58,14 +58,13 @@ def inputs_needed(metrics: tuple[Metric[Any], ...]) -> frozenset[str]:
     :returns: The inputs' names in Haystack.
     :raises ConfigError: A metric needs what Haystack has no input for.
     """
-    needed: set[str] = set()
+    sockets = {field: socket for socket, field in FIELDS.items()}
     for metric in metrics:
         for name in metric.inputs.required():
-            if name not in FIELDS.values():
+            if name not in sockets:
                 msg = f"{metric.name} needs {name}, which a Haystack evaluator has no input for"
                 raise ConfigError(msg)
-            needed |= {socket for socket, field in FIELDS.items() if field == name}
-    return frozenset(needed)
+    return frozenset(sockets[name] for metric in metrics for name in metric.inputs.required())
 
 
 def plain(value: Any) -> Any:
@@ -75,10 +74,6 @@ def plain(value: Any) -> Any:
     :param value: Text, numbers, lists, mappings.
     :returns: The copy.
     """
-    match value:
-        case _ if is_mapping(value):
-            return {key: plain(each) for key, each in value.items()}
-        case _ if is_series(value):
-            return [plain(each) for each in value]
-        case _:
-            return value
+    if is_mapping(value):
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if is_series(value) else value

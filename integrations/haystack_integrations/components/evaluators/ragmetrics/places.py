@@ -136,11 +136,10 @@ def _inside(pipeline: PipelineBase, seen: set[int]) -> Iterator[tuple[str, _Sock
 
 
 def _below(instance: object, seen: set[int]) -> Iterator[tuple[str, _Sockets]]:
-    for value in vars(instance).values() if hasattr(instance, "__dict__") else ():
-        pipelines = value if is_series(value) and value and isinstance(value[0], PipelineBase) else [value]
-        for each in pipelines:
-            if isinstance(each, PipelineBase):
-                yield from _inside(each, seen)
+    for value in getattr(instance, "__dict__", {}).values():
+        for held in value if is_series(value) and value and isinstance(value[0], PipelineBase) else [value]:
+            if isinstance(held, PipelineBase):
+                yield from _inside(held, seen)
     if isinstance(instance, Agent):
         yield from _tools(instance, seen)
 
@@ -165,13 +164,9 @@ def _sockets(instance: object) -> _Sockets:
     if None in sides:
         return None
     # the output counts where a component passes on what it takes
-    return {name: type_ for side in sides for name, type_ in _types(side)}
-
-
-def _types(sockets: object) -> Iterator[tuple[str, Any]]:
-    for name, each in vars(sockets).items():
-        if isinstance(each, InputSocket | OutputSocket):
-            yield name, vars(each)["type"]
+    sockets = [(name, socket) for side in sides for name, socket in vars(side).items()]
+    is_socket = (InputSocket, OutputSocket)
+    return {name: vars(socket)["type"] for name, socket in sockets if isinstance(socket, is_socket)}
 
 
 def _can_hold(type_: Any, held: tuple[type, ...]) -> bool:

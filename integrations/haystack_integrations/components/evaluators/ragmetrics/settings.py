@@ -42,6 +42,12 @@ class BatchArgs(TrafficArgs, total=False):
 class LiveComponentArgs(SharedLiveArgs, total=False):
     """What the live components take as keywords: the live settings, as far as YAML can hold them."""
 
+    scorer: str | None
+    """The name of the model that rates pairs, for metrics that need one."""
+
+    name: str | None
+    """What the application is called in the records."""
+
     out: str | None
     """A run folder to write samples and records to."""
 
@@ -61,6 +67,6 @@ BATCH_DEFAULTS: Mapping[str, Any] = {
     "redact": None,
 }
 LIVE_COMPONENT_DEFAULTS: Mapping[str, Any] = {
-    **{name: LIVE_DEFAULTS[name] for name in names_in(LiveComponentArgs)},
+    **{name: LIVE_DEFAULTS.get(name) for name in names_in(LiveComponentArgs)},
     "sinks": None,
 }

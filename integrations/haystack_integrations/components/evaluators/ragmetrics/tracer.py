@@ -1,22 +1,21 @@
 """A tracer that watches runs and forwards everything to the tracer that was there before."""
 
-import sys
 import threading
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeVar
 from weakref import WeakSet
 
 from haystack import logging
+from haystack.core.errors import BreakpointException
 from haystack.tracing.tracer import NullTracer, Span, Tracer, enable_tracing
 from haystack.tracing.tracer import tracer as global_tracer
-from ragmetrics_core.live import Capture, LiveScorer, Notes, is_judging, notes_before, take_notes
+from ragmetrics_core.live import LiveScorer, Notes, is_judging, notes_before, reason_of, take_notes
 from ragmetrics_core.shapes import is_list, is_mapping
 
-from haystack_integrations.components.evaluators.ragmetrics.places import Extract, Places, Socket, places_of
+from haystack_integrations.components.evaluators.ragmetrics.places import Extract, places_of
 from haystack_integrations.components.evaluators.ragmetrics.watching import (
     AGENT,
     COMPONENT,
@@ -28,7 +27,6 @@ from haystack_integrations.components.evaluators.ragmetrics.watching import (
     Visit,
     WatchedRun,
     Watcher,
-    hand_over,
 )
 from haystack_integrations.components.evaluators.ragmetrics.wiring import capture_of
 
@@ -36,26 +34,31 @@ __all__ = ["RagMetricsTracer"]
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 # Set while a span is opened or closed by the tracer inside: one of ours further in must not count it again.
 _FORWARDING: ContextVar[bool] = ContextVar("ragmetrics_haystack_forwarding", default=False)
 _OF_INTEREST: Final = {*PIPELINES, COMPONENT, AGENT, TOOL, *GENERATORS}
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Everything:
-    """Wants the outermost runs of the process."""
+class _Forwarding:
+    """The inner tracer's opening and closing of a span, under a mark."""
 
-    live: LiveScorer
-    only: Callable[[Mapping[str, Any]], bool] | None = None
-    places: Places = field(default_factory=dict[str, tuple[Socket, ...]])
-    needs_contexts: bool = False
-    name: str | None = None
+    def __init__(self, manager: AbstractContextManager[Span]) -> None:
+        self._manager = manager
 
-    def wants(self, run: WatchedRun) -> bool:
-        return self.only is None or self.only(run.metadata or {})
+    def __enter__(self) -> Span:
+        return self._marked(self._manager.__enter__)
 
-    def capture(self, run: WatchedRun) -> Capture:
-        return capture_of(run, self.places, self.name, needs_contexts=self.needs_contexts)
+    def __exit__(self, *error: Any) -> bool | None:
+        return self._marked(self._manager.__exit__, *error)
+
+    def _marked(self, function: Callable[..., T], *args: Any) -> T:
+        token = _FORWARDING.set(True)
+        try:
+            return function(*args)
+        finally:
+            _FORWARDING.reset(token)
 
 
 class _WatchedSpan(Span):
@@ -142,7 +145,7 @@ class RagMetricsTracer(Tracer):
     _lock = threading.Lock()
     _latest: "RagMetricsTracer | None" = None
     # Haystack has one tracer: where another one came in between, the next of ours goes on with these.
-    _watchers: ClassVar[list[_Everything]] = []
+    _watchers: ClassVar[list[Watcher]] = []
     _users: ClassVar["WeakSet[Any]"] = WeakSet()
 
     def __init__(self, inner: Tracer | None = None) -> None:
@@ -202,11 +205,8 @@ class RagMetricsTracer(Tracer):
         :param name: What the application is called in the records.
         :raises ConfigError: `extract` names no place.
         """
-        self._watchers.append(
-            _Everything(
-                live=live, only=only, places=places_of(extract, answer_from), needs_contexts=needs_contexts, name=name
-            )
-        )
+        places = places_of(extract, answer_from)
+        self._watchers.append(Watcher(by=live, only=only, places=places, needs_contexts=needs_contexts, name=name))
 
     def unwatch(self, live: LiveScorer) -> None:
         """
@@ -214,7 +214,7 @@ class RagMetricsTracer(Tracer):
 
         :param live: The scorer.
         """
-        self._watchers[:] = [each for each in self._watchers if each.live is not live]
+        self._watchers[:] = [each for each in self._watchers if each.by is not live]
 
     def retain(self, user: Any) -> None:
         """
@@ -251,7 +251,8 @@ class RagMetricsTracer(Tracer):
         here, begins = None, False
         if operation_name in _OF_INTEREST and not _FORWARDING.get() and not is_judging():
             here, begins = self._here(operation_name, tags, parent_span)
-        with self._forwarded(operation_name, tags, parent_span) as inner:
+        parent = parent_span.inner if isinstance(parent_span, _WatchedSpan) else parent_span
+        with _Forwarding(self.inner.trace(operation_name, tags=tags, parent_span=parent)) as inner:
             if here is None:
                 yield inner
                 return
@@ -289,27 +290,9 @@ class RagMetricsTracer(Tracer):
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__dict__["inner"], name)
 
-    @contextmanager
-    def _forwarded(self, operation_name: str, tags: dict[str, Any] | None, parent_span: Span | None) -> Generator[Span]:
-        """The inner tracer's span; what the inner tracer raises is its own, with or without us."""
-        parent = parent_span.inner if isinstance(parent_span, _WatchedSpan) else parent_span
-        manager = self.inner.trace(operation_name, tags=tags, parent_span=parent)
-        with _forwarding():
-            span = manager.__enter__()
-        try:
-            yield span
-        except BaseException:
-            with _forwarding():
-                is_swallowed = manager.__exit__(*sys.exc_info())
-            if not is_swallowed:
-                raise
-        else:
-            with _forwarding():
-                manager.__exit__(None, None, None)
-
     def _here(self, operation: str, tags: dict[str, Any] | None, parent_span: Span | None) -> tuple[Here | None, bool]:
         """The place of a new span in the run that it belongs to, none outside of any; and whether it begins one."""
-        try:
+        with self._harmless():
             above = parent_span.here if isinstance(parent_span, _WatchedSpan) else HERE.get()
             if above is not None and above.run.has_ended:
                 above = None
@@ -334,43 +317,38 @@ class RagMetricsTracer(Tracer):
             # before Haystack 3 a pipeline's outputs were a tag, which fills while it runs
             visit.outputs = given.get("haystack.pipeline.output_data")
             return Here(run, visit), True
-        except Exception as error:  # the boundary to the host: a tracer that raises ends the pipeline
-            self._tell(error)
-            return None, False
+        return None, False
 
     def _ended(self, span: _WatchedSpan, error: BaseException | None) -> None:
-        try:
+        with self._harmless():
             if error is None and not span.has_failed:
                 span.here.visit.ended = next(span.here.run.order)
             if span.begins:
                 self._finished(span.here.run, error)
-        except Exception as problem:  # the boundary to the host: a tracer that raises ends the pipeline
-            self._tell(problem)
 
     def _finished(self, run: WatchedRun, error: BaseException | None) -> None:
         run.has_ended = True
-        watchers: list[Watcher] = list(run.watchers)
         # in a run that was interrupted, failed or resumed a component that belongs to it may not have run
         with self._lock:
-            users = list(self._users)
-        watchers += [each for each in users if each not in watchers and each.owns(run)]
-        for each in () if run.is_inner else self._watchers:
+            own = [watcher for user in self._users if (watcher := user.watcher_of(run))]
+        watchers = run.watchers + [watcher for watcher in own if watcher not in run.watchers]
+        for watcher in [*watchers, *(() if run.is_inner else self._watchers)]:
+            live = watcher.by.live
             try:
-                if each.wants(run):
-                    watchers.append(each)
-            except Exception as problem:  # the boundary to the user's predicate
-                each.live.hook_failed(problem)
-        hand_over(run, watchers, error=error)
+                if watcher.only is not None and not watcher.only(run.metadata or {}):
+                    continue
+                if error is not None:
+                    live.skip("interrupted" if isinstance(error, BreakpointException) else reason_of(error))
+                else:
+                    live.submit(capture_of(run, watcher))
+            except Exception as problem:  # the boundary to the host: what is one's does not reach the others
+                live.hook_failed(problem)
 
-    def _tell(self, error: Exception) -> None:
-        with suppress(Exception):  # the boundary to the host: not even a broken log handler may reach it
-            logger.error("A hook of ragmetrics failed: {error}", error=error, exc_info=error)
-
-
-@contextmanager
-def _forwarding() -> Generator[None]:
-    token = _FORWARDING.set(True)
-    try:
-        yield
-    finally:
-        _FORWARDING.reset(token)
+    @contextmanager
+    def _harmless(self) -> Generator[None]:
+        """The boundary to the host: a tracer that raises ends the pipeline."""
+        try:
+            yield
+        except Exception as error:
+            with suppress(Exception):  # not even a broken log handler may reach it
+                logger.error("A hook of ragmetrics failed: {error}", error=error, exc_info=error)

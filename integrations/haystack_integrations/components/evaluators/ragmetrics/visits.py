@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from haystack.dataclasses import ChatMessage, GeneratedAnswer
-from ragmetrics_core.adapting import Call, Chunk, Kind
+from ragmetrics_core.adapting import Call, Chunk, Kind, documents_anywhere
 from ragmetrics_core.shapes import is_mapping, is_series
 
 from haystack_integrations.components.evaluators.ragmetrics.dialect import HAYSTACK, parsed
@@ -94,12 +94,9 @@ def reaches(visit: Visit, receiver: str) -> bool:
     return any(receiver in visit.receivers.get(socket, ()) for socket in HAYSTACK.fields(visit.outputs))
 
 
-def holds_documents(value: Any, depth: int = 4) -> bool:
-    """Whether there are documents in it, down to a depth."""
-    if HAYSTACK.document(value) is not None:
-        return True
-    parts = value if is_series(value) else HAYSTACK.fields(value).values()
-    return bool(depth) and any(holds_documents(part, depth - 1) for part in parts)
+def holds_documents(value: Any) -> bool:
+    """Whether there are documents in it."""
+    return bool(documents_anywhere(value, HAYSTACK))
 
 
 def has(value: object, kind: type) -> bool:

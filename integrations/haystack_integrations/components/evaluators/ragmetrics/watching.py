@@ -1,14 +1,15 @@
 """What a run of a pipeline or an agent leaves behind for scoring: references, and nothing computed."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
-from haystack.core.errors import BreakpointException
 from ragmetrics_core.adapting import Chunk
-from ragmetrics_core.live import Capture, LiveScorer, Notes, reason_of
+from ragmetrics_core.live import LiveFace, Notes
+
+from haystack_integrations.components.evaluators.ragmetrics.places import Places, Socket
 
 __all__ = [
     "AGENT",
@@ -21,7 +22,6 @@ __all__ = [
     "Visit",
     "WatchedRun",
     "Watcher",
-    "hand_over",
     "noted_here",
 ]
 
@@ -34,17 +34,24 @@ TOOL: Final = "haystack.agent.step.tool"
 GENERATORS: Final = frozenset({"haystack.agent.step.llm", "haystack.chat_generator.run"})
 
 
-class Watcher(Protocol):
-    """Whoever wants runs to be scored."""
+@dataclass(frozen=True, kw_only=True)
+class Watcher:
+    """
+    Whoever wants runs to be scored.
 
-    @property
-    def live(self) -> LiveScorer:
-        """Takes the captures."""
-        ...
+    Attributes:
+        by: scores them.
+        only: takes a run's metadata and says whether it is wanted.
+        places: where the user says that fields are.
+        needs_contexts: leaves out answers for which nothing was retrieved.
+        name: what the application is called.
+    """
 
-    def capture(self, run: "WatchedRun") -> Capture:
-        """Make a capture of a finished run; called while the host waits, so it only keeps references."""
-        ...
+    by: LiveFace
+    only: Callable[[Mapping[str, Any]], bool] | None = None
+    places: Places = field(default_factory=dict[str, tuple[Socket, ...]])
+    needs_contexts: bool = False
+    name: str | None = None
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -143,21 +150,3 @@ def noted_here() -> tuple[Chunk, ...] | None:
     """
     here = HERE.get()
     return None if here is None else here.run.notes.contexts
-
-
-def hand_over(run: WatchedRun, watchers: Iterable[Watcher], *, error: BaseException | None) -> None:
-    """
-    Give a run that has ended to those who want it; an error of one does not reach the others or the host.
-
-    :param run: The run.
-    :param watchers: Who wants it.
-    :param error: What the run ended with: then it is only counted.
-    """
-    for watcher in watchers:
-        try:
-            if error is not None:
-                watcher.live.skip("interrupted" if isinstance(error, BreakpointException) else reason_of(error))
-            else:
-                watcher.live.submit(watcher.capture(run))
-        except Exception as problem:  # the boundary to the host: a tracer that raises ends the pipeline
-            watcher.live.hook_failed(problem)

@@ -24,7 +24,7 @@ from haystack_integrations.components.evaluators.ragmetrics.visits import (
     passed_on,
     reaches,
 )
-from haystack_integrations.components.evaluators.ragmetrics.watching import AGENT, PIPELINES, Visit, WatchedRun
+from haystack_integrations.components.evaluators.ragmetrics.watching import AGENT, PIPELINES, Visit, WatchedRun, Watcher
 
 __all__ = ["Wiring", "capture_of"]
 
@@ -38,19 +38,21 @@ class _Reply(NamedTuple):
     is_sure: bool = False
 
 
-def capture_of(run: WatchedRun, places: Places, name: str | None, *, needs_contexts: bool) -> Capture:
+def capture_of(run: WatchedRun, watcher: Watcher) -> Capture:
     """
-    Make a capture of a run that has ended.
+    Make a capture of a run that has ended; the host waits, so it only keeps references.
 
     :param run: The run.
-    :param places: Where the user says that fields are.
-    :param name: What the application is called.
-    :param needs_contexts: Leave it out where nothing was retrieved.
+    :param watcher: Who wants it.
     :returns: The capture.
     """
-    data = {"run": run, "places": places}
-    noted = run.notes.contexts
-    return Capture(translate=_run_sample, needs_contexts=needs_contexts, name=name, data=data, noted=noted)
+    return Capture(
+        translate=_run_sample,
+        needs_contexts=watcher.needs_contexts,
+        name=watcher.name,
+        data={"run": run, "places": watcher.places},
+        noted=run.notes.contexts,
+    )
 
 
 def _run_sample(capture: Capture) -> Sample:
@@ -60,29 +62,35 @@ def _run_sample(capture: Capture) -> Sample:
     if captured.answer is None:
         reason = "no_answer"
         raise Skip(reason)
-    return sample_of(captured, HAYSTACK, wiring.rules)
+    return wiring.sample(captured)
 
 
 class Wiring:
     """
     The calls of a run, each with the calls whose outputs it took.
 
-    :param root: The span of the pipeline or the agent.
+    :param root: The span of the pipeline or the agent; None outside of any, where no call was seen.
     """
 
-    def __init__(self, root: Visit) -> None:
+    def __init__(self, root: Visit | None) -> None:
         """Read the spans."""
-        self._root = root
-        self._made: dict[int, Call] = {}  # by the visit
-        self._visits: dict[int, Visit] = {}  # by the call
-        self._sent: dict[int, Mapping[str, Sequence[Call]]] = {}  # by the call: what it took, by socket
-        self.calls = self._inside(root, ()) if root.operation in PIPELINES else [self._call(root, {})]
+        self._made: dict[Visit, Call] = {}
+        self._visits: dict[Call, Visit] = {}
+        self._sent: dict[Call, Mapping[str, Sequence[Call]]] = {}  # what it took, by socket
+        self._root = root or Visit(operation="", tags={}, began=0)
+        self.calls = [self._call(self._root, {})] if self._root.operation == AGENT else self._inside(self._root, ())
 
-    @property
-    def rules(self) -> Rules:
-        """What a tool said is a context, unless a model wrote it."""
+    def sample(self, run: CapturedRun) -> Sample:
+        """
+        Make the sample of a run; what a tool said is a context, unless a model wrote it.
+
+        :param run: The run, as far as it is known without its calls.
+        :returns: The sample.
+        """
         tools = [call for outer in self.calls for call in outer.walk() if call.kind == "tool"]
-        return Rules(context_tools=[call.name for call in tools if not is_written(call.outputs)])
+        rules = Rules(context_tools=[call.name for call in tools if not is_written(call.outputs)])
+        run.calls = self.calls
+        return sample_of(run, HAYSTACK, rules)
 
     def run(self, inputs: Mapping[str, Any], places: Places) -> CapturedRun:
         """
@@ -99,7 +107,6 @@ class Wiring:
         rivals = list(dict.fromkeys(call.name for call in likely))
         reply = next((each for each in replies if not makers or makers[-1] in each.makers), None)
         return CapturedRun(
-            calls=self.calls,
             inputs=self._inputs(inputs, reply, makers),
             answered_by=makers,
             rivals=rivals if len(rivals) > 1 else [],
@@ -126,7 +133,7 @@ class Wiring:
         return made
 
     def _call(self, visit: Visit, sent: Mapping[str, Sequence[Call]], prompts: Collection[str] = frozenset()) -> Call:
-        sources = list({id(call): call for calls in sent.values() for call in calls}.values())
+        sources = list(dict.fromkeys(call for calls in sent.values() for call in calls))
         outputs = passed_on(visit, prompts)
         call = Call(
             kind=kind_of(visit, prompts),
@@ -137,7 +144,7 @@ class Wiring:
             began=visit.began,
             ended=visit.ended,
         )
-        self._made[id(visit)], self._visits[id(call)], self._sent[id(call)] = call, visit, sent
+        self._made[visit], self._visits[call], self._sent[call] = call, visit, sent
         call.children = [*self._inside(visit, sources), *invoked(visit, sources)]
         return call
 
@@ -154,7 +161,7 @@ class Wiring:
             for name in names:
                 of_name = [each for each in visits if each.name == name]
                 calls = [
-                    self._made[id(each)]
+                    self._made[each]
                     for each in of_name
                     if each.ended is not None and since < each.ended < visit.began and reaches(each, visit.name)
                 ]
@@ -194,14 +201,14 @@ class Wiring:
         return _Reply(text, Socket(visit.name, socket), makers, has(value, GeneratedAnswer))
 
     def _makers_of(self, visit: Visit | Call, text: str) -> list[Call]:
-        makers = self._makers(visit if isinstance(visit, Call) else self._made[id(visit)])
+        makers = self._makers(visit if isinstance(visit, Call) else self._made[visit])
         # the question that a model rewrote goes the same way as the reply
         said = [call for call in makers if _same(text, self._said(call))] if len(makers) > 1 else []
         return said or makers
 
     def _makers(self, call: Call) -> list[Call]:
         """The nearest model calls that a component's text comes from, against the edges."""
-        visit = self._visits.get(id(call))
+        visit = self._visits.get(call)
         if visit is None:
             return []
         if inner := [each for each in visit.children if each.operation in PIPELINES or each.operation == AGENT]:
@@ -212,9 +219,9 @@ class Wiring:
             return [call] if self._said(call) else []
         if call.kind in ("prompt", "retriever", "postprocessor", "tool"):
             return []
-        sent = self._sent[id(call)]
+        sent = self._sent[call]
         before = sent.get("replies") or [each for calls in sent.values() for each in calls]
-        return list({id(maker): maker for each in before for maker in self._makers(each)}.values())
+        return list(dict.fromkeys(maker for source in before for maker in self._makers(source)))
 
     def agents_last(self, agent: Visit) -> list[Call]:
         """
@@ -223,7 +230,7 @@ class Wiring:
         :param agent: The agent's span; it may be open.
         :returns: The call, if there is one.
         """
-        models = [call for visit in agent.children if (call := self._made[id(visit)]).kind == "model"]
+        models = [call for visit in agent.children if (call := self._made[visit]).kind == "model"]
         return [call for call in models[-1:] if self._said(call)]
 
     def _said(self, call: Call) -> str | None:
@@ -233,47 +240,34 @@ class Wiring:
 
     def _final(self, replies: Sequence[_Reply]) -> list[Call]:
         """The calls that made the answer: those that no other is made of; several where nothing says which."""
-        makers = list({id(call): call for reply in replies for call in reply.makers}.values())
-        before = {id(call): self._reached(call) for call in makers}
+        makers = list(dict.fromkeys(call for reply in replies for call in reply.makers))
+        before = {call: call.behind() for call in makers}
         final = [
             call
             for call in makers
             if not any(
-                id(call) in before[id(other)] and self._is_grounded(call) <= self._is_grounded(other)
-                for other in makers
+                call in before[other] and self._is_grounded(call) <= self._is_grounded(other) for other in makers
             )
         ]
         if len(final) != 1 or any(reply.is_sure for reply in replies) or self._is_grounded(final[0]):
             return final
         # a model that was shown documents, and after it one that was shown its reply: which of them answers?
         request = " ".join(each.text for each in HAYSTACK.messages(final[0].inputs))
-        models = [call for call in self._reached(final[0]).values() if call.kind == "model"]
+        models = [call for call in final[0].behind() if call.kind == "model"]
         others = [call for call in models if call.name != final[0].name and self._is_grounded(call)]
         return [*(call for call in others if _same(request, self._said(call))), *final]
 
-    def _reached(self, call: Call, *, past_models: bool = True) -> dict[int, Call]:
-        """All calls against the edges, by identity."""
-        reached: dict[int, Call] = {}
-        waiting = list(call.sources or ())
-        while waiting:
-            each = waiting.pop()
-            if id(each) not in reached:
-                reached[id(each)] = each
-                if past_models or each.kind != "model":
-                    waiting += each.sources or ()
-        return reached
-
     def _is_grounded(self, call: Call) -> bool:
         """Whether documents come to a model, other than through another model."""
-        calls = [each for each in self._reached(call, past_models=False).values() if each.kind != "model"]
-        return any(holds_documents(side) for each in calls for side in (each.inputs, each.outputs))
+        calls = [source for source in call.behind(past_models=False) if source.kind != "model"]
+        return any(holds_documents(side) for source in calls for side in (source.inputs, source.outputs))
 
     # Question and contexts
 
     def _inputs(self, inputs: Mapping[str, Any], reply: _Reply | None, makers: Sequence[Call]) -> dict[str, Any]:
         """One mapping of sockets: what was given to the components nearest to the answer goes first."""
         near = [reply.place.component] if reply else []
-        near += [call.name for maker in makers for call in self._reached(maker).values()]
+        near += [call.name for maker in makers for call in maker.behind()]
         sides = [HAYSTACK.fields(inputs.get(name)) for name in dict.fromkeys([*near, *inputs])]
         flat = {socket: value for side in reversed(sides) for socket, value in side.items()}
         if any(isinstance(value, str) or has(value, ChatMessage) for value in flat.values()):
@@ -291,6 +285,7 @@ class Wiring:
         return []
 
     def _question(self, places: Sequence[Socket]) -> NamedValue:
+        """The question at the places that the user names: the one that was filled first."""
         texts = [(text_in(_value(visit, place.socket)), place) for visit, place in self._filled(places)]
         named = [NamedValue(text, f"extract:{place}") for text, place in texts if text]
         return named[-1] if named else NamedValue("", "extract")
@@ -303,7 +298,7 @@ class Wiring:
     def _filled(self, places: Sequence[Socket]) -> Iterator[tuple[Visit | Call, Socket]]:
         """The visits of these components and tools, the latest first."""
         calls = sorted((call for outer in self.calls for call in outer.walk()), key=lambda call: call.began)
-        visits = [self._visits.get(id(call), call) for call in reversed(calls)]
+        visits = [self._visits.get(call, call) for call in reversed(calls)]
         return ((visit, place) for visit in visits for place in places if visit.name == place.component)
 
 
