@@ -1,6 +1,7 @@
 """Names that options take: of tools that give contexts, of metadata that become labels."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import UserDict
+from collections.abc import Iterable
 
 from langchain_core.tools import BaseTool
 
@@ -18,7 +19,7 @@ _WAYS = (
 )
 
 
-class ContextWays(Mapping[str, str]):
+class ContextWays(UserDict[str, str]):
     """How a sample gets contexts, for the warning when none of the first captures had any.
 
     Where tools are named that were never called, it says which ones were.
@@ -31,26 +32,18 @@ class ContextWays(Mapping[str, str]):
     """
 
     def __init__(self, names: Iterable[str] = ()) -> None:
+        super().__init__(contexts=_WAYS)
         self._names = tuple(names)
         self.called: set[str] = set()
 
     def __getitem__(self, field: str) -> str:
         """The ways to give a field."""
-        if field != "contexts":
-            raise KeyError(field)
+        ways = super().__getitem__(field)
         unknown = [name for name in self._names if name not in self.called]
         if not unknown or not self.called:
-            return _WAYS
+            return ways
         named, called = (", ".join(map(repr, sorted(each))) for each in (unknown, self.called))
-        return f"context_tools names {named}, but the tools that were called are {called}; or {_WAYS}"
-
-    def __iter__(self) -> Iterator[str]:
-        """The fields."""
-        return iter(("contexts",))
-
-    def __len__(self) -> int:
-        """How many fields."""
-        return 1
+        return f"context_tools names {named}, but the tools that were called are {called}; or {ways}"
 
 
 def tool_names(tools: ContextTools) -> tuple[str, ...]:
