@@ -206,8 +206,5 @@ def name_of(model: object, bound: Mapping[str, Any]) -> ForeignName:
 
 
 def _first_text(bound: Mapping[str, Any], model: object, names: tuple[str, ...]) -> str | None:
-    for name in names:
-        value = bound.get(name, getattr(model, name, None))
-        if isinstance(value, str) and value:
-            return value
-    return None
+    values = (bound.get(name, getattr(model, name, None)) for name in names)
+    return next((value for value in values if isinstance(value, str) and value), None)

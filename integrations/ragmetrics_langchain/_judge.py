@@ -94,7 +94,7 @@ class LangChainJudge(ForeignJudge):
             held_to = name if "tools" in _unbound(draws[0])[1] else "json_schema"
         call = asyncio.gather(*[_asked(each, messages, config, is_bound=is_bound) for each in draws])
         replies = await foreign_answer(call, lambda error: as_model_error(error, self.identity, model))
-        if len(replies) > 1 and len({_id(reply) for reply in replies} - {None}) == 1:
+        if len(replies) > 1 and len({getattr(reply, "id", None) for reply in replies} - {None}) == 1:
             self._warn("gave the same message for several draws")
         return [_completion(reply, self.identity, held_to) for reply in replies]
 
@@ -191,10 +191,6 @@ def _held(model: Model, schema: Mapping[str, Any]) -> Any:
         return chain.first
     except Exception as error:  # the boundary to the provider's code, which may know other ways only
         raise ModelRefused(f"{type(model).__name__} takes no schema: {error}") from None
-
-
-def _id(reply: Any) -> str | None:
-    return reply.id if isinstance(reply, BaseMessage) else None
 
 
 def _completion(reply: Any, identity: str, held_to: str | None) -> Completion:

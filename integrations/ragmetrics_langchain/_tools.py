@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from langchain_core.tools import BaseTool
 
+from ragmetrics_core.adapting import Rules
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.shapes import is_iterable, is_mapping
 
@@ -25,24 +26,20 @@ class ContextWays(UserDict[str, str]):
     Where tools are named that were never called, it says which ones were.
 
     Args:
-        names: the tools whose text is a context.
-
-    Attributes:
-        called: names of tools that were called where no contexts were found.
+        rules: the tools whose text is a context, and which were called where no contexts were found.
     """
 
-    def __init__(self, names: Iterable[str] = ()) -> None:
+    def __init__(self, rules: Rules) -> None:
         super().__init__(contexts=_WAYS)
-        self._names = tuple(names)
-        self.called: set[str] = set()
+        self._rules = rules
 
     def __getitem__(self, field: str) -> str:
         """The ways to give a field."""
         ways = super().__getitem__(field)
-        unknown = [name for name in self._names if name not in self.called]
-        if not unknown or not self.called:
+        unknown = {*self._rules.context_tools} - self._rules.called
+        if not unknown or not self._rules.called:
             return ways
-        named, called = (", ".join(map(repr, sorted(each))) for each in (unknown, self.called))
+        named, called = (", ".join(map(repr, sorted(names))) for names in (unknown, self._rules.called))
         return f"context_tools names {named}, but the tools that were called are {called}; or {ways}"
 
 

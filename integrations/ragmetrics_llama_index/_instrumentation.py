@@ -60,7 +60,11 @@ class Instrumentation(LiveFace):
     def uninstrument(self) -> None:
         """Take the hook out of LlamaIndex's dispatcher; what was captured is still scored. Again: nothing."""
         with _INSTALLING:
-            self._remove()
+            handlers = get_dispatcher().span_handlers
+            handlers[:] = [handler for handler in handlers if handler is not self._handler]
+            if _INSTALLED.get(self._key) is self:
+                del _INSTALLED[self._key]
+            self._spans.clear()
 
     def close(self, timeout: float | None = None) -> bool:
         """`uninstrument`, finish what was captured and end the threads; False when time ran out."""
@@ -73,18 +77,9 @@ class Instrumentation(LiveFace):
         return await self.live.aclose(timeout)
 
     def _install(self) -> None:
-        get_dispatcher().add_span_handler(self._handler)
-        _INSTALLED[self._key] = self
-
-    def _remove(self) -> None:
-        handlers = get_dispatcher().span_handlers
-        for place, each in enumerate(handlers):
-            if each is self._handler:
-                del handlers[place]
-                break
-        if _INSTALLED.get(self._key) is self:
-            del _INSTALLED[self._key]
-        self._spans.clear()
+        with _INSTALLING:
+            get_dispatcher().add_span_handler(self._handler)
+            _INSTALLED[self._key] = self
 
 
 @unfolded(LiveArgs, LIVE_DEFAULTS)
@@ -170,8 +165,7 @@ def instrument(
     )
     made = Instrumentation(spans, key)
     _end_earlier(key, made.live)  # another thread may have been quicker
-    with _INSTALLING:
-        made._install()  # pyright: ignore[reportPrivateUsage]  the one place that makes it
+    made._install()  # pyright: ignore[reportPrivateUsage]  the one place that makes it
     return made
 
 
