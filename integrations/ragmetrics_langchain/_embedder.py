@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ragmetrics_core.adapting import ForeignModel, ForeignName
 from ragmetrics_core.models import foreign_answer
-from ragmetrics_langchain._apart import (
+from ragmetrics_langchain._calling import (
     ModelPerLoop,
     answered_apart,
     as_model_error,

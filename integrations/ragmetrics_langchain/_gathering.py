@@ -3,11 +3,12 @@
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from typing import Any
 
 from langchain_core.documents import Document
 
-from ragmetrics_core.adapting import Kind, is_judging
+from ragmetrics_core.adapting import Kind
 from ragmetrics_core.live import Notes, NoteTaker, notes_before, noting
 from ragmetrics_langchain._dialect import documents_in
 from ragmetrics_langchain._hooks import Hooks
@@ -58,31 +59,14 @@ class Gathered:
         """What was not seen is unknown."""
 
 
-class _Hook:
+@cache
+def _handler_here() -> ContextVar[Hooks | None]:
     """What LangChain asks for a handler at every call: that of the call around it."""
+    from langchain_core.tracers.context import register_configure_hook
 
-    def __init__(self) -> None:
-        self._here: ContextVar[Hooks | None] = ContextVar("ragmetrics_gathered", default=None)
-        self._is_registered = False
-
-    def get(self) -> Hooks | None:
-        return None if is_judging() else self._here.get()
-
-    @contextmanager
-    def around(self, handler: Hooks) -> Generator[None]:
-        if not self._is_registered:
-            from langchain_core.tracers.context import register_configure_hook
-
-            register_configure_hook(self, inheritable=True)  # type: ignore[arg-type]
-            self._is_registered = True
-        token = self._here.set(handler)
-        try:
-            yield
-        finally:
-            self._here.reset(token)
-
-
-_HOOK = _Hook()
+    here: ContextVar[Hooks | None] = ContextVar("ragmetrics_gathered", default=None)
+    register_configure_hook(here, inheritable=True)  # type: ignore[arg-type]
+    return here
 
 
 @contextmanager
@@ -93,5 +77,8 @@ def gathering(taker: NoteTaker) -> Generator[Gathered]:
         if before is not None:
             notes.add(list(before))
         gathered = Gathered(notes)
-        with _HOOK.around(Hooks(gathered)):
+        before_this = _handler_here().set(Hooks(gathered))
+        try:
             yield gathered
+        finally:
+            _handler_here().reset(before_this)

@@ -73,19 +73,17 @@ class RagMetricsCallbackHandler(LiveFace, Hooks):
         ttl: float = 900.0,
         **keywords: Unpack[ScorerArgs],
     ) -> None:
-        names = tool_names(context_tools)
-        ways = ContextWays(names)
-        self._live = live_scorer(metrics, ways, **keywords)
+        rules = Rules(
+            input_key=input_key,
+            context_key=context_key,
+            answer_key=answer_key,
+            context_tools=tool_names(context_tools),
+            system_message=system_message,
+        )
+        self._live = live_scorer(metrics, ContextWays(rules), **keywords)
         self._recorder = Recorder(
             self._live,
-            Rules(
-                input_key=input_key,
-                context_key=context_key,
-                answer_key=answer_key,
-                context_tools=names,
-                system_message=system_message,
-                called=ways.called,
-            ),
+            rules,
             extract=extract,
             scope=scope,
             needs_contexts=needs_contexts,

@@ -1,34 +1,18 @@
 """What LangChain tells a handler, said in three words: a run begins, ends or fails."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.callbacks import BaseCallbackHandler
 
 from ragmetrics_core.adapting import Kind, is_judging
-from ragmetrics_langchain._apart import JUDGE_TAG
+from ragmetrics_langchain._calling import JUDGE_TAG
 
-__all__ = ["Hooks", "RunTaker"]
+if TYPE_CHECKING:
+    from ragmetrics_langchain._gathering import Gathered
+    from ragmetrics_langchain._recorder import Recorder
 
-
-class RunTaker(Protocol):
-    """Who keeps the runs; `told` is what LangChain tells besides: run_id, parent_run_id, tags, metadata."""
-
-    def begin(self, kind: Kind, name: str, inputs: Any, told: Mapping[str, Any]) -> None:
-        """A run begins."""
-        ...
-
-    def end(self, outputs: Any, told: Mapping[str, Any]) -> None:
-        """A run has ended well."""
-        ...
-
-    def fail(self, error: BaseException, told: Mapping[str, Any]) -> None:
-        """A run has failed, or waits for a person."""
-        ...
-
-    def hook_failed(self, error: Exception) -> None:
-        """One of these raised something."""
-        ...
+__all__ = ["Hooks"]
 
 
 class Hooks(BaseCallbackHandler):
@@ -36,13 +20,14 @@ class Hooks(BaseCallbackHandler):
 
     Args:
         taker: who keeps the runs.
+            It gets besides what LangChain tells: run_id, parent_run_id, tags, metadata.
     """
 
     # Hooks only note references: going through a thread would cost more than they do.
     run_inline = True
     raise_error = False
 
-    def __init__(self, taker: RunTaker) -> None:
+    def __init__(self, taker: "Recorder | Gathered") -> None:
         self._taker = taker
 
     def _begin(

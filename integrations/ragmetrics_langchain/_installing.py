@@ -2,7 +2,6 @@
 
 import threading
 from contextvars import ContextVar
-from types import TracebackType
 from typing import Any, Self, cast
 
 from langchain_core.callbacks import BaseCallbackHandler
@@ -51,9 +50,7 @@ class Installed:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self.uninstall()
 
 

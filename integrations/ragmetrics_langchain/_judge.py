@@ -3,10 +3,10 @@
 import asyncio
 import json
 import warnings
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from langchain_core.globals import get_llm_cache
 from langchain_core.language_models import BaseChatModel, BaseLanguageModel
@@ -20,7 +20,7 @@ from ragmetrics_core.adapting import ForeignJudge, ForeignName, finish_reason, u
 from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
 from ragmetrics_core.models import foreign_answer
 from ragmetrics_core.protocol import Completion, Generate
-from ragmetrics_langchain._apart import (
+from ragmetrics_langchain._calling import (
     JUDGE_TAG,
     ModelPerLoop,
     answered_apart,
@@ -92,9 +92,9 @@ class LangChainJudge(ForeignJudge):
             draws = [_held(each, {**schema, "title": name}) for each in draws]
             # some providers make a tool of it
             held_to = name if "tools" in _unbound(draws[0])[1] else "json_schema"
-        call = _all([partial(_asked, each, messages, config, is_bound=is_bound) for each in draws])
+        call = asyncio.gather(*[_asked(each, messages, config, is_bound=is_bound) for each in draws])
         replies = await foreign_answer(call, lambda error: as_model_error(error, self.identity, model))
-        if len(replies) > 1 and len({_id(reply) for reply in replies} - {None}) == 1:
+        if len(replies) > 1 and len({getattr(reply, "id", None) for reply in replies} - {None}) == 1:
             self._warn("gave the same message for several draws")
         return [_completion(reply, self.identity, held_to) for reply in replies]
 
@@ -102,14 +102,10 @@ class LangChainJudge(ForeignJudge):
         """The model that makes a draw: the first may come from a cache, the others may not."""
         if draw == 0:
             return model
-        fresh = self._fresh.get(id(model))
-        if fresh is None:
-            fresh = self._fresh[id(model)] = _Fresh(model, _uncached(model))
-        if fresh.model is not None:
-            return fresh.model
-        if get_llm_cache() is not None:
+        fresh = _uncached(model)
+        if fresh is None and get_llm_cache() is not None:
             self._warn("does not show whether it uses the global cache")
-        return model
+        return model if fresh is None else fresh
 
     def _warn(self, why: str) -> None:
         if not self._warned:
@@ -140,35 +136,13 @@ class LangChainJudge(ForeignJudge):
         return has_own and not {"response_format", "tools"} & given.keys()
 
     @cached_property
-    def _fresh(self) -> "dict[int, _Fresh]":
-        return {}
-
-    @cached_property
     def _warned(self) -> list[str]:
         return []
-
-
-class _Fresh(NamedTuple):
-    """A model, held so that its id stays its own, and how to ask it past its cache; None if unknown."""
-
-    original: Model
-    model: Model | None
 
 
 async def _asked(model: Model, messages: list[BaseMessage], config: RunnableConfig, *, is_bound: bool) -> Any:
     ask = None if is_bound else partial(model.invoke, messages, config)
     return await answered_apart(ask, partial(model.ainvoke, messages, config))
-
-
-async def _all(calls: Sequence[Callable[[], Coroutine[Any, Any, Any]]]) -> list[Any]:
-    if len(calls) == 1:
-        return [await calls[0]()]
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(call()) for call in calls]
-    except BaseExceptionGroup as errors:
-        raise errors.exceptions[0] from None
-    return [task.result() for task in tasks]
 
 
 def _check_takes_messages(model: Model) -> None:
@@ -217,10 +191,6 @@ def _held(model: Model, schema: Mapping[str, Any]) -> Any:
         return chain.first
     except Exception as error:  # the boundary to the provider's code, which may know other ways only
         raise ModelRefused(f"{type(model).__name__} takes no schema: {error}") from None
-
-
-def _id(reply: Any) -> str | None:
-    return reply.id if isinstance(reply, BaseMessage) else None
 
 
 def _completion(reply: Any, identity: str, held_to: str | None) -> Completion:

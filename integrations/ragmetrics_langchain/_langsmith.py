@@ -3,7 +3,6 @@
 # langsmith leaves the types of what it takes and gives open.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
-import json
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -56,7 +55,8 @@ class LangSmithFeedbackSink:
         project: str | None = None,
         project_id: UUID | str | None = None,
     ) -> None:
-        self._given = client
+        if client is not None:
+            self._client = client
         self._project = project
         self._project_id = project_id
         self._looking = threading.Lock()
@@ -102,8 +102,6 @@ class LangSmithFeedbackSink:
 
     @cached_property
     def _client(self) -> "Client":
-        if self._given is not None:
-            return self._given
         from langsmith import Client
 
         return Client()
@@ -168,17 +166,19 @@ def as_langsmith_evaluator(
         **more: Any,
     ) -> Any:
         if run is not None:
+            from langsmith.evaluation import EvaluationResult
+
             made = map(run, example) if map is not None else _sample(run, example)
             sample = made if isinstance(made, Sample) else Sample.from_mapping(made)
             result = own.score(Capture(translate=lambda _: sample, id=str(run.id), name=run.name))
-            return {"results": [_result(key, record) for key, record in by_name(result.records).items()]}
+            return {"results": [EvaluationResult(**each) for each in _as_mappings(result)]}
         if outputs is None:
             raise ConfigError(
                 "the evaluator takes a run and an example, or inputs=, outputs= and reference_outputs="
             )
         sample = _of_parts(inputs, outputs, reference_outputs, more.get("context"))
         result = own.score(Capture(translate=lambda _: sample, name="openevals"))
-        return [_as_mapping(key, record) for key, record in by_name(result.records).items()]
+        return _as_mappings(result)
 
     return ragmetrics
 
@@ -192,26 +192,21 @@ def _run_id(capture: Capture) -> UUID | None:
     return run_id if str(run_id) == capture.id else None
 
 
-def _result(key: str, record: Record) -> Any:
-    from langsmith.evaluation import EvaluationResult
-
-    return EvaluationResult(**_as_mapping(key, record))
-
-
-def _as_mapping(key: str, record: Record) -> dict[str, Any]:
-    return {
-        "key": key,
-        "score": record.value,
-        "comment": record.headline,
-        "metadata": {"ragmetrics": json.loads(record.model_dump_json(by_alias=True, exclude_none=True))},
-    }
+def _as_mappings(result: LiveResult) -> list[dict[str, Any]]:
+    return [
+        {
+            "key": key,
+            "score": record.value,
+            "comment": record.headline,
+            "metadata": {"ragmetrics": record.model_dump(mode="json", by_alias=True, exclude_none=True)},
+        }
+        for key, record in by_name(result.records).items()
+    ]
 
 
 def _sample(run: "Run", example: "Example | None") -> Sample:
-    inputs = (example.inputs if example is not None else None) or run.inputs
-    return _of_parts(
-        inputs, run.outputs or {}, (example.outputs if example is not None else None) or {}, None, run
-    )
+    inputs, expected = (None, None) if example is None else (example.inputs, example.outputs)
+    return _of_parts(inputs or run.inputs, run.outputs or {}, expected or {}, None, run)
 
 
 def _of_parts(inputs: Any, outputs: Any, expected: Any, context: Any, run: "Run | None" = None) -> Sample:
@@ -239,15 +234,8 @@ def _retrievals(runs: "Sequence[Run]") -> list[Call]:
         if run.run_type == "retriever":
             found: Iterable[Any] = (run.outputs or {}).get("documents") or ()
             query = (run.inputs or {}).get("query")
-            calls.append(
-                Call(
-                    kind="retriever",
-                    name=run.name,
-                    query=query,
-                    outputs=[_document(each) for each in found],
-                    ended=1,
-                )
-            )
+            documents = [_document(traced) for traced in found]
+            calls.append(Call(kind="retriever", name=run.name, query=query, outputs=documents, ended=1))
         else:
             calls += _retrievals(run.child_runs or ())
     return calls

@@ -117,16 +117,13 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
             raise ConfigError(f"on_reject must be 'say', 'ask_again' or a function, not {on_reject!r}")
         if time_limit is not None and not time_limit > 0:
             raise ConfigError(f"time_limit must be more than 0 seconds, not {time_limit}")
-        names = tool_names(context_tools)
-        ways = ContextWays(names)
         self._rules = Rules(
-            context_tools=names,
+            context_tools=tool_names(context_tools),
             context_key=context_key,
             answer_key=answer_key,
             system_message=system_message,
-            called=ways.called,
         )
-        self._live = live_scorer(metrics, ways, **keywords)
+        self._live = live_scorer(metrics, ContextWays(self._rules), **keywords)
         self._gate = None if gate is None else Gate(gate, self._live.metrics, on_failure)
         self._on_reject = on_reject
         self._rejected_answer = rejected_answer
@@ -185,12 +182,9 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
     @hook_config(can_jump_to=["end", "model"])
     def after_model(self, state: Any, runtime: Any) -> Any:
         """Make the update of the state that `on_reject` asked for."""
-        return self._update(state)
-
-    @hook_config(can_jump_to=["end", "model"])
-    async def aafter_model(self, state: Any, runtime: Any) -> Any:
-        """Likewise."""
-        return self._update(state)
+        last = state["messages"][-1] if state["messages"] else None
+        update = None if last is None else self._updates.pop(last.id or "", None)
+        return None if update is None else dict(update)
 
     def after_agent(self, state: Any, runtime: Any) -> Any:
         """Hand in the answer; under a gate, decide about that of a tool which returns directly."""
@@ -325,11 +319,6 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
             told = self._rejected_answer
         why = {"sample": rejection.id, "rejected": list(rejection.decision.reasons)}
         return AIMessage(told, id=id, response_metadata={"ragmetrics": why})
-
-    def _update(self, state: Any) -> Any:
-        last = state["messages"][-1] if state["messages"] else None
-        update = None if last is None else self._updates.pop(last.id or "", None)
-        return None if update is None else dict(update)
 
 
 def _is_final(state: Mapping[str, Any]) -> bool:

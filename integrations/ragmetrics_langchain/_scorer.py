@@ -10,7 +10,7 @@ from langchain_core.runnables import Runnable
 from typing_extensions import TypeIs
 
 from ragmetrics_core import Embedder, Judge, Metric
-from ragmetrics_core.adapting import in_own_thread
+from ragmetrics_core.adapting import Rules, in_own_thread
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import refuse_unknown
 from ragmetrics_core.live import (
@@ -85,7 +85,7 @@ def live_scorer(
                 "event loop, and judging happens in threads beside it: give it a synchronous side "
                 "(`_generate`, `embed_documents`, RunnableLambda(function, afunc=...)) or pass another model"
             )
-    return LiveScorer(metrics, ways=ways or ContextWays(), **given)
+    return LiveScorer(metrics, ways=ways or ContextWays(Rules()), **given)
 
 
 def scored_beside(live: LiveScorer, capture: Capture) -> "Future[LiveResult]":

@@ -82,6 +82,8 @@ def score_step(
         )
 
     def scored(value: Any, result: LiveResult | None) -> dict[str, Any]:
+        if result is None:
+            _LOGGER.warning("score_step: no scores within %s s; the chain goes on without", time_limit)
         scores = dict.fromkeys(own.means) if result is None else result.scores
         records = {} if records_key is None else {records_key: () if result is None else result.records}
         return {**fields_of(value), scores_key: scores, **records}
@@ -91,23 +93,16 @@ def score_step(
         try:
             return scored(value, waiting.result(time_limit))
         except TimeoutError:
-            _out_of_time(time_limit)
             return scored(value, None)
 
     async def ascore(value: Any, run_manager: BaseRunManager) -> dict[str, Any]:
         waiting = scored_beside(own, capture(value, run_manager))
         try:
-            result = await asyncio.wait_for(asyncio.wrap_future(waiting), time_limit)
-            return scored(value, result)
+            return scored(value, await asyncio.wait_for(asyncio.wrap_future(waiting), time_limit))
         except TimeoutError:
-            _out_of_time(time_limit)
             return scored(value, None)
 
     return RunnableLambda(score, afunc=ascore, name="score_step")
-
-
-def _out_of_time(time_limit: float | None) -> None:
-    _LOGGER.warning("score_step: no scores within %s s; the chain goes on without", time_limit)
 
 
 def below(

@@ -1,9 +1,11 @@
 """Names that options take: of tools that give contexts, of metadata that become labels."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import UserDict
+from collections.abc import Iterable
 
 from langchain_core.tools import BaseTool
 
+from ragmetrics_core.adapting import Rules
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.shapes import is_iterable, is_mapping
 
@@ -18,39 +20,27 @@ _WAYS = (
 )
 
 
-class ContextWays(Mapping[str, str]):
+class ContextWays(UserDict[str, str]):
     """How a sample gets contexts, for the warning when none of the first captures had any.
 
     Where tools are named that were never called, it says which ones were.
 
     Args:
-        names: the tools whose text is a context.
-
-    Attributes:
-        called: names of tools that were called where no contexts were found.
+        rules: the tools whose text is a context, and which were called where no contexts were found.
     """
 
-    def __init__(self, names: Iterable[str] = ()) -> None:
-        self._names = tuple(names)
-        self.called: set[str] = set()
+    def __init__(self, rules: Rules) -> None:
+        super().__init__(contexts=_WAYS)
+        self._rules = rules
 
     def __getitem__(self, field: str) -> str:
         """The ways to give a field."""
-        if field != "contexts":
-            raise KeyError(field)
-        unknown = [name for name in self._names if name not in self.called]
-        if not unknown or not self.called:
-            return _WAYS
-        named, called = (", ".join(map(repr, sorted(each))) for each in (unknown, self.called))
-        return f"context_tools names {named}, but the tools that were called are {called}; or {_WAYS}"
-
-    def __iter__(self) -> Iterator[str]:
-        """The fields."""
-        return iter(("contexts",))
-
-    def __len__(self) -> int:
-        """How many fields."""
-        return 1
+        ways = super().__getitem__(field)
+        unknown = {*self._rules.context_tools} - self._rules.called
+        if not unknown or not self._rules.called:
+            return ways
+        named, called = (", ".join(map(repr, sorted(names))) for names in (unknown, self._rules.called))
+        return f"context_tools names {named}, but the tools that were called are {called}; or {ways}"
 
 
 def tool_names(tools: ContextTools) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """From spans to the calls of a captured run: what they are, what they took and what they gave."""
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from inspect import BoundArguments
 from typing import Any, NamedTuple
 
 from llama_index.core.agent.workflow import AgentOutput
@@ -40,7 +41,7 @@ class OpenCall(NamedTuple):
 def begun(
     instance: object,
     method: str,
-    arguments: Mapping[str, Any],
+    arguments: BoundArguments,
     around: OpenCall,
     hold: Hold,
     clock: Iterator[int],
@@ -54,25 +55,26 @@ def begun(
     if kind is None or is_inner or kind == around.call.kind == "model":
         return None
     call = Call(kind=kind, name=type(instance).__name__)
-    first = _first(arguments)
+    named = arguments.arguments
+    first = next(iter((*arguments.args, *arguments.kwargs.values())), None)
     match kind:
         case "retriever":
             call.query = first
         case "postprocessor":
-            call.query, call.inputs = arguments.get("query_bundle"), hold(first)
+            call.query, call.inputs = named.get("query_bundle"), hold(first)
         case "model":
             call.inputs = request_of(first)
         case _ if isinstance(instance, BaseTool):
             call.name = str(instance.metadata.name)
-            given = arguments.get("kwargs") or arguments
+            given = named.get("kwargs") or named
             call.inputs = {name: value for name, value in given.items() if isinstance(value, str)}
         case _ if isinstance(instance, BaseSynthesizer):
-            if "nodes" in arguments:
-                call.inputs = {"nodes": hold(arguments["nodes"])}
+            if "nodes" in named:
+                call.inputs = {"nodes": hold(named["nodes"])}
                 _hand_over(call, around.call, next(clock))
         case _:
             call.name = method
-            call.inputs = documents_by_field([*arguments.values(), None][-1])
+            call.inputs = documents_by_field([*named.values(), None][-1])
     call.began = next(clock)
     around.call.children.append(call)
     return OpenCall(call, instance)
@@ -134,13 +136,6 @@ def _kind(instance: object, method: str) -> Kind | None:
         if isinstance(instance, kind):
             return word if method in methods or method.removeprefix("a") in methods else None
     return None
-
-
-def _first(arguments: Mapping[str, Any]) -> Any:
-    """The first argument of a call, also of a function that takes `*args` and `**kwargs`."""
-    given = [*arguments.get("args", ()), *(value for name, value in arguments.items() if name != "args")]
-    first = next(iter(given), None)
-    return next(iter(first.values()), None) if first is arguments.get("kwargs") and first else first
 
 
 def _tell_streamed(step: Call, result: Any) -> None:

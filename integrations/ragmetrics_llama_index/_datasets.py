@@ -65,22 +65,11 @@ def write_labelled_dataset(samples: Iterable[Sample], path: str | Path) -> None:
 
 
 def _sample(example: object, prediction: object) -> Sample:
-    query = field_of(example, "query")
-    if not isinstance(query, str):
+    row = {name: field_of(example, name) for name in ("query", "reference_contexts", "reference_answer")}
+    if not isinstance(row["query"], str):
         raise SampleError("an example of the dataset has no query")
-    fields: dict[str, Any] = {
-        "question": query,
-        "reference": field_of(example, "reference_answer") or None,
-        "reference_contexts": _texts(field_of(example, "reference_contexts")),
-    }
-    if prediction is not None:
-        fields["answer"] = field_of(prediction, "response")
-        fields["contexts"] = _texts(field_of(prediction, "contexts"))
-    return Sample.from_mapping({name: value for name, value in fields.items() if value is not None})
-
-
-def _texts(value: object) -> list[str] | None:
-    return [str(each) for each in value] if is_sequence(value) and not isinstance(value, str) else None
+    row["reference_answer"] = row["reference_answer"] or None
+    return Sample.from_mapping(row | {name: field_of(prediction, name) for name in ("response", "contexts")})
 
 
 def _entries(source: object, name: str) -> Sequence[object]:

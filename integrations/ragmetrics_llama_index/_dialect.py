@@ -1,6 +1,6 @@
 """How LlamaIndex's objects are read: nodes, texts of responses and messages, fields of events and states."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, cast
 
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse
@@ -63,15 +63,11 @@ def _text(value: object) -> str | None:
 
 
 def _messages(value: object) -> list[CapturedMessage]:
-    if isinstance(value, ChatMessage):
-        return [_message(value)]
-    if not is_series(value):
-        return []
-    if all(isinstance(each, CapturedMessage) for each in value):
-        return list(cast("Sequence[CapturedMessage]", value))
-    if not all(isinstance(each, ChatMessage) for each in value):
-        return []
-    return [_message(each) for each in cast("Sequence[ChatMessage]", value)]
+    messages = list(value) if is_series(value) else [value]
+    if all(isinstance(message, CapturedMessage) for message in messages):
+        return cast("list[CapturedMessage]", messages)
+    is_chat = all(isinstance(message, ChatMessage) for message in messages)
+    return [_message(message) for message in cast("list[ChatMessage]", messages)] if is_chat else []
 
 
 def _message(message: ChatMessage) -> CapturedMessage:

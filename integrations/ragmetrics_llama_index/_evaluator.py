@@ -10,9 +10,8 @@ from typing import Any, Unpack, get_args
 from llama_index.core.evaluation import BaseEvaluator
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.prompts.mixin import PromptDictType
-from llama_index.core.settings import Settings
 
-from ragmetrics_core import Embedder, Judge, Metric, Record, Sample, aevaluate
+from ragmetrics_core import Metric, Record, Sample, aevaluate
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import names_in, refuse_unknown, unfolded
 from ragmetrics_core.metrics import resolve
@@ -21,12 +20,12 @@ from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer
 from ragmetrics_core.redaction import Redact, redacted
 from ragmetrics_core.runs import OnError, with_prompts
+from ragmetrics_core.runs._own_loop import on_own_loop
 from ragmetrics_core.shapes import is_series
 from ragmetrics_llama_index import _templates as templates
-from ragmetrics_llama_index._models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed, settings_judge
+from ragmetrics_llama_index._models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed
 from ragmetrics_llama_index._responses import answer_in, entry_in, nodes_in, read_whole, text_of_node
 from ragmetrics_llama_index._results import EvaluationFailed, Passing, TracedEvaluationResult, result_of
-from ragmetrics_llama_index._threads import waited
 
 __all__ = ["EVALUATOR_DEFAULTS", "EvaluatorArgs", "RagMetricsEvaluator"]
 
@@ -110,6 +109,8 @@ class RagMetricsEvaluator(BaseEvaluator):
         self._repeats = settings.get("repeats", 1)
         self._redact = settings.get("redact")
         self._metrics = resolve(metrics)
+        if (prompts := settings.get("prompts")) is not None:
+            self._metrics = with_prompts(self._metrics, prompts)
         if threshold is not None and 0 < len(self._lower_is_better) < len(self._metrics):
             raise ConfigError(
                 "one threshold cannot be the least score of some metrics and the greatest of others: "
@@ -123,8 +124,6 @@ class RagMetricsEvaluator(BaseEvaluator):
         self._scorer = as_scorer(scorer) if scorer is not None else None
         self._passing = Passing(threshold)
         self._raises = on_error == "raise"
-        if (prompts := settings.get("prompts")) is not None:
-            self._metrics = with_prompts(self._metrics, prompts)
 
     @property
     def metrics(self) -> tuple[Metric[Any], ...]:
@@ -142,7 +141,7 @@ class RagMetricsEvaluator(BaseEvaluator):
 
         The arguments are those of `aevaluate`.
         """
-        return waited(self.aevaluate(query, response, contexts, **kwargs))
+        return on_own_loop(self.aevaluate(query, response, contexts, **kwargs))
 
     async def aevaluate(
         self,
@@ -193,7 +192,7 @@ class RagMetricsEvaluator(BaseEvaluator):
         self, query: str | None = None, response: Any = None, **kwargs: Any
     ) -> TracedEvaluationResult:
         """Evaluate a response object and wait for it; see `aevaluate_response`."""
-        return waited(self.aevaluate_response(query, response, **kwargs))
+        return on_own_loop(self.aevaluate_response(query, response, **kwargs))
 
     async def aevaluate_response(
         self,
@@ -241,8 +240,8 @@ class RagMetricsEvaluator(BaseEvaluator):
         run = await aevaluate(
             [sample],
             metrics=self._metrics,
-            judge=self._judge_needed(),
-            embedder=self._embedder_needed(),
+            judge=judge_of(self._judge, self._metrics[0].name) if needed(self._metrics, "judge") else None,
+            embedder=embedder_of(self._embedder) if needed(self._metrics, "embedder") else None,
             scorer=self._scorer,
             traffic=self._traffic,
             repeats=self._repeats,
@@ -262,16 +261,6 @@ class RagMetricsEvaluator(BaseEvaluator):
     @property
     def _lower_is_better(self) -> frozenset[str]:
         return frozenset(each.signature for each in self._metrics if not each.higher_is_better)
-
-    def _judge_needed(self) -> Judge | None:
-        if not needed(self._metrics, "judge"):
-            return None
-        return self._judge if self._judge is not None else settings_judge(self._metrics[0].name)
-
-    def _embedder_needed(self) -> Embedder | None:
-        if not needed(self._metrics, "embedder"):
-            return None
-        return self._embedder if self._embedder is not None else embedder_of(Settings.embed_model)
 
     def _get_prompts(self) -> PromptDictType:
         return templates.templates_of(self._metrics)

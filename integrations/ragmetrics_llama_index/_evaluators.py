@@ -58,6 +58,11 @@ _NOT_USED = {
 }
 
 
+_TEMPLATES = ("eval_template", "refine_template")
+# The defaults that are not None.
+_DEFAULTS = {**EVALUATOR_DEFAULTS, "raise_error": False, "scale": "1-5", "similarity_threshold": 0.8}
+
+
 class NamedEvaluatorArgs(EvaluatorArgs, total=False):
     """What evaluators with a name of their own take besides; the signature of each says which of it.
 
@@ -102,13 +107,14 @@ class _Named(RagMetricsEvaluator):
     # What is measured; `metric=` is one of the same kind.
     _measured: ClassVar[tuple[Metric[Any], ...]] = ()
     # What is taken by position, in the built-in's order, and what by keyword alone.
-    _takes: ClassVar[Mapping[str, Any]] = {"llm": None, "raise_error": False}
-    _by_name: ClassVar[Mapping[str, Any]] = {"threshold": None, "metric": None}
+    _takes: ClassVar[Sequence[str]] = ("llm", "raise_error")
+    _by_name: ClassVar[Sequence[str]] = ("threshold", "metric")
+    _threshold: ClassVar[float | None] = None
 
     def __init__(
         self, llm: AnyLLM | None = None, *positional: Any, **keywords: Unpack[NamedEvaluatorArgs]
     ) -> None:
-        signature = _signature_of(type(self))
+        signature = self._signature()
         refuse_unknown(keywords, *signature.parameters)
         first = () if llm is None and not positional else (llm,)
         bound = signature.bind(self, *first, *positional, **keywords)
@@ -121,10 +127,10 @@ class _Named(RagMetricsEvaluator):
             given.get("embed_model"),
             on_error="raise" if given.get("raise_error") else "record",
             traffic=given["traffic"],
-            **{name: given[name] for name in names_in(EvaluatorArgs) if name in keywords},
+            **{name: given[name] for name in keywords if name in names_in(EvaluatorArgs)},
         )
         self._passing = passing
-        for name in ("eval_template", "refine_template"):
+        for name in _TEMPLATES:
             self._adopt(name, given.get(name))
         for name, why in _NOT_USED.items():
             if given.get(name) is not None:
@@ -140,8 +146,17 @@ class _Named(RagMetricsEvaluator):
             def init(self: Any, *positional: Any, **keywords: Any) -> None:
                 inherited(self, *positional, **keywords)
 
-            init.__signature__ = _signature_of(cls)  # type: ignore[attr-defined]
+            init.__signature__ = cls._signature()  # type: ignore[attr-defined]
             cls.__init__ = init  # type: ignore[method-assign]
+
+    @classmethod
+    def _signature(cls) -> Signature:
+        usual = {**_DEFAULTS, "threshold": cls._threshold}
+        by_name = (*cls._by_name, "traffic", *names_in(EvaluatorArgs))
+        parameters = [Parameter("self", Parameter.POSITIONAL_ONLY)]
+        for names, way in ((cls._takes, Parameter.POSITIONAL_OR_KEYWORD), (by_name, Parameter.KEYWORD_ONLY)):
+            parameters += [Parameter(name, way, default=usual.get(name)) for name in names]
+        return Signature(parameters)
 
     def _metrics_of(self, given: Mapping[str, Any]) -> Sequence[Metric[Any]]:
         """What is measured with these arguments."""
@@ -156,21 +171,6 @@ class _Named(RagMetricsEvaluator):
     def _passes(self, given: dict[str, Any]) -> Passing:
         """How a value becomes a score that passes or not; takes the arguments that it has used."""
         return Passing(given.get("threshold"))
-
-
-def _signature_of(kind: type[_Named]) -> Signature:
-    by_name = {**kind._by_name, "traffic": None, **EVALUATOR_DEFAULTS}  # pyright: ignore[reportPrivateUsage]
-    positional = kind._takes.items()  # pyright: ignore[reportPrivateUsage]
-    return Signature(
-        [
-            Parameter("self", Parameter.POSITIONAL_ONLY),
-            *(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=usual) for name, usual in positional),
-            *(Parameter(name, Parameter.KEYWORD_ONLY, default=usual) for name, usual in by_name.items()),
-        ]
-    )
-
-
-_TEMPLATES = {"eval_template": None, "refine_template": None}
 
 
 class _WithoutReference(_Named):
@@ -198,8 +198,8 @@ class FaithfulnessEvaluator(_WithoutReference):
     """
 
     _measured = (Faithfulness(),)
-    _takes: ClassVar = {**_Named._takes, **_TEMPLATES}
-    _by_name: ClassVar = {"threshold": 1.0, "metric": None}
+    _takes = (*_Named._takes, *_TEMPLATES)
+    _threshold = 1.0
     _without_query = ""
     _raises_when_failing = True
 
@@ -213,8 +213,9 @@ class RelevancyEvaluator(_WithoutReference):
     """
 
     _measured = (Faithfulness(), Criterion())
-    _takes: ClassVar = {**_Named._takes, **_TEMPLATES}
-    _by_name: ClassVar = {"threshold": 1.0}
+    _takes = (*_Named._takes, *_TEMPLATES)
+    _by_name = ("threshold",)
+    _threshold = 1.0
     _raises_when_failing = True
 
 
@@ -230,13 +231,8 @@ class AnswerRelevancyEvaluator(_WithoutReference):
     """
 
     _measured = (AnswerRelevance(),)
-    _takes: ClassVar = {
-        **_Named._takes,
-        "eval_template": None,
-        "score_threshold": None,
-        "parser_function": None,
-    }
-    _by_name: ClassVar = {"embed_model": None, **_Named._by_name}
+    _takes = (*_Named._takes, "eval_template", "score_threshold", "parser_function")
+    _by_name = ("embed_model", *_Named._by_name)
 
 
 class ContextRelevancyEvaluator(_WithoutReference):
@@ -246,7 +242,7 @@ class ContextRelevancyEvaluator(_WithoutReference):
     """
 
     _measured = (ContextRelevance(),)
-    _takes: ClassVar = {**_Named._takes, **_TEMPLATES, "score_threshold": None, "parser_function": None}
+    _takes = (*_Named._takes, *_TEMPLATES, "score_threshold", "parser_function")
 
 
 class GuidelineEvaluator(_WithoutReference):
@@ -268,8 +264,9 @@ class GuidelineEvaluator(_WithoutReference):
             ),
         ),
     )
-    _takes: ClassVar = {"llm": None, "guidelines": None, "eval_template": None, "output_parser": None}
-    _by_name: ClassVar = {"raise_error": False, "threshold": 1.0}
+    _takes = ("llm", "guidelines", "eval_template", "output_parser")
+    _by_name = ("raise_error", "threshold")
+    _threshold = 1.0
 
     def _metrics_of(self, given: Mapping[str, Any]) -> Sequence[Metric[Any]]:
         guidelines = given["guidelines"]
@@ -302,8 +299,8 @@ class CorrectnessEvaluator(_Named):
     """
 
     _measured = (AnswerCorrectness(weights=(1.0, 0.0)),)
-    _takes: ClassVar = {"llm": None, "eval_template": None, "score_threshold": None, "parser_function": None}
-    _by_name: ClassVar = {"scale": "1-5", "embed_model": None, "raise_error": False, "metric": None}
+    _takes = ("llm", "eval_template", "score_threshold", "parser_function")
+    _by_name = ("scale", "embed_model", "raise_error", "metric")
 
     def _passes(self, given: dict[str, Any]) -> Passing:
         scale, threshold = given["scale"], given.pop("score_threshold")
@@ -332,19 +329,12 @@ class SemanticSimilarityEvaluator(_Named):
     """
 
     _measured = (AnswerSimilarity(),)
-    _takes: ClassVar = {
-        "embed_model": None,
-        "similarity_fn": None,
-        "similarity_mode": None,
-        "similarity_threshold": 0.8,
-    }
-    _by_name: ClassVar = {"raise_error": False}
+    _takes = ("embed_model", "similarity_fn", "similarity_mode", "similarity_threshold")
+    _by_name = ("raise_error",)
 
     def _passes(self, given: dict[str, Any]) -> Passing:
-        if given["similarity_fn"] is not None or given["similarity_mode"] not in (
-            None,
-            SimilarityMode.DEFAULT,
-        ):
+        is_cosine = given["similarity_mode"] in (None, SimilarityMode.DEFAULT)
+        if given["similarity_fn"] is not None or not is_cosine:
             raise ConfigError(
                 "SemanticSimilarityEvaluator gives the cosine, which its record proves: leave similarity_fn "
                 "and similarity_mode out, or use LlamaIndex's own evaluator for another similarity"

@@ -10,10 +10,7 @@ from functools import partial
 from typing import Any, Unpack
 
 from llama_index.core.agent.workflow import AgentWorkflow, BaseWorkflowAgent
-from llama_index.core.base.base_query_engine import BaseQueryEngine
-from llama_index.core.chat_engine.types import BaseChatEngine
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
-from llama_index.core.settings import Settings
 from llama_index.core.workflow import Workflow
 
 from ragmetrics_core import Metric
@@ -25,15 +22,14 @@ from ragmetrics_core.protocol import Scorer
 from ragmetrics_core.runs import with_prompts
 from ragmetrics_core.shapes import is_sequence
 from ragmetrics_llama_index._captured import Extract
-from ragmetrics_llama_index._models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed, settings_judge
-from ragmetrics_llama_index._spans import SpanHandler, Spans, Watch
+from ragmetrics_llama_index._models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed
+from ragmetrics_llama_index._spans import ENGINES, SpanHandler, Spans
 
 __all__ = ["Instrumentation", "instrument"]
 
 log = logging.getLogger("ragmetrics.llama_index")
 
-_ENGINES = (BaseQueryEngine, BaseChatEngine)
-_WATCHED = (*_ENGINES, Workflow)
+_WATCHED = (*ENGINES, Workflow)
 _INSTALLED: dict[object, "Instrumentation"] = {}
 _INSTALLING = threading.Lock()
 
@@ -41,10 +37,9 @@ _INSTALLING = threading.Lock()
 class Instrumentation(LiveFace):
     """Live scores, until `uninstrument` or `close`; made by `instrument`."""
 
-    def __init__(self, spans: Spans, watched: Sequence[object], key: object) -> None:
+    def __init__(self, spans: Spans, key: object) -> None:
         self._spans = spans
         self._handler = SpanHandler(spans)
-        self._watched = watched  # their ids are watched: they must not be used again
         self._key = key
 
     @property
@@ -65,7 +60,11 @@ class Instrumentation(LiveFace):
     def uninstrument(self) -> None:
         """Take the hook out of LlamaIndex's dispatcher; what was captured is still scored. Again: nothing."""
         with _INSTALLING:
-            self._remove()
+            handlers = get_dispatcher().span_handlers
+            handlers[:] = [handler for handler in handlers if handler is not self._handler]
+            if _INSTALLED.get(self._key) is self:
+                del _INSTALLED[self._key]
+            self._spans.clear()
 
     def close(self, timeout: float | None = None) -> bool:
         """`uninstrument`, finish what was captured and end the threads; False when time ran out."""
@@ -78,18 +77,9 @@ class Instrumentation(LiveFace):
         return await self.live.aclose(timeout)
 
     def _install(self) -> None:
-        get_dispatcher().add_span_handler(self._handler)
-        _INSTALLED[self._key] = self
-
-    def _remove(self) -> None:
-        handlers = get_dispatcher().span_handlers
-        for place, each in enumerate(handlers):
-            if each is self._handler:
-                del handlers[place]
-                break
-        if _INSTALLED.get(self._key) is self:
-            del _INSTALLED[self._key]
-        self._spans.clear()
+        with _INSTALLING:
+            get_dispatcher().add_span_handler(self._handler)
+            _INSTALLED[self._key] = self
 
 
 @unfolded(LiveArgs, LIVE_DEFAULTS)
@@ -143,7 +133,8 @@ def instrument(
         ConfigError: a mistake in the arguments.
     """
     refuse_unknown(keywords, *LIVE_DEFAULTS)
-    scope, watched = _scope(watch)
+    if watch is not None:
+        _check(watch)
     tools = _known_tools(context_tools, watch)
     if live is not None:
         check_alone(metrics, llm, embed_model, scorer, settings, **keywords)
@@ -152,29 +143,29 @@ def instrument(
     if llm is not None:
         models["judge"] = judge_of(llm)
     elif needed(chosen, "judge"):
-        models["judge_factory"] = partial(settings_judge, "a live score")
+        models["judge_factory"] = partial(judge_of, None, "a live score")
     if embed_model is not None:
         models["embedder"] = embedder_of(embed_model)
     elif needed(chosen, "embedder"):
-        models["embedder_factory"] = lambda: embedder_of(Settings.embed_model)
+        models["embedder_factory"] = partial(embedder_of, None)
     settings = (settings or LiveSettings()).but(**keywords)
     if settings.prompts is not None:
         with_prompts(chosen, settings.prompts)  # which says what is wrong with them
+    watched = None if watch is None else frozenset(map(id, watch))
     key = watched, frozenset(each.signature for each in chosen)
     _end_earlier(key, live)  # after all mistakes are found, before its folder is opened again
     spans = Spans(
         live or LiveScorer(chosen, **models, settings=settings),
-        scope,
+        ENGINES if watch is None else tuple(watch),
         max_open=max_open,
         ttl=ttl,
         needs_contexts=needs_contexts,
         context_tools=tools,
         extract=extract,
     )
-    made = Instrumentation(spans, tuple(watch or ()), key)
+    made = Instrumentation(spans, key)
     _end_earlier(key, made.live)  # another thread may have been quicker
-    with _INSTALLING:
-        made._install()  # pyright: ignore[reportPrivateUsage]  the one place that makes it
+    made._install()  # pyright: ignore[reportPrivateUsage]  the one place that makes it
     return made
 
 
@@ -189,19 +180,12 @@ def _end_earlier(key: object, live: LiveScorer | None) -> None:
         earlier.close()
 
 
-def _scope(watch: Sequence[object] | None) -> tuple[Watch, object]:
-    """What to watch, and what is the same for the same `watch`."""
-    if watch is None:
-        return Watch(), None
+def _check(watch: object) -> None:
     if not is_sequence(watch) or isinstance(watch, str) or not watch:
         raise ConfigError("watch takes a list of query engines, chat engines and workflows, or of classes")
-    kinds = tuple(each for each in watch if isinstance(each, type))
-    instances = [each for each in watch if not isinstance(each, type)]
-    for each in watch:
-        is_one = issubclass(each, _WATCHED) if isinstance(each, type) else isinstance(each, _WATCHED)
-        if not is_one:
-            raise ConfigError(f"watch takes query engines, chat engines and workflows, not {each!r}")
-    return Watch(kinds, frozenset(map(id, instances))), frozenset(map(id, watch))
+    for watched in watch:
+        if not issubclass(watched if isinstance(watched, type) else type(watched), _WATCHED):
+            raise ConfigError(f"watch takes query engines, chat engines and workflows, not {watched!r}")
 
 
 def _known_tools(names: Iterable[str], watch: Sequence[object] | None) -> frozenset[str]:
@@ -213,7 +197,7 @@ def _known_tools(names: Iterable[str], watch: Sequence[object] | None) -> frozen
     wanted = frozenset([names] if isinstance(names, str) else names)
     if not wanted:
         return wanted
-    workflows = [each for each in watch or () if not isinstance(each, _ENGINES)]
+    workflows = [each for each in watch or () if not isinstance(each, ENGINES)]
     if not workflows:
         raise ConfigError("context_tools names tools of agents: pass the agents as watch=[...]")
     agents = [each for workflow in workflows for each in _agents(workflow)]

@@ -50,7 +50,6 @@ __all__ = [
     "embedder_of",
     "judge_of",
     "needed",
-    "settings_judge",
 ]
 
 AnyLLM = LLM | Judge | TextFunction | str
@@ -172,12 +171,21 @@ class LlamaIndexEmbedder(ForeignModel, Embedder):
         return await in_thread(self.embed_model.get_text_embedding_batch, texts)
 
 
-def judge_of(llm: AnyLLM) -> Judge:
+def judge_of(llm: AnyLLM | None, asking: str = "") -> Judge:
     """A judge from a LlamaIndex model, or from whatever `ragmetrics_core.as_judge` takes.
 
+    Args:
+        llm: the model; None for the one that the application has set for everything, as `Settings.llm`.
+        asking: what needs a judge.
+
     Raises:
-        ConfigError: neither, or a model that can only be asked asynchronously.
+        ConfigError: neither, or a model that can only be asked asynchronously; or the application has set
+            none: LlamaIndex's own default is nobody's choice of a judge.
     """
+    if llm is None:
+        if getattr(Settings, "_llm", None) is None:
+            raise missing_model("judge", asking, "llm=..., or Settings.llm = ...,")
+        llm = Settings.llm
     if not isinstance(llm, LLM):
         return as_judge(llm)
     silent = [name for name in ("chat", "complete") if can_only_raise(llm, name)]
@@ -187,26 +195,14 @@ def judge_of(llm: AnyLLM) -> Judge:
     return LlamaIndexJudge(llm)
 
 
-def settings_judge(asking: str) -> Judge:
-    """The judge that the application has set for everything, as `Settings.llm`.
-
-    Args:
-        asking: what needs a judge.
-
-    Raises:
-        ConfigError: it has set none; LlamaIndex's own default is nobody's choice of a judge.
-    """
-    if getattr(Settings, "_llm", None) is None:
-        raise missing_model("judge", asking, "llm=..., or Settings.llm = ...,")
-    return judge_of(Settings.llm)
-
-
-def embedder_of(embed_model: AnyEmbedder) -> Embedder:
-    """An embedder from a LlamaIndex model, an embedder or a name.
+def embedder_of(embed_model: AnyEmbedder | None) -> Embedder:
+    """An embedder from a LlamaIndex model, an embedder or a name; from None that of `Settings`.
 
     Raises:
         ConfigError: none of these, or a model that can only be asked asynchronously.
     """
+    if embed_model is None:
+        embed_model = Settings.embed_model
     if isinstance(embed_model, BaseEmbedding):
         batch = "_get_text_embeddings"
         has_batch = getattr(type(embed_model), batch) is not getattr(BaseEmbedding, batch)

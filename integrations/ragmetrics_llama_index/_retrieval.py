@@ -26,7 +26,7 @@ from ragmetrics_core.scoring import (
     reciprocal_rank_at,
     reciprocal_ranks_at,
 )
-from ragmetrics_llama_index._models import judge_of, settings_judge
+from ragmetrics_llama_index._models import judge_of
 
 __all__ = [
     "MRR",
@@ -61,12 +61,10 @@ class _Metric(BaseRetrievalMetric):
         del kwargs
         given = {"expected_ids": expected_ids, "expected_texts": expected_texts}
         given |= {"retrieved_ids": retrieved_ids, "retrieved_texts": retrieved_texts}
+        # an empty list was given
         absent = next((name for name in self._needs if given[name] is None), None)
-        score, metadata = (
-            self._outcome(query, given)
-            if absent is None
-            else (None, {"status": "skipped", "reason": absent})  # an empty list was given
-        )
+        skipped: Outcome = (None, {"status": "skipped", "reason": absent})
+        score, metadata = skipped if absent else self._outcome(query, given)
         return RetrievalMetricResult(score=math.nan if score is None else score, metadata=metadata)
 
     _needs: ClassVar[Sequence[str]]
@@ -173,32 +171,21 @@ class _Judged(_Metric):
         return get(self.metric_name)
 
     def _outcome(self, query: str | None, given: Mapping[str, Any]) -> Outcome:
-        texts: list[str] = given["expected_texts"] or []
-        expected = [text for text in texts if text.strip()]
-        sample = Sample.from_mapping(
-            {
-                "question": query,
-                "contexts": given["retrieved_texts"],
-                "context_ids": given["retrieved_ids"],
-                "reference": "\n\n".join(expected) or None,
-            }
-        )
+        expected = [text for text in given["expected_texts"] or () if text.strip()]
+        fields = {"question": query, "reference": "\n\n".join(expected) or None}
+        fields |= {"contexts": given["retrieved_texts"], "context_ids": given["retrieved_ids"]}
+        sample = Sample.from_mapping(fields)
         run = evaluate(
             [sample],
             metrics=self.metric,
-            judge=judge_of(self.llm) if self.llm is not None else settings_judge(self.metric_name),
+            judge=judge_of(self.llm, self.metric_name),
             traffic=self.traffic,
             redact=self.redact,
             prompts=self.prompts,
         )
         (record,) = run.records()
-        reason = {} if record.value is not None else {"reason": record.reason}
-        return record.value, {
-            "status": record.status,
-            "feedback": record.explain(),
-            "record": record,
-            **reason,
-        }
+        metadata = {"status": record.status, "feedback": record.explain(), "record": record}
+        return record.value, metadata | ({"reason": record.reason} if record.value is None else {})
 
 
 class ContextPrecision(_Judged):

@@ -6,11 +6,12 @@ costs one look into a table.
 """
 
 import inspect
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from inspect import BoundArguments
 from itertools import count
 from types import FrameType
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.chat_engine.types import BaseChatEngine, StreamingAgentChatResponse
@@ -39,11 +40,9 @@ from ragmetrics_llama_index._dialect import chunks_in
 from ragmetrics_llama_index._responses import nodes_in
 from ragmetrics_llama_index._streams import READ, Stream, is_unread, tee
 
-__all__ = ["SpanHandler", "Spans", "Watch"]
+__all__ = ["ENGINES", "SpanHandler", "Spans"]
 
-Arguments = inspect.BoundArguments
-
-_ENGINES = (BaseQueryEngine, BaseChatEngine)
+ENGINES = (BaseQueryEngine, BaseChatEngine)
 _ENGINE_METHODS = frozenset({"query", "aquery", "chat", "achat", "stream_chat", "astream_chat"})
 _EVALUATING = frozenset({"evaluate", "aevaluate", "evaluate_response", "aevaluate_response"})
 _WRITING = frozenset({"write_response_to_history", "awrite_response_to_history"})
@@ -83,37 +82,13 @@ class WorkUnit:
             self.writing.finish("".join(self.written).strip())
 
 
-class Watch(NamedTuple):
-    """Which engines and workflows are scored.
-
-    Attributes:
-        kinds: all instances of these classes.
-        instances: these objects.
-    """
-
-    kinds: tuple[type, ...] = _ENGINES
-    instances: Collection[int] = ()
-
-    def takes(self, instance: object, method: str) -> bool:
-        """Whether this call is one to score, if it is the outermost."""
-        is_call = (method in _ENGINE_METHODS and isinstance(instance, _ENGINES)) or (
-            method == "run" and isinstance(instance, Workflow)
-        )
-        if not is_call:
-            return False
-        if id(instance) in self.instances:
-            return True
-        # An evaluator of LlamaIndex asks its questions through a query engine of its own.
-        return isinstance(instance, self.kinds) and not _is_in_an_evaluator(inspect.currentframe())
-
-
 @dataclass(eq=False)
 class Spans:
     """Makes captures of spans.
 
     Attributes:
         live: takes the captures.
-        watch: which engines and workflows are scored.
+        watch: the engines and workflows that are scored, as objects or classes.
         max_open: units that may be open at a time.
         ttl: seconds without a new span after which an open one is given up.
         needs_contexts: leave out answers without contexts.
@@ -122,7 +97,7 @@ class Spans:
     """
 
     live: LiveScorer
-    watch: Watch
+    watch: Sequence[object]
     _: KW_ONLY
     max_open: int
     ttl: float
@@ -152,23 +127,24 @@ class Spans:
     def enter(
         self,
         span: str,
-        arguments: Arguments,
-        instance: object,
-        parent: str | None,
-        tags: dict[str, Any] | None,
+        bound_args: BoundArguments,
+        instance: Any = None,
+        parent_id: Any = None,
+        tags: Any = (),
     ) -> None:
         """A span has begun."""
         if is_judging():
             return
-        method, given = _method(span), arguments.arguments
-        above = self._above(parent)
+        method = _method(span)
+        above = self._above(parent_id)
         if above is not None:
             node = self._open.start(span, above.id)
             clock = _unit(node).clock
-            node.payload = begun(instance, method, given, _around(above), self._hold, clock)
+            node.payload = begun(instance, method, bound_args, _around(above), self._hold, clock)
             if isinstance(instance, StreamingAgentChatResponse) and method in _WRITING:
                 _follow(instance, _unit(node), span)
-        elif self.watch.takes(instance, method):
+        elif self._takes(instance, method):
+            given = bound_args.arguments
             unit = WorkUnit(
                 seen=OpenCall(Call(kind="chain", name=type(instance).__name__), None),
                 arguments={name: value for name, value in given.items() if name in ARGUMENTS},
@@ -177,7 +153,7 @@ class Spans:
             )
             self._open.start(span, None, unit)
 
-    def leave(self, span: str, instance: object, result: Any) -> None:
+    def leave(self, span: str, bound_args: BoundArguments, instance: Any = None, result: Any = None) -> None:
         """A span has ended well."""
         node = self._open.get(span)
         if node is None:
@@ -190,11 +166,22 @@ class Spans:
             is_named = seen.call.name in self.context_tools
             ended(seen, span, result, self._hold, unit.clock, is_named=is_named)
 
-    def drop(self, span: str, error: BaseException | None) -> None:
+    def drop(self, span: str, bound_args: BoundArguments, instance: Any = None, err: Any = None) -> None:
         """A span has ended with an error, or was cancelled or abandoned."""
         node = self._open.get(span)
         if node is not None and node.is_root:
-            self._give_up(span, reason_of(error))
+            self._give_up(span, reason_of(err))
+
+    def _takes(self, instance: object, method: str) -> bool:
+        """Whether this call is one to score, if it is the outermost."""
+        is_query = method in _ENGINE_METHODS and isinstance(instance, ENGINES)
+        if not is_query and not (method == "run" and isinstance(instance, Workflow)):
+            return False
+        if any(instance is watched for watched in self.watch):
+            return True
+        # An evaluator of LlamaIndex asks its questions through a query engine of its own.
+        kinds = tuple(watched for watched in self.watch if isinstance(watched, type))
+        return isinstance(instance, kinds) and not _is_in_an_evaluator(inspect.currentframe())
 
     def _above(self, parent: str | None) -> Node | None:
         """What a span is part of: its parent, or what made the stream that is read just now."""
@@ -280,43 +267,21 @@ class SpanHandler(NullSpanHandler):
         """Names the handler among others."""
         return "RagMetricsSpanHandler"
 
-    def span_enter(
-        self,
-        id_: str,
-        bound_args: Arguments,
-        instance: Any | None = None,
-        parent_id: str | None = None,
-        tags: dict[str, Any] | None = None,
-        **kwargs: Any,
-    ) -> None:
+    def span_enter(self, id_: str, *args: Any, **kwargs: Any) -> None:
         """A span begins."""
-        self._noted(self._spans.enter, id_, bound_args, instance, parent_id, tags)
+        self._noted(self._spans.enter, id_, *args, **kwargs)
 
-    def span_exit(
-        self,
-        id_: str,
-        bound_args: Arguments,
-        instance: Any | None = None,
-        result: Any | None = None,
-        **kwargs: Any,
-    ) -> None:
+    def span_exit(self, id_: str, *args: Any, **kwargs: Any) -> None:
         """A span ends."""
-        self._noted(self._spans.leave, id_, instance, result)
+        self._noted(self._spans.leave, id_, *args, **kwargs)
 
-    def span_drop(
-        self,
-        id_: str,
-        bound_args: Arguments,
-        instance: Any | None = None,
-        err: BaseException | None = None,
-        **kwargs: Any,
-    ) -> None:
+    def span_drop(self, id_: str, *args: Any, **kwargs: Any) -> None:
         """A span ends with an error."""
-        self._noted(self._spans.drop, id_, err)
+        self._noted(self._spans.drop, id_, *args, **kwargs)
 
-    def _noted(self, note: Callable[..., None], *arguments: Any) -> None:
+    def _noted(self, note: Callable[..., None], *args: Any, **kwargs: Any) -> None:
         try:
-            note(*arguments)
+            note(*args, **kwargs)
         except Exception as error:  # the boundary to the host: nothing of ours may reach it
             self._spans.live.hook_failed(error)
 

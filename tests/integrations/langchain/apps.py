@@ -149,3 +149,8 @@ def expect_skip(handler: Any, reason: str) -> None:
     assert handler.stats.skipped == {reason: 1}
     assert handler.stats.errors == []
     assert handler.open_runs == 0
+
+
+def found(sample: Any) -> dict[str, Any]:
+    """By which rules the parts of a sample were found."""
+    return {name: value for name, value in sample.labels.items() if name.startswith("found_")}

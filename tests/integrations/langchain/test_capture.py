@@ -31,6 +31,7 @@ from tests.integrations.langchain.apps import (
     retrieval_chain,
     texts,
 )
+from tests.integrations.langchain.graphs import State, approve, generate, graph, in_thread, retrieve
 
 langgraph = pytest.importorskip("langgraph.graph")
 agents = pytest.importorskip("langchain.agents")
@@ -73,7 +74,7 @@ def application(name: str, **options: Any) -> Callable[[Application], Applicatio
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_a_line_of_the_page_is_what_is_captured(make_handler: Any, name: str):
+def test_a_line_of_the_page_is_what_is_captured(make_handler, name):
     run, options = APPLICATIONS[name]
     handler = make_handler(concurrency=1, **options)
     found = run({"callbacks": [handler]})
@@ -207,40 +208,12 @@ def streamed(config: Any) -> Found:
 # Graphs
 
 
-class State(TypedDict, total=False):
-    question: str
-    context: list[Document]
-    answer: str
-    approved: bool
-
-
-def retrieve(state: State) -> State:
-    return {"context": Shelf().invoke(state["question"])}
-
-
 def grade(state: State) -> State:
     return {"context": state["context"][1:]}
 
 
 def search(state: State) -> State:
     return {"context": [Document(page_content=text) for text in texts("tea")]}
-
-
-def approve(state: State) -> State:
-    return {"approved": types.interrupt("May I answer?")}
-
-
-def generate(state: State) -> State:
-    given = {"context": join(state["context"]), "question": state["question"]}
-    return {"answer": str((PROMPT | Echo()).invoke(given).text)}
-
-
-def graph(*nodes: Any, schema: Any = State, **settings: Any) -> Any:
-    """A graph of nodes in a row."""
-    built = langgraph.StateGraph(schema)
-    built.add_sequence([(getattr(node, "__name__", "inner"), node) for node in nodes])
-    built.add_edge(langgraph.START, getattr(nodes[0], "__name__", "inner"))
-    return built.compile(**settings)
 
 
 @application("graph: retrieve, generate")
@@ -327,11 +300,6 @@ def asking_back(config: Any) -> Found:
     app.invoke({"messages": [("human", "Tell me!")]}, in_thread(config))
     app.invoke(types.Command(resume="The one about tea."), in_thread(config))
     return Found("Tell me!", history=("Which one?", "The one about tea."))
-
-
-def in_thread(config: Any) -> Any:
-    """The conversation of a thread."""
-    return config | {"configurable": {"thread_id": "1"}}
 
 
 # Agents

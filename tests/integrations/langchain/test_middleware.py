@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -25,11 +25,10 @@ types = pytest.importorskip("langgraph.types")
 WRONG = "The shelf was built in Vienna in 1913."
 REFUSED = "I could not find support for an answer to this question."
 SEARCH = create_retriever_tool(Shelf(), "search", "Finds books.")
-Make = Callable[..., Any]
 
 
 @pytest.fixture
-def make_middleware() -> Iterator[Make]:
+def make_middleware() -> Iterator[Any]:
     from ragmetrics_langchain import RagMetricsMiddleware
 
     made: list[Any] = []
@@ -92,7 +91,7 @@ def only(middleware: Any) -> Any:
 
 @BOTH
 @pytest.mark.parametrize("first", [True, False])
-def test_documents_that_a_prompt_noted_are_the_contexts(make_middleware: Make, call: Any, first: bool):
+def test_documents_that_a_prompt_noted_are_the_contexts(make_middleware, call, first):
     mine = make_middleware()
     order = [mine, prompt_with_context] if first else [prompt_with_context, mine]
     call(agents.create_agent(Echo(), [], middleware=order), asked())
@@ -103,7 +102,7 @@ def test_documents_that_a_prompt_noted_are_the_contexts(make_middleware: Make, c
 
 
 @BOTH
-def test_a_retriever_in_a_prompt_is_seen(make_middleware: Make, call: Any):
+def test_a_retriever_in_a_prompt_is_seen(make_middleware, call):
     mine = make_middleware()
     call(agents.create_agent(Echo(), [], middleware=[mine, retrieving_prompt]), asked())
 
@@ -111,7 +110,7 @@ def test_a_retriever_in_a_prompt_is_seen(make_middleware: Make, call: Any):
 
 
 @BOTH
-def test_a_system_message_is_a_context_only_on_request_and_says_so(make_middleware: Make, call: Any):
+def test_a_system_message_is_a_context_only_on_request_and_says_so(make_middleware, call):
     without, having = make_middleware(), make_middleware(system_message=True)
     for mine in (without, having):
         call(agents.create_agent(Echo(), [], middleware=[mine, silent_prompt]), asked())
@@ -123,7 +122,7 @@ def test_a_system_message_is_a_context_only_on_request_and_says_so(make_middlewa
 
 
 @BOTH
-def test_documents_of_a_retriever_tool_are_the_contexts_of_their_turn(make_middleware: Make, call: Any):
+def test_documents_of_a_retriever_tool_are_the_contexts_of_their_turn(make_middleware, call):
     mine = make_middleware(concurrency=1)
     replies = [looking("milk"), AIMessage(answer("milk")), looking("tea"), AIMessage(answer("tea"))]
     app = agents.create_agent(
@@ -140,7 +139,7 @@ def test_documents_of_a_retriever_tool_are_the_contexts_of_their_turn(make_middl
     assert tea.labels["session"] == "1"
 
 
-def test_what_a_tool_finds_that_answers_with_an_update_of_the_state_is_the_context(make_middleware: Make):
+def test_what_a_tool_finds_that_answers_with_an_update_of_the_state_is_the_context(make_middleware):
     tools = pytest.importorskip("langchain.tools")
     types = pytest.importorskip("langgraph.types")
 
@@ -156,7 +155,7 @@ def test_what_a_tool_finds_that_answers_with_an_update_of_the_state_is_the_conte
     assert only(mine).sample.contexts == texts("tea")
 
 
-def test_a_note_in_a_tool_is_the_context(make_middleware: Make):
+def test_a_note_in_a_tool_is_the_context(make_middleware):
     @tool("search")
     def find(query: str) -> str:
         """Finds books."""
@@ -169,7 +168,7 @@ def test_a_note_in_a_tool_is_the_context(make_middleware: Make):
     assert only(mine).sample.contexts == texts("tea")
 
 
-def test_what_the_application_changes_afterwards_changes_no_sample(make_middleware: Make):
+def test_what_the_application_changes_afterwards_changes_no_sample(make_middleware):
     gate = threading.Event()
 
     def judge(prompt: str) -> str:
@@ -189,7 +188,7 @@ def test_what_the_application_changes_afterwards_changes_no_sample(make_middlewa
 
 
 @BOTH
-def test_a_supported_answer_leaves(make_middleware: Make, call: Any):
+def test_a_supported_answer_leaves(make_middleware, call):
     mine = make_middleware(gate={"faithfulness": 0.7})
     out = call(agents.create_agent(Echo(replies=[looking()]), [SEARCH], middleware=[mine]), asked())
 
@@ -199,7 +198,7 @@ def test_a_supported_answer_leaves(make_middleware: Make, call: Any):
 
 
 @BOTH
-def test_an_unsupported_answer_is_replaced_and_its_record_proves_why(make_middleware: Make, call: Any):
+def test_an_unsupported_answer_is_replaced_and_its_record_proves_why(make_middleware, call):
     mine = make_middleware(gate={"faithfulness": 0.7}, rejected_answer="Let me ask somebody.")
     model = Echo(replies=[looking(), AIMessage(WRONG)])
     out = call(agents.create_agent(model, [SEARCH], middleware=[mine]), asked())
@@ -214,7 +213,7 @@ def test_an_unsupported_answer_is_replaced_and_its_record_proves_why(make_middle
 
 
 @BOTH
-def test_the_model_is_asked_once_more_with_the_unsupported_statements(make_middleware: Make, call: Any):
+def test_the_model_is_asked_once_more_with_the_unsupported_statements(make_middleware, call):
     mine = make_middleware(gate={"faithfulness": 0.7}, on_reject="ask_again")
     model = Echo(replies=[looking(), AIMessage(WRONG), AIMessage(answer("tea"))])
     out = call(agents.create_agent(model, [SEARCH], middleware=[mine]), asked())
@@ -226,7 +225,7 @@ def test_the_model_is_asked_once_more_with_the_unsupported_statements(make_middl
 
 
 @BOTH
-def test_it_is_asked_only_once_more_also_when_it_looks_again(make_middleware: Make, call: Any):
+def test_it_is_asked_only_once_more_also_when_it_looks_again(make_middleware, call):
     mine = make_middleware(gate={"faithfulness": 0.7}, on_reject="ask_again")
     replies = [looking(), AIMessage(WRONG), looking("milk"), AIMessage(WRONG), AIMessage("never asked for")]
     model = Echo(replies=replies)
@@ -238,7 +237,7 @@ def test_it_is_asked_only_once_more_also_when_it_looks_again(make_middleware: Ma
 
 
 @BOTH
-def test_a_greeting_passes(make_middleware: Make, call: Any):
+def test_a_greeting_passes(make_middleware, call):
     mine = make_middleware(gate={"faithfulness": 0.7})
     out = call(agents.create_agent(Echo(replies=[AIMessage("Hello!")]), [SEARCH], middleware=[mine]), asked())
 
@@ -252,9 +251,7 @@ def failing(prompt: str) -> str:
 @BOTH
 @pytest.mark.parametrize("judge", [failing, lambda prompt: "no form at all"])
 @pytest.mark.parametrize(("on_failure", "left"), [("reject", REFUSED), ("pass", answer("tea"))])
-def test_a_judge_that_fails_rejects_or_passes_as_asked(
-    make_middleware: Make, call: Any, judge: Any, on_failure: str, left: str
-):
+def test_a_judge_that_fails_rejects_or_passes_as_asked(make_middleware, call, judge, on_failure, left):
     mine = make_middleware(judge=judge, gate={"faithfulness": 0.7}, on_failure=on_failure, attempts=1)
     out = call(agents.create_agent(Echo(replies=[looking()]), [SEARCH], middleware=[mine]), asked())
 
@@ -262,7 +259,7 @@ def test_a_judge_that_fails_rejects_or_passes_as_asked(
 
 
 @BOTH
-def test_an_answer_waits_no_longer_than_its_time_limit(make_middleware: Make, call: Any):
+def test_an_answer_waits_no_longer_than_its_time_limit(make_middleware, call):
     done = threading.Event()
 
     def hanging(prompt: str) -> str:
@@ -279,7 +276,7 @@ def test_an_answer_waits_no_longer_than_its_time_limit(make_middleware: Make, ca
 
 
 @BOTH
-def test_a_function_says_what_leaves_or_jumps(make_middleware: Make, call: Any):
+def test_a_function_says_what_leaves_or_jumps(make_middleware, call):
     saying = make_middleware(
         gate={"faithfulness": 0.7}, on_reject=lambda rejected: f"Not sure: {rejected.answer}"
     )
@@ -303,9 +300,7 @@ class Reply(BaseModel):
 @BOTH
 @pytest.mark.parametrize("said", [answer("tea"), WRONG])
 @pytest.mark.parametrize("strategy", ["ToolStrategy", "ProviderStrategy"])
-def test_a_structured_answer_is_judged_by_its_text(
-    make_middleware: Make, call: Any, said: str, strategy: str
-):
+def test_a_structured_answer_is_judged_by_its_text(make_middleware, call, said, strategy):
     form = {
         "ToolStrategy": AIMessage("", tool_calls=[{"name": "Reply", "args": {"said": said}, "id": "form"}]),
         "ProviderStrategy": AIMessage(Reply(said=said).model_dump_json()),
@@ -328,7 +323,7 @@ def test_a_structured_answer_is_judged_by_its_text(
 
 
 @BOTH
-def test_a_tool_that_returns_directly_is_gated(make_middleware: Make, call: Any):
+def test_a_tool_that_returns_directly_is_gated(make_middleware, call):
     @tool("search", return_direct=True)
     def find(query: str) -> str:
         """Finds books."""
@@ -341,7 +336,7 @@ def test_a_tool_that_returns_directly_is_gated(make_middleware: Make, call: Any)
     assert out["messages"][-1].text == REFUSED
 
 
-def test_it_works_beside_interrupts_retries_and_limits_with_a_checkpointer(make_middleware: Make):
+def test_it_works_beside_interrupts_retries_and_limits_with_a_checkpointer(make_middleware):
     mine = make_middleware(gate={"faithfulness": 0.7})
     others = [
         middlewares.HumanInTheLoopMiddleware(interrupt_on={"search": True}),
@@ -367,7 +362,7 @@ def test_it_works_beside_interrupts_retries_and_limits_with_a_checkpointer(make_
 
 
 @pytest.mark.parametrize("mode", ["messages", "updates", "values"])
-def test_nothing_of_a_rejected_answer_is_streamed(make_middleware: Make, mode: str):
+def test_nothing_of_a_rejected_answer_is_streamed(make_middleware, mode):
     mine = make_middleware(gate={"faithfulness": 0.7})
     app = agents.create_agent(Echo(replies=[AIMessage(WRONG)]), [], middleware=[mine, retrieving_prompt])
     parts = list(app.stream(asked(), stream_mode=mode))
@@ -376,7 +371,7 @@ def test_nothing_of_a_rejected_answer_is_streamed(make_middleware: Make, mode: s
     assert REFUSED in str(parts)
 
 
-def test_an_answer_that_passes_leaves_a_stream_in_one_piece(make_middleware: Make):
+def test_an_answer_that_passes_leaves_a_stream_in_one_piece(make_middleware):
     mine = make_middleware(gate={"faithfulness": 0.7})
     app = agents.create_agent(Echo(), [], middleware=[mine, retrieving_prompt])
     said = [str(message.text) for message, _ in app.stream(asked(), stream_mode="messages")]
@@ -384,7 +379,7 @@ def test_an_answer_that_passes_leaves_a_stream_in_one_piece(make_middleware: Mak
     assert said == [answer("tea")]
 
 
-def test_without_a_gate_tokens_are_streamed(make_middleware: Make):
+def test_without_a_gate_tokens_are_streamed(make_middleware):
     app = agents.create_agent(Echo(), [], middleware=[make_middleware()])
     said = [str(message.text) for message, _ in app.stream(asked(), stream_mode="messages")]
 
@@ -405,14 +400,12 @@ def test_without_a_gate_tokens_are_streamed(make_middleware: Make):
         ({"time_limit": 0}, "time_limit must be more than 0"),
     ],
 )
-def test_a_mistake_is_told_when_it_is_made(make_middleware: Make, mistake: dict[str, Any], told: str):
+def test_a_mistake_is_told_when_it_is_made(make_middleware, mistake, told):
     with pytest.raises(ConfigError, match=told):
         make_middleware(**mistake)
 
 
-def test_a_context_tool_that_the_agent_has_not_is_told(
-    make_middleware: Make, caplog: pytest.LogCaptureFixture
-):
+def test_a_context_tool_that_the_agent_has_not_is_told(make_middleware, caplog):
     @tool
     def lookup(query: str) -> str:
         """Looks up."""

@@ -2,8 +2,6 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 from langchain_core.documents import Document
@@ -11,13 +9,10 @@ from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 
-from ragmetrics_core import Sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import note_contexts
-from ragmetrics_langchain import RagMetricsCallbackHandler, as_langsmith_evaluator
+from ragmetrics_langchain import as_langsmith_evaluator
 from tests.integrations.langchain.apps import Echo, answer, question, rag_chain, texts
-
-OnlySample = Callable[[RagMetricsCallbackHandler], Sample]
 
 
 def reply(asked: str) -> str:
@@ -26,7 +21,7 @@ def reply(asked: str) -> str:
     return answer("tea")
 
 
-def test_what_a_chain_notes_is_its_contexts(handler: RagMetricsCallbackHandler, only_sample: OnlySample):
+def test_what_a_chain_notes_is_its_contexts(handler, only_sample):
     RunnableLambda(reply).invoke(question("tea"), {"callbacks": [handler]})
 
     sample = only_sample(handler)
@@ -34,7 +29,7 @@ def test_what_a_chain_notes_is_its_contexts(handler: RagMetricsCallbackHandler, 
     assert sample.labels["found_contexts"] == "note_contexts"
 
 
-def test_notes_of_concurrent_requests_are_not_mixed(make_handler: Callable[..., Any]):
+def test_notes_of_concurrent_requests_are_not_mixed(make_handler):
     handler = make_handler(concurrency=1)
 
     async def search(topic: str) -> str:
@@ -53,36 +48,7 @@ def test_notes_of_concurrent_requests_are_not_mixed(make_handler: Callable[..., 
     assert all(sample.contexts == texts(sample.question) for sample in samples)
 
 
-def test_the_agent_of_the_tutorial_notes_in_its_prompt(
-    handler: RagMetricsCallbackHandler, only_sample: OnlySample
-):
-    agents = pytest.importorskip("langchain.agents")
-    middleware = pytest.importorskip("langchain.agents.middleware")
-
-    @middleware.dynamic_prompt
-    def prompt_with_context(request: Any) -> str:
-        note_contexts(list(texts("tea")))
-        return "\n".join(texts("tea"))
-
-    app = agents.create_agent(Echo(), [], middleware=[prompt_with_context])
-    app.invoke({"messages": [("human", question("tea"))]}, {"callbacks": [handler]})
-
-    assert only_sample(handler).contexts == texts("tea")
-
-
-def test_the_system_message_is_a_context_on_request(
-    make_handler: Callable[..., Any], only_sample: OnlySample
-):
-    handler = make_handler(system_message=True)
-    chain = RunnableLambda(lambda asked: Echo().invoke([("system", texts("tea")[0]), ("human", asked)]))
-    chain.invoke(question("tea"), {"callbacks": [handler]})
-
-    sample = only_sample(handler)
-    assert sample.contexts == texts("tea")[:1]
-    assert sample.labels["found_contexts"] == "system message of the model, with its instructions"
-
-
-def test_metadata_become_labels(make_handler: Callable[..., Any], only_sample: OnlySample):
+def test_metadata_become_labels(make_handler, only_sample):
     handler = make_handler(label_keys=["tenant", "unknown"])
     rag_chain().invoke(question("tea"), {"callbacks": [handler], "metadata": {"tenant": "shop", "more": 1}})
 
@@ -92,7 +58,7 @@ def test_metadata_become_labels(make_handler: Callable[..., Any], only_sample: O
     assert "unknown" not in labels
 
 
-def test_tools_are_named_by_a_name_by_names_or_as_objects(make_handler: Callable[..., Any]):
+def test_tools_are_named_by_a_name_by_names_or_as_objects(make_handler):
     agents = pytest.importorskip("langchain.agents")
 
     @tool
@@ -111,14 +77,12 @@ def test_tools_are_named_by_a_name_by_names_or_as_objects(make_handler: Callable
 
 
 @pytest.mark.parametrize("given", [3, {"kb": 1}, [3], [""], None])
-def test_what_is_no_tool_is_one_clear_error(make_handler: Callable[..., Any], given: Any):
+def test_what_is_no_tool_is_one_clear_error(make_handler, given):
     with pytest.raises(ConfigError, match="context_tools takes names of tools or tools, not"):
         make_handler(context_tools=given)
 
 
-def test_a_handler_that_sees_models_only_says_so_once(
-    handler: RagMetricsCallbackHandler, caplog: pytest.LogCaptureFixture
-):
+def test_a_handler_that_sees_models_only_says_so_once(handler, caplog):
     with caplog.at_level(logging.WARNING, "ragmetrics.live"):
         for _ in range(3):
             Echo().invoke(question("tea"), {"callbacks": [handler]})
@@ -129,7 +93,7 @@ def test_a_handler_that_sees_models_only_says_so_once(
 
 
 @pytest.mark.parametrize("outputs", ["Sencha is green.", {"answer": "Sencha is green."}])
-def test_the_evaluator_is_called_the_way_of_openevals(outputs: Any):
+def test_the_evaluator_is_called_the_way_of_openevals(outputs):
     evaluator = as_langsmith_evaluator(["faithfulness", "factual_correctness"], judge="embedded")
     first, second = evaluator(
         inputs={"question": "Which tea is green?", "context": ["Sencha is green."]},
@@ -143,9 +107,7 @@ def test_the_evaluator_is_called_the_way_of_openevals(outputs: Any):
         evaluator()
 
 
-def test_a_context_tool_that_is_none_of_the_applications_is_told_with_those_that_are(
-    make_handler: Callable[..., Any], caplog: pytest.LogCaptureFixture
-):
+def test_a_context_tool_that_is_none_of_the_applications_is_told_with_those_that_are(make_handler, caplog):
     @tool
     def search(query: str) -> str:
         """Search."""

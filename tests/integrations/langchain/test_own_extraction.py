@@ -6,12 +6,20 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
-from langchain_core.runnables import RunnableLambda, RunnableParallel
+from langchain_core.runnables import RunnableLambda
 
 from ragmetrics_core.live import Skip
-from ragmetrics_langchain import RagMetricsCallbackHandler, RootRun
-from tests.integrations.langchain.apps import Echo, Shelf, answer, expect_skip, question, rag_chain, texts
-from tests.integrations.langchain.recovered import MakeHandler, OnlySample, found
+from ragmetrics_langchain import RootRun
+from tests.integrations.langchain.apps import (
+    Echo,
+    Shelf,
+    answer,
+    expect_skip,
+    found,
+    question,
+    rag_chain,
+    texts,
+)
 
 FOUND_IN_LCEL = {
     "found_question": "the inputs",
@@ -20,7 +28,7 @@ FOUND_IN_LCEL = {
 }
 
 
-def test_keys_that_are_given_win_over_the_rules(make_handler: MakeHandler, only_sample: OnlySample):
+def test_keys_that_are_given_win_over_the_rules(make_handler, only_sample):
     handler = make_handler(input_key="asks", context_key="passages", answer_key="says")
     chain = RunnableLambda(
         lambda given: {"says": "Green tea.", "answer": "no", "passages": ["Tea is green."], "context": "no"}
@@ -40,9 +48,7 @@ def test_keys_that_are_given_win_over_the_rules(make_handler: MakeHandler, only_
     }
 
 
-def test_extract_sees_the_run_and_says_what_it_wants_the_rest_is_left_to_the_rules(
-    make_handler: MakeHandler, only_sample: OnlySample
-):
+def test_extract_sees_the_run_and_says_what_it_wants_the_rest_is_left_to_the_rules(make_handler, only_sample):
     def extract(run: RootRun) -> dict[str, Any]:
         (retrieval,) = run.retrievals
         return {
@@ -61,7 +67,7 @@ def test_extract_sees_the_run_and_says_what_it_wants_the_rest_is_left_to_the_rul
     assert found(sample) == FOUND_IN_LCEL | {"found_contexts": "extract"}
 
 
-def test_extract_may_give_messages(make_handler: MakeHandler, only_sample: OnlySample):
+def test_extract_may_give_messages(make_handler, only_sample):
     def extract(run: RootRun) -> dict[str, Any]:
         said = [HumanMessage("Hello"), AIMessage("Good day")]
         return {"question": HumanMessage("Which tea?"), "history": said}
@@ -77,7 +83,7 @@ def test_extract_may_give_messages(make_handler: MakeHandler, only_sample: OnlyS
     ]
 
 
-def test_extract_may_leave_a_run_out_and_its_mistakes_are_only_counted(make_handler: MakeHandler):
+def test_extract_may_leave_a_run_out_and_its_mistakes_are_only_counted(make_handler):
     def leave_out(run: RootRun) -> None:
         raise Skip("internal_user")
 
@@ -93,7 +99,7 @@ def test_extract_may_leave_a_run_out_and_its_mistakes_are_only_counted(make_hand
     assert "contexts that have no text: object" in handlers[1].stats.errors[0]
 
 
-def test_references_reach_the_metrics_that_need_one(make_handler: MakeHandler):
+def test_references_reach_the_metrics_that_need_one(make_handler):
     handler = make_handler("context_recall", references={question("tea"): texts("tea")[0]})
     rag_chain().batch([question("tea"), question("milk")], {"callbacks": [handler]})
 
@@ -102,7 +108,7 @@ def test_references_reach_the_metrics_that_need_one(make_handler: MakeHandler):
     assert status == {question("tea"): "ok", question("milk"): "skipped"}
 
 
-def test_an_answer_without_contexts_has_records_that_say_so_or_is_left_out(make_handler: MakeHandler):
+def test_an_answer_without_contexts_has_records_that_say_so_or_is_left_out(make_handler):
     rag_only, everything = make_handler(needs_contexts=True), make_handler()
     chain = ChatPromptTemplate.from_template("{question}") | Echo() | StrOutputParser()
     chain.invoke({"question": question("tea")}, {"callbacks": [rag_only, everything]})
@@ -114,7 +120,7 @@ def test_an_answer_without_contexts_has_records_that_say_so_or_is_left_out(make_
     assert result.sample.contexts == ()
 
 
-def test_a_retriever_alone_is_no_answer(handler: RagMetricsCallbackHandler):
+def test_a_retriever_alone_is_no_answer(handler):
     Shelf().invoke(question("tea"), {"callbacks": [handler]})
 
     expect_skip(handler, "no_answer")
@@ -128,9 +134,7 @@ def test_a_retriever_alone_is_no_answer(handler: RagMetricsCallbackHandler):
     ],
     ids=["a call of a tool", "a person"],
 )
-def test_a_conversation_that_does_not_end_with_the_models_words_has_no_answer(
-    handler: RagMetricsCallbackHandler, last: Any
-):
+def test_a_conversation_that_does_not_end_with_the_models_words_has_no_answer(handler, last):
     def talk(given: dict[str, Any]) -> dict[str, Any]:
         Shelf().invoke(question("tea"))
         return {"messages": [*given["messages"], AIMessage("Wait."), last]}
@@ -138,12 +142,3 @@ def test_a_conversation_that_does_not_end_with_the_models_words_has_no_answer(
     RunnableLambda(talk).invoke({"messages": [HumanMessage(question("tea"))]}, {"callbacks": [handler]})
 
     expect_skip(handler, "no_answer")
-
-
-def test_parallel_branches_that_answer_apart_are_not_mixed_into_one_sample(
-    handler: RagMetricsCallbackHandler,
-):
-    chain = RunnableParallel(first=rag_chain(), second=rag_chain())
-    chain.invoke(question("tea"), {"callbacks": [handler]})
-
-    expect_skip(handler, "several_answers")

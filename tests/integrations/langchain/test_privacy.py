@@ -78,7 +78,7 @@ def failure(judge: LangChainJudge) -> ModelError:
     ],
     ids=["attribute", "bound header", "header of one's own", "pairs and cookies", "bound key"],
 )
-def test_the_key_of_a_model_is_in_neither_its_name_nor_its_errors(model: Any, tmp_path: Path):
+def test_the_key_of_a_model_is_in_neither_its_name_nor_its_errors(model, tmp_path):
     judge = LangChainJudge(model)
     error = failure(judge)
 
@@ -145,7 +145,7 @@ def chain() -> Any:
 
 
 def test_a_handler_redacts_before_judge_folder_and_feedback_and_asks_prompts_of_ones_own(
-    make_handler: Any, tmp_path: Path
+    make_handler, tmp_path
 ):
     seen: list[str] = []
     client = OfflineClient()

@@ -10,13 +10,9 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import Runnable, RunnableLambda, RunnableParallel
 
 from ragmetrics_core import Sample, aevaluate
-from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import LiveScorer
 from ragmetrics_langchain import LangChainJudge, RagMetricsCallbackHandler, RunInfo, install
 from tests.integrations.langchain.apps import Echo, Shelf, answer, question, rag_chain, texts
-
-OnlySample = Callable[[RagMetricsCallbackHandler], Sample]
-MakeHandler = Callable[..., RagMetricsCallbackHandler]
 
 
 def topics(handler: RagMetricsCallbackHandler) -> list[str]:
@@ -32,25 +28,38 @@ def topics(handler: RagMetricsCallbackHandler) -> list[str]:
     return sorted(found)
 
 
-def test_a_handler_on_an_inner_chain_takes_that_for_the_root(handler: RagMetricsCallbackHandler):
-    inner = rag_chain().with_config(callbacks=[handler])
-    outer = RunnableLambda(lambda given: f"{inner.invoke(given['text'])} Goodbye.")
-    outer.invoke({"text": question("tea")})
+def having(handler: Any, **settings: Any) -> Any:
+    return rag_chain().with_config(callbacks=[handler], **settings)
+
+
+TEA = question("tea")
+ONCE: dict[str, Callable[[Any, Any], Any]] = {
+    "on an inner chain": lambda handler, config: RunnableLambda(having(handler).invoke).invoke(TEA),
+    "around a function": lambda handler, config: RunnableLambda(rag_chain().invoke).invoke(TEA, config),
+    "twice": lambda handler, config: having(handler).invoke(TEA, config),
+    "thrice": lambda handler, config: having(handler).with_config(callbacks=[handler]).invoke(TEA, config),
+    "twice, in a stream": lambda handler, config: list(having(handler).stream(TEA, config)),
+    "on the retriever too": lambda handler, config: rag_chain(Shelf(callbacks=[handler])).invoke(TEA, config),
+}
+
+
+@pytest.mark.parametrize("attached", ONCE)
+def test_one_question_is_one_sample_wherever_the_handler_is_attached(handler, attached):
+    ONCE[attached](handler, {"callbacks": [handler]})
 
     assert topics(handler) == ["tea"]
 
 
-def test_a_handler_that_is_attached_twice_takes_one_sample(handler: RagMetricsCallbackHandler):
-    config: Any = {"callbacks": [handler]}
-    chain = rag_chain().with_config(callbacks=[handler])
-    chain.invoke(question("tea"), config)
-    list(chain.stream(question("milk"), config))
-    asyncio.run(chain.abatch([question("salt")], config))
+@pytest.mark.parametrize("scope", ["outermost_rag", "book chain"])
+def test_one_question_is_one_sample_in_scopes_of_several(make_handler, scope):
+    handler = make_handler(scope=scope)
+    inner = having(handler, run_name="book chain")
+    (RunnableLambda(inner.invoke) if scope == "book chain" else inner).invoke(TEA, {"callbacks": [handler]})
 
-    assert topics(handler) == ["milk", "salt", "tea"]
+    assert topics(handler) == ["tea"]
 
 
-def test_a_handler_that_several_chains_share_keeps_them_apart(handler: RagMetricsCallbackHandler):
+def test_a_handler_that_several_chains_share_keeps_them_apart(handler):
     chains = [rag_chain().with_config(callbacks=[handler], run_name=name) for name in ("a", "b")]
     for chain, topic in zip(chains, ("tea", "milk"), strict=True):
         chain.invoke(question(topic))
@@ -59,16 +68,8 @@ def test_a_handler_that_several_chains_share_keeps_them_apart(handler: RagMetric
     assert [result.sample.labels["app"] for result in handler.results] == ["a", "b"]
 
 
-def test_a_chain_inside_a_function_belongs_to_the_run_around_it(handler: RagMetricsCallbackHandler):
-    inner = rag_chain()
-    outer = RunnableLambda(inner.invoke)
-    outer.invoke(question("tea"), {"callbacks": [handler]})
-
-    assert topics(handler) == ["tea"]
-
-
 @pytest.mark.parametrize("way", ["list", "parallel", "map"])
-def test_a_root_with_many_questions_is_split_into_its_chains_on_request(make_handler: MakeHandler, way: str):
+def test_a_root_with_many_questions_is_split_into_its_chains_on_request(make_handler, way):
     rooted, split = make_handler(), make_handler(scope="outermost_rag")
     inner = rag_chain().with_config(run_name="inner")  # a run of its own, also inside a sequence
     given = [question("tea"), question("milk")]
@@ -89,19 +90,10 @@ def test_a_root_with_many_questions_is_split_into_its_chains_on_request(make_han
     assert sum(rooted.stats.skipped.values()) == 1
 
 
-def test_a_root_with_one_answer_is_one_sample_in_the_same_scope(make_handler: MakeHandler):
-    handler = make_handler(scope="outermost_rag")
-    rag_chain().invoke(question("tea"), {"callbacks": [handler]})
-
-    assert topics(handler) == ["tea"]
-
-
 @pytest.mark.parametrize(
     "scope", ["book chain", lambda run: run.name == "book chain"], ids=["name", "function"]
 )
-def test_runs_that_a_scope_names_are_the_samples(
-    make_handler: MakeHandler, scope: str | Callable[[RunInfo], bool]
-):
+def test_runs_that_a_scope_names_are_the_samples(make_handler, scope):
     handler = make_handler(scope=scope)
     inner = rag_chain().with_config(run_name="book chain")
     outer = RunnableLambda(lambda asked: " and ".join(inner.invoke(each) for each in asked))
@@ -111,7 +103,7 @@ def test_runs_that_a_scope_names_are_the_samples(
     assert topics(handler) == ["milk", "tea"]
 
 
-def test_a_scope_that_raises_does_not_reach_the_application(make_handler: MakeHandler):
+def test_a_scope_that_raises_does_not_reach_the_application(make_handler):
     def scope(run: RunInfo) -> bool:
         raise RuntimeError("no idea")
 
@@ -120,14 +112,6 @@ def test_a_scope_that_raises_does_not_reach_the_application(make_handler: MakeHa
     assert rag_chain().invoke(question("tea"), {"callbacks": [handler]}) == answer("tea")
     assert topics(handler) == []
     assert "no idea" in handler.stats.errors[0]
-
-
-def test_a_unit_inside_a_root_is_one_sample_though_the_handler_is_attached_twice(make_handler: MakeHandler):
-    handler = make_handler(scope="book chain")
-    inner = rag_chain().with_config(run_name="book chain", callbacks=[handler])
-    RunnableLambda(inner.invoke).invoke(question("tea"), {"callbacks": [handler]})
-
-    assert topics(handler) == ["tea"]
 
 
 # The whole process
@@ -139,9 +123,7 @@ def installed(handler: RagMetricsCallbackHandler) -> Iterator[RagMetricsCallback
         yield handler
 
 
-def test_an_installed_handler_sees_all_threads_loops_and_ways_of_calling(
-    installed: RagMetricsCallbackHandler,
-):
+def test_an_installed_handler_sees_all_threads_loops_and_ways_of_calling(installed):
     chain = rag_chain()
 
     async def asynchronous() -> None:
@@ -154,18 +136,13 @@ def test_an_installed_handler_sees_all_threads_loops_and_ways_of_calling(
     thread.join()
     asyncio.run(asynchronous())
     chain.batch([question("d"), question("e")])
-    list(chain.stream(question("f")))
+    # passed besides, it is one handler
+    list(chain.stream(question("f"), {"callbacks": [installed]}))
 
     assert topics(installed) == ["a", "b", "c", "d", "e", "f"]
 
 
-def test_an_installed_handler_that_is_also_passed_takes_one_sample(installed: RagMetricsCallbackHandler):
-    rag_chain().invoke(question("tea"), {"callbacks": [installed]})
-
-    assert topics(installed) == ["tea"]
-
-
-def test_after_uninstalling_nothing_is_seen(handler: RagMetricsCallbackHandler):
+def test_after_uninstalling_nothing_is_seen(handler):
     with install(handler) as done:
         pass
     done.uninstall()
@@ -174,7 +151,7 @@ def test_after_uninstalling_nothing_is_seen(handler: RagMetricsCallbackHandler):
     assert topics(handler) == []
 
 
-def test_two_handlers_may_be_installed_and_a_place_is_used_again(make_handler: MakeHandler):
+def test_two_handlers_may_be_installed_and_a_place_is_used_again(make_handler):
     from langchain_core.tracers import context
 
     first, second = make_handler(), make_handler()
@@ -212,9 +189,7 @@ class JudgeModel(Echo):
 
 @pytest.mark.parametrize("mode", ["background", "inline"])
 @pytest.mark.parametrize("attached", ["passed", "installed", "by a hook", "by the environment"])
-def test_calls_of_a_langchain_judge_are_no_samples(
-    by_hook: Callable[..., None], make_handler: MakeHandler, mode: str, attached: str
-):
+def test_calls_of_a_langchain_judge_are_no_samples(by_hook, make_handler, mode, attached):
     model = JudgeModel()
     judge = RunnableLambda(model.invoke) | RunnableLambda(lambda reply: reply)
     live = LiveScorer("faithfulness", judge=LangChainJudge(judge, name="judge"), mode=mode)  # type: ignore[arg-type]
@@ -242,7 +217,7 @@ def test_calls_of_a_langchain_judge_are_no_samples(
     live.close()
 
 
-def test_a_judge_in_a_run_of_its_own_is_seen_by_nobody(handler: RagMetricsCallbackHandler):
+def test_a_judge_in_a_run_of_its_own_is_seen_by_nobody(handler):
     class Other(BaseCallbackHandler):
         def on_chain_start(self, serialized: Any, inputs: Any, **kwargs: Any) -> None:
             seen.append(kwargs["name"])
@@ -294,7 +269,7 @@ def by_hook(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     context._configure_hooks[:] = before
 
 
-def test_the_application_and_the_judge_may_share_one_model_object(make_handler: MakeHandler):
+def test_the_application_and_the_judge_may_share_one_model_object(make_handler):
     model = JudgeModel()
     handler = make_handler(judge=model)
     config: Any = {"callbacks": [handler]}
@@ -306,29 +281,3 @@ def test_the_application_and_the_judge_may_share_one_model_object(make_handler: 
 
     assert topics(handler) == sorted(map(str, range(100)))
     assert handler.means["faithfulness"] == (1.0, 100)
-
-
-# Mistakes
-
-
-def test_a_live_scorer_and_metrics_are_not_given_together():
-    with LiveScorer("faithfulness", judge="embedded") as live, pytest.raises(ConfigError, match="not both"):
-        RagMetricsCallbackHandler("faithfulness", live=live)
-
-
-def test_a_handler_can_be_copied_into_sets_and_configs_as_langchain_does(handler: RagMetricsCallbackHandler):
-    # LangChain merges handlers in a set
-    assert len({handler, handler}) == 1
-    merged = rag_chain().with_config(callbacks=[handler]).with_config(callbacks=[handler])
-    merged.invoke(question("tea"), {"callbacks": [handler]})
-
-    assert topics(handler) == ["tea"]
-
-
-def test_a_retriever_that_has_the_handler_itself_does_not_start_a_second_sample(
-    handler: RagMetricsCallbackHandler,
-):
-    shelf = Shelf(callbacks=[handler])
-    rag_chain(shelf).invoke(question("tea"), {"callbacks": [handler]})
-
-    assert topics(handler) == ["tea"]

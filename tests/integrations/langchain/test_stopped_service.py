@@ -84,7 +84,7 @@ def samples(run: Path) -> list[str]:
     return [json.loads(line)["sample_id"] for line in lines]
 
 
-def test_what_a_service_captured_before_sigterm_is_scored_once_by_the_next_process(run: Path):
+def test_what_a_service_captured_before_sigterm_is_scored_once_by_the_next_process(run):
     assert samples(run) == []
 
     judge = CallableJudge(function=replies, identity="ours")

@@ -61,31 +61,12 @@ def test_a_judge_that_fails_on_a_tenth_costs_that_tenth_and_no_retries_of_the_ru
     assert len(asked) == len(set(asked)) + 1  # both evaluators ask for the statements of the answer
 
 
-def test_references_can_be_given_for_each_evaluator():
-    results = asyncio.run(
-        evaluated(
-            runner(FunctionLLM(judging)),
-            correctness={"reference": list(ANSWERS)},
-            similarity={"reference": list(ANSWERS)},
-        )
-    )
-    assert [each.score for each in results["correctness"]] == [5.0] * FEW
-    assert [each.score for each in results["similarity"]] == [pytest.approx(1.0)] * FEW
-
-
 def test_the_same_evaluators_serve_batches_in_several_event_loops():
     first = runner(FunctionLLM(judging))
     for _ in range(2):
         again = BatchEvalRunner(first.evaluators, workers=8)
         results = asyncio.run(evaluated(again, reference=list(ANSWERS)))
         assert [each.score for each in results["faithfulness"]] == [1.0] * FEW
-
-
-def test_a_batch_shows_its_progress(capsys):
-    made = runner(FunctionLLM(judging), show_progress=True)
-    results = asyncio.run(evaluated(made, reference=list(ANSWERS)))
-    assert len(results["faithfulness"]) == FEW
-    assert "24/24" in capsys.readouterr().err
 
 
 def test_eight_workers_ask_a_synchronous_model_at_the_same_time():

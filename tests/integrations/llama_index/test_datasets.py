@@ -26,7 +26,7 @@ def saved(path: Path, **content: Any) -> Path:
     return path
 
 
-def test_a_file_of_examples_and_one_of_predictions_are_samples(tmp_path: Path):
+def test_a_file_of_examples_and_one_of_predictions_are_samples(tmp_path):
     (sample,) = read_labelled_dataset(
         saved(tmp_path / "examples.json", examples=[EXAMPLE]),
         saved(tmp_path / "predictions.json", predictions=[PREDICTION]),
@@ -41,7 +41,7 @@ def test_a_dataset_in_memory_is_read_too():
     assert (sample.question, sample.answer, sample.contexts) == ("How high is the tower?", None, None)
 
 
-def test_what_was_written_is_read_again(tmp_path: Path):
+def test_what_was_written_is_read_again(tmp_path):
     samples = [
         Sample(question="One?", reference="1", reference_contexts=("a", "b")),
         Sample(question="Two?"),
@@ -52,7 +52,7 @@ def test_what_was_written_is_read_again(tmp_path: Path):
     assert fields == [("One?", "1", ("a", "b")), ("Two?", None, None)]
 
 
-def test_what_is_written_has_every_field_that_the_frameworks_class_requires(tmp_path: Path):
+def test_what_is_written_has_every_field_that_the_frameworks_class_requires(tmp_path):
     # from_json of 0.14.8 takes these and no others, and requires reference_contexts, which may be null
     write_labelled_dataset([Sample(question="One?", reference="1")], tmp_path / "set.json")
     (example,) = json.loads((tmp_path / "set.json").read_text(encoding="utf-8"))["examples"]
@@ -65,7 +65,7 @@ def test_what_is_written_has_every_field_that_the_frameworks_class_requires(tmp_
     }
 
 
-def test_no_predictions_are_saved_as_null_and_read_as_none(tmp_path: Path):
+def test_no_predictions_are_saved_as_null_and_read_as_none(tmp_path):
     nothing = saved(tmp_path / "predictions.json", predictions=None)
     assert read_labelled_dataset({"examples": []}, nothing) == []
 
@@ -80,6 +80,6 @@ def test_no_predictions_are_saved_as_null_and_read_as_none(tmp_path: Path):
         ("nowhere.json", None, "nowhere.json cannot be read as a dataset of LlamaIndex"),
     ],
 )
-def test_what_is_no_dataset_is_told(dataset: Any, predictions: Any, said: str):
+def test_what_is_no_dataset_is_told(dataset, predictions, said):
     with pytest.raises(SampleError, match=f"^{said}"):
         read_labelled_dataset(dataset, predictions)

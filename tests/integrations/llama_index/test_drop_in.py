@@ -4,7 +4,6 @@ import asyncio
 import json
 import re
 from concurrent.futures import ThreadPoolExecutor
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 from llama_index.core.base.response.schema import AsyncStreamingResponse, Response, StreamingResponse
 from llama_index.core.chat_engine import ContextChatEngine, SimpleChatEngine
 from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgentChatResponse
-from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
+from llama_index.core.evaluation import EvaluationResult
 from llama_index.core.query_engine import RetryQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.core.settings import Settings
@@ -63,22 +62,23 @@ def response() -> Response:
     return Response(FAITHFUL, source_nodes=nodes)
 
 
-def evaluator(module: ModuleType, name: str, llm: FunctionLLM) -> BaseEvaluator:
-    made: BaseEvaluator = getattr(module, f"{name}Evaluator")(llm=llm)
-    return made
-
-
 # Faithfulness, in every form of the guides
 
 
 @BOTH
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda kind, llm: kind(llm, False, None, None),
+        lambda kind, llm: kind(llm=llm, raise_error=False, eval_template=None, refine_template=None),
+    ],
+)
 @pytest.mark.parametrize(
     "call",
     [
         lambda made: made.evaluate(query=QUERY, response=FAITHFUL, contexts=CONTEXTS),
         lambda made: made.evaluate(QUERY, FAITHFUL, CONTEXTS),
         lambda made: made.evaluate(response=FAITHFUL, contexts=[CONTEXTS[0]]),
-        lambda made: made.evaluate_response(response=response()),
         lambda made: made.evaluate_response(query=QUERY, response=response()),
         lambda made: asyncio.run(made.aevaluate(query=QUERY, response=FAITHFUL, contexts=CONTEXTS)),
         lambda made: asyncio.run(made.aevaluate(QUERY, FAITHFUL, CONTEXTS, 0)),
@@ -88,28 +88,11 @@ def evaluator(module: ModuleType, name: str, llm: FunctionLLM) -> BaseEvaluator:
         lambda made: asyncio.run(made.aevaluate_response(query=QUERY, response=response())),
     ],
 )
-def test_a_faithful_answer_passes_in_every_call_form(module, llm, call):
-    result = call(evaluator(module, "Faithfulness", llm))
+def test_a_faithful_answer_passes_in_every_call_form(module, llm, make, call):
+    result = call(make(module.FaithfulnessEvaluator, llm))
     assert isinstance(result, EvaluationResult)
     assert (result.passing, result.score, result.invalid_result) == (True, 1.0, False)
     assert result.feedback
-
-
-@BOTH
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda module, llm: module.FaithfulnessEvaluator(llm),
-        lambda module, llm: module.FaithfulnessEvaluator(llm, False),
-        lambda module, llm: module.FaithfulnessEvaluator(llm, False, None, None),
-        lambda module, llm: module.FaithfulnessEvaluator(
-            llm=llm, raise_error=False, eval_template=None, refine_template=None
-        ),
-    ],
-)
-def test_the_constructor_of_faithfulness_takes_the_same_arguments_in_the_same_order(module, llm, make):
-    result = make(module, llm).evaluate(query=QUERY, response=FAITHFUL, contexts=CONTEXTS)
-    assert result.passing
 
 
 @BOTH
@@ -283,22 +266,14 @@ def test_a_streaming_chat_is_read_to_its_end(llm, read_before):
     if read_before:
         assert "".join(response.response_gen) == FAITHFUL
 
-    result = made.evaluate_response(QUERY, response)
-    assert (result.score, result.response, result.contexts) == (1.0, FAITHFUL, CONTEXTS)
-
-
-@pytest.mark.parametrize("read_before", [False, True])
-def test_an_asynchronous_streaming_chat_is_read_to_its_end(llm, read_before):
-    made = ours.FaithfulnessEvaluator(llm)
-
     async def evaluated() -> EvaluationResult:
         response = await chat().astream_chat(QUERY)
         if read_before:
             assert "".join([token async for token in response.async_response_gen()]) == FAITHFUL
         return await made.aevaluate_response(QUERY, response)
 
-    result = asyncio.run(evaluated())
-    assert (result.score, result.response, result.contexts) == (1.0, FAITHFUL, CONTEXTS)
+    for result in (made.evaluate_response(QUERY, response), asyncio.run(evaluated())):
+        assert (result.score, result.response, result.contexts) == (1.0, FAITHFUL, CONTEXTS)
 
 
 def test_an_asynchronous_chat_that_another_loop_writes_is_not_waited_for_in_vain(llm):

@@ -14,7 +14,7 @@ from llama_index.core.instrumentation.span_handlers import SimpleSpanHandler
 from llama_index.core.query_engine import RetrieverQueryEngine, RetryQueryEngine
 from llama_index.core.settings import Settings
 
-from ragmetrics_core import Run, recompute
+from ragmetrics_core import Run
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import LiveScorer
 from ragmetrics_llama_index import FaithfulnessEvaluator, Instrumentation, instrument
@@ -24,7 +24,6 @@ from tests.integrations.llama_index.fakes import (
     HALF,
     QUERY,
     FunctionLLM,
-    Meeting,
     judge_llm,
     qa_engine,
 )
@@ -99,35 +98,19 @@ def test_the_models_of_the_settings_judge_when_none_is_given(live, monkeypatch):
 
 
 def test_only_watched_engines_are_scored(live):
-    watched, other = engine(), engine()
-    hooks = live([watched])
+    one, two, other = engine(), engine(), engine()
+    first, second, every = live([one]), live([two]), live([RetrieverQueryEngine])
     other.query("other?")
-    watched.query("watched?")
-    assert questions(hooks) == ["watched?"]
-
-
-def test_a_class_can_be_watched(live):
-    hooks = live([RetrieverQueryEngine])
-    engine().query(QUERY)
-    assert questions(hooks) == [QUERY]
+    one.query("one?")
+    two.query("two?")
+    assert (questions(first), questions(second)) == (["one?"], ["two?"])
+    assert sorted(map(str, questions(every))) == ["one?", "other?", "two?"]
 
 
 @pytest.mark.parametrize("watch", [[], "engine", ["engine"], [int], [FunctionLLM(str)]])
 def test_watching_what_is_no_engine_is_a_mistake(watch):
     with pytest.raises(ConfigError, match="watch takes"):
         instrument("faithfulness", "embedded", watch=watch)
-
-
-def test_nothing_is_scored_while_it_is_paused(live):
-    hooks = live()
-    with hooks.paused():
-        engine().query("first?")
-    hooks.pause()
-    engine().query("second?")
-    hooks.resume()
-    engine().query("third?")
-    assert questions(hooks) == ["third?"]
-    assert hooks.stats.skipped == {"paused": 2}
 
 
 def test_tags_become_labels_and_name_the_session(live):
@@ -211,19 +194,6 @@ def test_uninstrumenting_leaves_the_dispatcher_exactly_as_it_was(live):
         dispatcher.span_handlers.remove(other)
 
 
-def test_what_was_captured_before_uninstrumenting_is_still_scored(live):
-    hooks = live()
-    engine().query(QUERY)
-    hooks.uninstrument()
-    assert questions(hooks) == [QUERY]
-
-
-def test_the_same_call_again_replaces_the_first(live):
-    first, second = live(), live()
-    engine().query(QUERY)
-    assert (questions(first), questions(second)) == ([], [QUERY])
-
-
 def test_the_same_call_again_goes_on_in_the_same_folder_and_leaves_no_thread(live, tmp_path):
     engine_, others = engine(), set(threading.enumerate())
     first = live(out=tmp_path / "live")
@@ -283,57 +253,8 @@ def test_metrics_beside_a_live_scorer_are_a_mistake():
         instrument("faithfulness", live=own)
 
 
-def test_an_alarm_goes_off_when_answers_get_worse(live):
-    hooks, told = live(), []
-    hooks.alert("faithfulness", below=0.5, window=2, call=told.append)
-    bad = engine("Penguins eat yellow cheese every Sunday.")
-    for _ in range(2):
-        bad.query(QUERY)
-    assert hooks.flush(60)
-
-    # two answers, none of which says what a text says: mean 0
-    assert [(alert.metric, alert.mean) for alert in told] == [("faithfulness", 0.0)]
-
-
-def test_two_engines_can_be_instrumented_apart(live):
-    one, two = engine(), engine()
-    first, second = live([one]), live([two])
-    one.query("one?")
-    two.query("two?")
-    assert (questions(first), questions(second)) == (["one?"], ["two?"])
-
-
 def test_the_dispatchers_shutdown_waits_for_the_scores(live):
     hooks = live()
     engine().query(QUERY)
     instrumentation.get_dispatcher().shutdown()
     assert hooks.stats.scored == 1
-
-
-def test_a_run_folder_holds_what_was_scored_and_proves_it(live, tmp_path):
-    hooks = live(out=tmp_path / "run")
-    engine(HALF).query(QUERY)
-    hooks.close()
-
-    run = Run.load(tmp_path / "run")
-    (record,) = run.records()
-    assert recompute(record).value == 0.5
-    assert not list(run.audit())
-
-
-def test_eight_answers_are_judged_at_the_same_time_by_a_model_that_is_synchronous_inside(live):
-    everybody = Meeting(8)
-    judge = judge_llm()
-
-    def reply(prompt: str) -> str:
-        if '{"statements":' in prompt:
-            everybody()
-        return judge._function(prompt)
-
-    hooks = live(llm=FunctionLLM(reply), concurrency=8)
-    watched = engine()
-    for number in range(8):
-        watched.query(f"question {number}?")
-
-    assert len(questions(hooks)) == 8
-    assert hooks.means["faithfulness"] == (1.0, 8)

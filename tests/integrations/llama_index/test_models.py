@@ -7,16 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from llama_index.core import MockEmbedding
-from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 from llama_index.core.llms.callbacks import llm_chat_callback
-from llama_index.core.llms.mock import MockLLM
 from pydantic import PrivateAttr
 
-from ragmetrics_core import Embedder, Judge, evaluate
+from ragmetrics_core import evaluate
 from ragmetrics_core.errors import (
     ConfigError,
-    ModelRefused,
     TransientModelError,
 )
 from ragmetrics_core.prompts import STATEMENTS
@@ -62,11 +59,6 @@ class ChatLLM(FunctionLLM):
         return ChatResponse(message=ChatMessage(role="assistant", content="a reply"), raw=self.raw)
 
 
-def test_both_are_what_the_core_asks_for():
-    assert isinstance(LlamaIndexJudge(MockLLM()), Judge)
-    assert isinstance(LlamaIndexEmbedder(MockEmbedding(embed_dim=3)), Embedder)
-
-
 def test_a_chat_model_gets_system_and_user_message():
     llm = ChatLLM()
     assert asked(llm) == [Completion(text="a reply", model="chatty")]
@@ -80,12 +72,6 @@ def test_a_completion_model_gets_the_prompt_that_its_own_format_makes():
     )
     assert asked(llm) == [Completion(text="a reply", model="function")]
     assert llm.asked == ["2 messages"]
-
-
-def test_each_draw_is_a_call_of_its_own():
-    llm = FunctionLLM(lambda prompt: "a reply")
-    assert len(asked(llm, draws=3)) == 3
-    assert len(llm.asked) == 3
 
 
 @pytest.mark.parametrize("is_chat_model", [False, True])
@@ -108,18 +94,23 @@ def test_a_model_that_is_synchronous_inside_does_not_hold_up_the_loop(is_chat_mo
     assert [each.text for each in asyncio.run(main())] == ["a reply"]
 
 
-def test_tokens_and_the_reason_for_the_end_are_kept_where_the_provider_tells_them():
-    choice = SimpleNamespace(finish_reason="length")
-    usage = SimpleNamespace(prompt_tokens=7, completion_tokens=3)
-    raw = SimpleNamespace(model="large-1", usage=usage, choices=[choice])
-    (reply,) = asked(ChatLLM(raw=raw))
-    assert reply == Completion("a reply", "large-1", Usage(7, 3), "length")
-
-
-def test_other_providers_names_are_understood():
-    raw = {"usage": {"input_tokens": 7, "output_tokens": 3}, "stop_reason": "max_tokens"}
-    (reply,) = asked(ChatLLM(raw=raw))
-    assert (reply.usage, reply.finish_reason) == (Usage(7, 3), "length")
+@pytest.mark.parametrize(
+    "raw",
+    [
+        SimpleNamespace(
+            model="large-1",
+            usage=SimpleNamespace(prompt_tokens=7, completion_tokens=3),
+            choices=[SimpleNamespace(finish_reason="length")],
+        ),
+        {
+            "model": "large-1",
+            "usage": {"input_tokens": 7, "output_tokens": 3},
+            "stop_reason": "max_tokens",
+        },
+    ],
+)
+def test_tokens_and_the_reason_for_the_end_are_kept_where_the_provider_tells_them(raw):
+    assert asked(ChatLLM(raw=raw)) == [Completion("a reply", "large-1", Usage(7, 3), "length")]
 
 
 def test_an_empty_reply_is_an_empty_text():
@@ -128,19 +119,6 @@ def test_an_empty_reply_is_an_empty_text():
             return ChatResponse(message=ChatMessage(role="assistant", blocks=[]))
 
     assert asked(Silent())[0].text == ""
-
-
-def test_a_model_that_is_asynchronous_only_is_refused_with_a_sentence():
-    class AsyncOnly(ChatLLM):
-        def chat(self, messages: Any, **kwargs: Any) -> ChatResponse:
-            raise NotImplementedError
-
-    with pytest.raises(ModelRefused) as raised:
-        asked(AsyncOnly())
-    assert str(raised.value) == (
-        "AsyncOnly has no synchronous interface, which is the one that a judge is asked through: "
-        "its asynchronous one belongs to the application's event loop"
-    )
 
 
 @pytest.mark.parametrize(
@@ -152,7 +130,7 @@ def test_a_model_that_is_asynchronous_only_is_refused_with_a_sentence():
     ],
 )
 @pytest.mark.parametrize("is_decorated", [False, True])
-def test_a_model_that_is_asynchronous_only_is_refused_when_the_scorer_is_made(make: Any, is_decorated: bool):
+def test_a_model_that_is_asynchronous_only_is_refused_when_the_scorer_is_made(make, is_decorated):
     def chat(self: Any, messages: Any, **kwargs: Any) -> ChatResponse:
         raise NotImplementedError("use achat")
 
@@ -311,19 +289,6 @@ def test_a_failing_embedding_model_is_a_model_error():
 
     with pytest.raises(TransientModelError, match="lost"):
         embedded(Failing(), ["a"])
-
-
-def test_the_embedders_identity_names_class_and_model():
-    identity = LlamaIndexEmbedder(WordEmbedding(model_name="words-1")).identity
-    assert identity.endswith(".WordEmbedding/words-1")
-
-
-def test_a_completion_that_is_no_text_is_not_hidden():
-    class Odd(FunctionLLM):
-        def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
-            return CompletionResponse(text="", additional_kwargs={"prompt_tokens": 1, "completion_tokens": 0})
-
-    assert asked(Odd(str)) == [Completion(text="", model="function", usage=Usage(1, 0))]
 
 
 class Nameless(FunctionLLM):

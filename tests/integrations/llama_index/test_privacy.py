@@ -51,7 +51,7 @@ def knowing(prompt: str) -> str:
     return re.sub(r'"reason": "[^"]*"', lambda _: f'"reason": {json.dumps(NAME)}', judging(prompt))
 
 
-def test_the_key_of_a_model_is_in_neither_its_name_nor_its_errors(tmp_path: Path):
+def test_the_key_of_a_model_is_in_neither_its_name_nor_its_errors(tmp_path):
     judge = LlamaIndexJudge(KeyedLLM(fails))
     request = Generate(prompt=QUESTIONS, variables={}, messages=(Message("user", "Tea?"),))
     with pytest.raises(ModelError) as raised:
@@ -81,7 +81,7 @@ def test_an_evaluator_redacts_what_it_judges_and_asks_prompts_of_ones_own():
 
 
 @pytest.mark.parametrize("llm", [FunctionLLM(fails), "embedded"], ids=["judge fails", "no sample"])
-def test_what_an_evaluator_says_of_a_failure_is_redacted(llm: Any):
+def test_what_an_evaluator_says_of_a_failure_is_redacted(llm):
     evaluator = RagMetricsEvaluator("faithfulness", llm, redact=without_name, attempts=1)
     given = GIVEN if llm != "embedded" else {**GIVEN, "response": f"\ud800 {NAME}"}
     with Log() as log:
@@ -91,7 +91,7 @@ def test_what_an_evaluator_says_of_a_failure_is_redacted(llm: Any):
     assert found(str(result.invalid_reason) + log.text, NAME) == []
 
 
-def test_a_retrieval_metric_redacts_and_asks_prompts_of_ones_own(tmp_path: Path):
+def test_a_retrieval_metric_redacts_and_asks_prompts_of_ones_own(tmp_path):
     llm = FunctionLLM(knowing)
     metric = ContextPrecision(llm=llm, redact=without_name)
 
@@ -105,7 +105,7 @@ def test_a_retrieval_metric_redacts_and_asks_prompts_of_ones_own(tmp_path: Path)
         )
 
 
-def test_live_scores_are_redacted_and_ask_prompts_of_ones_own(tmp_path: Path):
+def test_live_scores_are_redacted_and_ask_prompts_of_ones_own(tmp_path):
     judge = FunctionLLM(knowing)
     app = qa_engine(lambda question: f"{NAME} is 300 m high.", lambda question: [f"{NAME} is 300 m high."])
     with instrument(

@@ -24,7 +24,7 @@ OTHER = "The sea is blue."
         {"reference": [OTHER, FAITHFUL], "references": [OTHER, FAITHFUL]},
     ],
 )
-def test_of_several_references_the_best_one_counts(given: dict[str, Any]):
+def test_of_several_references_the_best_one_counts(given):
     result = SemanticSimilarityEvaluator(HashEmbedder()).evaluate(response=FAITHFUL, **given)
 
     # the answer is the second reference to the letter
@@ -44,7 +44,7 @@ def test_a_judge_compares_with_each_reference():
 
 
 @pytest.mark.parametrize("name", ["reference", "references"])
-def test_a_batch_takes_a_list_for_each_query(name: str):
+def test_a_batch_takes_a_list_for_each_query(name):
     runner = BatchEvalRunner({"similarity": SemanticSimilarityEvaluator(HashEmbedder())})
     given: dict[str, Any] = {name: [[OTHER, FAITHFUL], [FAITHFUL]]}
 
@@ -56,7 +56,7 @@ def test_a_batch_takes_a_list_for_each_query(name: str):
 
 
 @pytest.mark.parametrize("reference", [FAITHFUL, [FAITHFUL]])
-def test_a_reference_that_is_not_among_the_references_is_said_in_one_sentence(reference: Any):
+def test_a_reference_that_is_not_among_the_references_is_said_in_one_sentence(reference):
     result = SemanticSimilarityEvaluator(HashEmbedder()).evaluate(
         response=FAITHFUL, reference=reference, references=[OTHER]
     )
@@ -69,7 +69,7 @@ def test_a_reference_that_is_not_among_the_references_is_said_in_one_sentence(re
 
 
 @pytest.mark.parametrize("name", ["reference", "references"])
-def test_an_empty_list_is_no_reference(name: str):
+def test_an_empty_list_is_no_reference(name):
     given: dict[str, Any] = {name: []}
     result = SemanticSimilarityEvaluator(HashEmbedder()).evaluate(response=FAITHFUL, **given)
 

@@ -25,5 +25,7 @@ def start(request: pytest.FixtureRequest) -> Iterator[Any]:
             return begun[-1]
 
         yield begin
-        application = request.node.name.removeprefix("test_").replace("_", " ")
+        # one of a table, or a test of its own
+        name, _, listed = request.node.name.removesuffix("]").partition("[")
+        application = listed or name.removeprefix("test_").replace("_", " ")
         assert OUTCOMES.get(application) == begun[-1].outcome(), application

@@ -87,73 +87,48 @@ def looking(app_replies: Any = ASK, answer: str = "Green tea is dried.") -> dict
     return {ABOUT_TEA: [app_replies, answer]}
 
 
-def test_retriever_tool(start):
-    app = start(looking())
-    run(app, create_retriever_tool(retriever(), "search", DESCRIPTION))
-    app.expect(*TEA)
+RETRIEVING = create_retriever_tool(retriever(), "search", DESCRIPTION)
+NAMED = {"context_tools": ["search"]}
+# The agent's tool, what the model is shown of it (None where nobody can know), and the handler's options.
+TOOLS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
+    "retriever tool": (RETRIEVING, TEA, {}),
+    "retriever tool with artifact": (
+        create_retriever_tool(retriever(), "search", DESCRIPTION, response_format="content_and_artifact"),
+        TEA,
+        {},
+    ),
+    "tool with content and artifact": (search, TEA, {}),
+    "tool whose search finds nothing": (search_in_vain, (), {}),
+    "tool that returns an empty list as text": (search_as_empty_list, (), NAMED),
+    "tool that returns text and is named": (search_as_text, (join([Document(text) for text in TEA]),), NAMED),
+    "tool that returns a list of texts and is named": (search_in_list, (json.dumps(list(TEA)),), NAMED),
+    "tool that returns text and is not named": (search_as_text, None, {}),
+    "tool with a retriever inside": (search_with_retriever, TEA, {}),
+    "agent that does not look": (RETRIEVING, (), {}),
+}
 
 
-def test_retriever_tool_with_artifact(start):
-    app = start(looking())
-    made = create_retriever_tool(retriever(), "search", DESCRIPTION, response_format="content_and_artifact")
+@pytest.mark.parametrize("name", TOOLS)
+def test_an_agent(start, name):
+    made, contexts, options = TOOLS[name]
+    app = start({} if name == "agent that does not look" else looking(), **options)
     run(app, made)
-    app.expect(*TEA)
+    assert app.sample().contexts == contexts
+    if contexts is not None and not options:
+        app.expect(*contexts)
 
 
 def test_retriever_tool_that_is_asynchronous(start):
     app = start(looking())
-    agent = agents.create_agent(app.model, [create_retriever_tool(retriever(), "search", DESCRIPTION)])
+    agent = agents.create_agent(app.model, [RETRIEVING])
     asyncio.run(agent.ainvoke(asked(), app.config))
     app.expect(*TEA)
 
 
 def test_retriever_tool_whose_agent_is_streamed(start):
     app = start(looking())
-    agent = agents.create_agent(app.model, [create_retriever_tool(retriever(), "search", DESCRIPTION)])
+    agent = agents.create_agent(app.model, [RETRIEVING])
     list(agent.stream(asked(), app.config, stream_mode="messages"))
-    app.expect(*TEA)
-
-
-def test_tool_with_content_and_artifact(start):
-    app = start(looking())
-    run(app, search)
-    app.expect(*TEA)
-
-
-def test_tool_whose_search_finds_nothing(start):
-    app = start(looking())
-    run(app, search_in_vain)
-    app.expect()
-
-
-def test_tool_that_returns_an_empty_list_as_text(start):
-    app = start(looking(), context_tools=["search"])
-    run(app, search_as_empty_list)
-    app.expect()
-
-
-def test_tool_that_returns_text_and_is_named(start):
-    app = start(looking(), context_tools=["search"])
-    run(app, search_as_text)
-    sample = app.sample()
-    assert sample.contexts == (join(store().similarity_search(ABOUT_TEA, k=2)),)
-
-
-def test_tool_that_returns_a_list_of_texts_and_is_named(start):
-    app = start(looking(), context_tools=["search"])
-    run(app, search_in_list)
-    assert app.sample().contexts == (json.dumps(list(TEA)),)
-
-
-def test_tool_that_returns_text_and_is_not_named(start):
-    app = start(looking())
-    run(app, search_as_text)
-    app.expect_unknown()
-
-
-def test_tool_with_a_retriever_inside(start):
-    app = start(looking())
-    run(app, search_with_retriever)
     app.expect(*TEA)
 
 
@@ -173,14 +148,8 @@ def test_a_search_in_vain_and_another(start):
         """Looks elsewhere."""
         return "nothing found", []
 
-    run(app, look, create_retriever_tool(retriever(), "search", DESCRIPTION))
+    run(app, look, RETRIEVING)
     app.expect(*TEA)
-
-
-def test_agent_that_does_not_look(start):
-    app = start()
-    run(app, create_retriever_tool(retriever(), "search", DESCRIPTION))
-    app.expect()
 
 
 def test_agent_in_a_conversation(start):
@@ -263,13 +232,13 @@ def test_a_middleware_clears_what_a_tool_found(start):
             kept = [each for each in request.messages if each.type == "human"]
             return handler(request.override(messages=kept))
 
-    run(app, create_retriever_tool(retriever(), "search", DESCRIPTION), middleware=[Forget()])
+    run(app, RETRIEVING, middleware=[Forget()])
     app.expect()
 
 
 def test_agentic_rag_of_langgraph_with_a_tool_node(start):
     app = start(looking())
-    model = app.model.bind_tools([create_retriever_tool(retriever(), "search", DESCRIPTION)])
+    model = app.model.bind_tools([RETRIEVING])
 
     def respond(state: Any) -> Any:
         return {"messages": [model.invoke(state["messages"])]}
@@ -280,7 +249,7 @@ def test_agentic_rag_of_langgraph_with_a_tool_node(start):
 
     built = graphs.StateGraph(graphs.MessagesState)
     built.add_node("respond", respond)
-    built.add_node("tools", prebuilt.ToolNode([create_retriever_tool(retriever(), "search", DESCRIPTION)]))
+    built.add_node("tools", prebuilt.ToolNode([RETRIEVING]))
     built.add_node("generate", generate)
     built.add_edge(graphs.START, "respond")
     built.add_conditional_edges("respond", prebuilt.tools_condition)

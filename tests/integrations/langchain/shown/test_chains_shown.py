@@ -1,6 +1,7 @@
 """LCEL chains as tutorials build them: what the answering request held are the contexts."""
 
 import asyncio
+from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
 
@@ -38,16 +39,169 @@ pytestmark = [
 ]
 
 
-def two_step(app: Trial, search: Any = None) -> Any:
+def given(search: Any) -> Any:
+    return RunnableParallel(context=search, question=RunnablePassthrough())
+
+
+def written(app: Trial, text: str) -> Any:
+    """What the model says to a prompt."""
+    return ChatPromptTemplate.from_template(text) | app.model | StrOutputParser()
+
+
+def two_step(app: Trial, search: Any = None, model: Any = None) -> Any:
     """The chain of the tutorials."""
-    given = {"context": (search or retriever()) | RunnableLambda(join), "question": RunnablePassthrough()}
-    return given | PROMPT | app.model | StrOutputParser()
+    texts = (search or retriever()) | RunnableLambda(join)
+    return given(texts) | PROMPT | (model or app.model) | StrOutputParser()
 
 
-def test_two_step_chain(start):
-    app = start()
-    two_step(app).invoke(ABOUT_TEA, app.config)
-    assert app.expect(*TEA).question == ABOUT_TEA
+class Completing(LLM):
+    """A model that takes a text and gives a text."""
+
+    base_url: str
+
+    @property
+    def _llm_type(self) -> str:
+        return "completing"
+
+    def _call(self, prompt: str, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> str:
+        body = {"messages": [{"role": "user", "content": prompt}]}
+        reply = httpx.post(f"{self.base_url}/chat/completions", json=body).json()
+        return str(reply["choices"][0]["message"]["content"])
+
+
+def completing(app: Trial) -> Any:
+    prompt = PromptTemplate.from_template("Use only:\n{context}\n\n{question}")
+    return given(retriever() | join) | prompt | Completing(base_url=app.server.base_url)
+
+
+def with_sources(app: Trial, shown: int) -> Any:
+    texts = RunnablePassthrough.assign(context=lambda sources: join(sources["context"][:shown]))
+    return given(retriever()).assign(answer=texts | PROMPT | app.model | StrOutputParser())
+
+
+def with_title(app: Trial) -> Any:
+    answer = PROMPT | app.model | StrOutputParser()
+    both = RunnableParallel(answer=answer, title=written(app, "A title for: {question}"))
+    return given(retriever() | RunnableLambda(join)) | both
+
+
+def translated(app: Trial) -> Any:
+    # what was shown to the call that made the answer: the first answer, and no document
+    return {"answer": two_step(app)} | written(app, "Translate: {answer}")
+
+
+def shortened(app: Trial) -> Any:
+    texts = retriever() | RunnableLambda(join) | {"context": RunnablePassthrough()}
+    return given(texts | written(app, "Shorten: {context}")) | PROMPT | app.model | StrOutputParser()
+
+
+def map_reduce(app: Trial) -> Any:
+    fields = RunnableLambda(lambda document: {"page_content": document.page_content})
+    each = (fields | written(app, "Summarise: {page_content}")).map()
+    return {"summaries": retriever() | each | RunnableLambda("\n".join)} | written(
+        app, "Combine: {summaries}"
+    )
+
+
+def two_answers(app: Trial) -> Any:
+    both = RunnableParallel(
+        long=PROMPT | app.model | StrOutputParser(), short=written(app, "Shortly: {first}")
+    )
+    one = RunnablePassthrough.assign(first=itemgetter("question") | retriever(1) | RunnableLambda(join))
+    return given(retriever() | RunnableLambda(join)) | one | both
+
+
+def with_fallback(app: Trial) -> Any:
+    broken = openai.ChatOpenAI(model="x", base_url="http://127.0.0.1:9/v1", api_key="none", max_retries=0)
+    return two_step(app, model=broken.with_fallbacks([app.model]))
+
+
+def formatted(app: Trial, search: Any, text: Any = PROMPT) -> Any:
+    return given(search) | text | app.model | StrOutputParser()
+
+
+def first(number: int) -> Any:
+    return retriever() | RunnableLambda(lambda documents: documents[:number])
+
+
+def nothing(documents: list[Document]) -> str:
+    return ""
+
+
+def beginnings(documents: list[Document]) -> str:
+    return "\n".join(document.page_content[:25] for document in documents)
+
+
+def first_of_two(app: Trial) -> Any:
+    # both reply; the clock would take the second
+    both = RunnableParallel(first=two_step(app), second=two_step(app, retriever(4)))
+    return both | itemgetter("first")
+
+
+def found(question: str) -> list[Document]:
+    return store().similarity_search(question, k=2)
+
+
+SUMMARIES = {
+    f"Summarise: {GREEN}": "Pans are used to dry the green one.",
+    f"Summarise: {BLACK}": "The black one withers before all.",
+    "Combine": "Tea varies.",
+}
+# What is built, and what the model is shown of it, None where nobody can know.
+CHAINS: dict[str, tuple[Callable[[Trial], Any], Any]] = {
+    "two step chain": (two_step, TEA),
+    "a step after the retriever drops every document": (lambda app: two_step(app, first(0)), ()),
+    "a step after the retriever drops one document": (lambda app: two_step(app, first(1)), (GREEN,)),
+    "the formatting step drops every document": (lambda app: formatted(app, retriever() | nothing), ()),
+    # they may have been said in other words
+    "the prompt takes the documents and does not show them": (
+        lambda app: formatted(app, retriever(), ChatPromptTemplate.from_template("Answer: {question}")),
+        None,
+    ),
+    "a retriever that finds nothing": (lambda app: two_step(app, Shelf()), ()),
+    "a completion model": (completing, TEA),
+    "the sources are returned beside the answer": (lambda app: with_sources(app, 2), TEA),
+    "more sources are returned than were shown": (lambda app: with_sources(app, 1), (GREEN,)),
+    "a title is written at the same time": (with_title, TEA),
+    "the answer is translated by a second model": (translated, ("Pans are used to dry the tea.",)),
+    "two models answer and the handler is told which": (two_answers, (GREEN,)),
+    "the documents are shortened by a model": (shortened, ("Green tea is pan-dried.",)),
+    "map reduce over documents": (map_reduce, (*SUMMARIES.values(),)[:2]),
+    "each document is cut off": (
+        lambda app: formatted(app, retriever() | beginnings),
+        (GREEN[:25].strip(), BLACK[:25].strip()),
+    ),
+    "the store is searched without a retriever": (lambda app: two_step(app, RunnableLambda(found)), TEA),
+    # no hook sees what is found in there
+    "the store is searched inside a step that gives text": (
+        lambda app: formatted(app, RunnableLambda(lambda question: join(found(question)))),
+        None,
+    ),
+    "a model that fails and the one that takes its place": (with_fallback, TEA),
+    "the first of two chains is given out": (first_of_two, TEA),
+}
+REPLIES = {
+    "a title is written at the same time": {"A title": "Tea"},
+    "the answer is translated by a second model": {
+        "Translate": "Du thé séché.",
+        "Use only": "Pans are used to dry the tea.",
+    },
+    "two models answer and the handler is told which": {"Shortly": "Dried, in short."},
+    "the documents are shortened by a model": {"Shorten": "Green tea is pan-dried."},
+    "map reduce over documents": SUMMARIES,
+}
+OPTIONS = {"two models answer and the handler is told which": {"answer_key": "short"}}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_a_chain(start, name):
+    make, contexts = CHAINS[name]
+    app = start(REPLIES.get(name), **OPTIONS.get(name, {}))
+    make(app).invoke(ABOUT_TEA, app.config)
+    if contexts is None:
+        app.expect_unknown()
+    else:
+        assert app.expect(*contexts).question == ABOUT_TEA
 
 
 def test_two_step_chain_that_is_streamed(start):
@@ -72,40 +226,6 @@ def test_two_step_chain_in_a_batch(start):
         by_question["How is coffee roasted until it cracks?"],
         *by_question["How is coffee roasted until it cracks?"].contexts,
     )
-
-
-def test_a_step_after_the_retriever_drops_every_document(start):
-    app = start()
-    two_step(app, retriever() | RunnableLambda(lambda documents: [])).invoke(ABOUT_TEA, app.config)
-    app.expect()
-
-
-def test_a_step_after_the_retriever_drops_one_document(start):
-    app = start()
-    two_step(app, retriever() | RunnableLambda(lambda documents: documents[:1])).invoke(ABOUT_TEA, app.config)
-    app.expect(GREEN)
-
-
-def test_the_formatting_step_drops_every_document(start):
-    app = start()
-    given = {"context": retriever() | (lambda documents: ""), "question": RunnablePassthrough()}
-    (given | PROMPT | app.model | StrOutputParser()).invoke(ABOUT_TEA, app.config)
-    app.expect()
-
-
-def test_the_prompt_takes_the_documents_and_does_not_show_them(start):
-    # they may have been said in other words
-    app = start()
-    unseeing = ChatPromptTemplate.from_template("Answer: {question}")
-    given = {"context": retriever(), "question": RunnablePassthrough()}
-    (given | unseeing | app.model | StrOutputParser()).invoke(ABOUT_TEA, app.config)
-    app.expect_unknown()
-
-
-def test_a_retriever_that_finds_nothing(start):
-    app = start()
-    two_step(app, Shelf()).invoke(ABOUT_TEA, app.config)
-    app.expect()
 
 
 def test_after_no_answer_a_second_prompt_without_documents(start):
@@ -167,55 +287,6 @@ def test_retrieval_qa(start):
     app.expect(*TEA)
 
 
-class Completing(LLM):
-    """A model that takes a text and gives a text."""
-
-    base_url: str
-
-    @property
-    def _llm_type(self) -> str:
-        return "completing"
-
-    def _call(self, prompt: str, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> str:
-        body = {"messages": [{"role": "user", "content": prompt}]}
-        reply = httpx.post(f"{self.base_url}/chat/completions", json=body).json()
-        return str(reply["choices"][0]["message"]["content"])
-
-
-def test_a_completion_model(start):
-    app = start()
-    prompt = PromptTemplate.from_template("Use only:\n{context}\n\n{question}")
-    given = {"context": retriever() | join, "question": RunnablePassthrough()}
-    (given | prompt | Completing(base_url=app.server.base_url)).invoke(ABOUT_TEA, app.config)
-    app.expect(*TEA)
-
-
-def test_the_sources_are_returned_beside_the_answer(start):
-    app = start()
-    generate = RunnablePassthrough.assign(context=lambda given: join(given["context"])) | PROMPT | app.model
-    sources = RunnableParallel(context=retriever(), question=RunnablePassthrough())
-    sources.assign(answer=generate | StrOutputParser()).invoke(ABOUT_TEA, app.config)
-    app.expect(*TEA)
-
-
-def test_more_sources_are_returned_than_were_shown(start):
-    app = start()
-    first = RunnablePassthrough.assign(context=lambda given: join(given["context"][:1])) | PROMPT | app.model
-    sources = RunnableParallel(context=retriever(), question=RunnablePassthrough())
-    sources.assign(answer=first | StrOutputParser()).invoke(ABOUT_TEA, app.config)
-    app.expect(GREEN)
-
-
-def test_a_title_is_written_at_the_same_time(start):
-    app = start({"A title": "Tea"})
-    title = ChatPromptTemplate.from_template("A title for: {question}") | app.model | StrOutputParser()
-    given = RunnableParallel(context=retriever() | RunnableLambda(join), question=RunnablePassthrough())
-    (given | RunnableParallel(answer=PROMPT | app.model | StrOutputParser(), title=title)).invoke(
-        ABOUT_TEA, app.config
-    )
-    app.expect(*TEA)
-
-
 def test_further_questions_are_written_after_the_answer(start):
     app = start({"Further questions": "And coffee?"})
     further = ChatPromptTemplate.from_template("Further questions to: {answer}") | app.model
@@ -239,14 +310,6 @@ def test_the_answer_is_checked_by_a_model_and_given_out_unchanged(start):
     app.expect(*TEA)
 
 
-def test_the_answer_is_translated_by_a_second_model(start):
-    # what was shown to the call that made the answer: the first answer, and no document
-    app = start({"Translate": "Du thé séché.", "Use only": "Pans are used to dry the tea."})
-    translate = ChatPromptTemplate.from_template("Translate: {answer}") | app.model | StrOutputParser()
-    ({"answer": two_step(app)} | translate).invoke(ABOUT_TEA, app.config)
-    app.expect("Pans are used to dry the tea.")
-
-
 def test_two_models_answer_and_nothing_says_which(start):
     app = start({"Shortly": "Dried, in short."})
     short = ChatPromptTemplate.from_template("Shortly: {context}") | app.model | StrOutputParser()
@@ -256,72 +319,6 @@ def test_two_models_answer_and_nothing_says_which(start):
     assert app.handler.flush()
     assert app.handler.results == []
     assert app.handler.stats.skipped == {"several_answers": 1}
-
-
-def test_two_models_answer_and_the_handler_is_told_which(start):
-    app = start({"Shortly": "Dried, in short."}, answer_key="short")
-    short = ChatPromptTemplate.from_template("Shortly: {first}") | app.model | StrOutputParser()
-    given = RunnableParallel(
-        context=retriever() | RunnableLambda(join),
-        first=retriever(1) | RunnableLambda(join),
-        question=RunnablePassthrough(),
-    )
-    both = RunnableParallel(long=PROMPT | app.model | StrOutputParser(), short=short)
-    (given | both).invoke(ABOUT_TEA, app.config)
-    app.expect(GREEN)
-
-
-def test_the_documents_are_shortened_by_a_model(start):
-    app = start({"Shorten": "Green tea is pan-dried."})
-    shorten = ChatPromptTemplate.from_template("Shorten: {context}") | app.model | StrOutputParser()
-    search = retriever() | RunnableLambda(join) | {"context": RunnablePassthrough()} | shorten
-    ({"context": search, "question": RunnablePassthrough()} | PROMPT | app.model | StrOutputParser()).invoke(
-        ABOUT_TEA, app.config
-    )
-    app.expect("Green tea is pan-dried.")
-
-
-def test_map_reduce_over_documents(start):
-    app = start(
-        {
-            f"Summarise: {GREEN}": "Pans are used to dry the green one.",
-            f"Summarise: {BLACK}": "The black one withers before all.",
-            "Combine": "Tea varies.",
-        }
-    )
-    summarise = ChatPromptTemplate.from_template("Summarise: {page_content}") | app.model | StrOutputParser()
-    fields = RunnableLambda(lambda document: {"page_content": document.page_content})
-    combined = ChatPromptTemplate.from_template("Combine: {summaries}") | app.model | StrOutputParser()
-    mapped = retriever() | (fields | summarise).map() | RunnableLambda("\n".join)
-    ({"summaries": mapped} | combined).invoke(ABOUT_TEA, app.config)
-    app.expect("Pans are used to dry the green one.", "The black one withers before all.")
-
-
-def test_each_document_is_cut_off(start):
-    app = start()
-    given = {
-        "context": retriever() | (lambda documents: "\n".join(each.page_content[:25] for each in documents)),
-        "question": RunnablePassthrough(),
-    }
-    (given | PROMPT | app.model | StrOutputParser()).invoke(ABOUT_TEA, app.config)
-    app.expect(GREEN[:25].strip(), BLACK[:25].strip())
-
-
-def test_the_store_is_searched_without_a_retriever(start):
-    app = start()
-    search = RunnableLambda(lambda question: store().similarity_search(question, k=2))
-    two_step(app, search).invoke(ABOUT_TEA, app.config)
-    app.expect(*TEA)
-
-
-def test_the_store_is_searched_inside_a_step_that_gives_text(start):
-    # no hook sees what is found in there
-    app = start()
-    search = RunnableLambda(lambda question: join(store().similarity_search(question, k=2)))
-    ({"context": search, "question": RunnablePassthrough()} | PROMPT | app.model | StrOutputParser()).invoke(
-        ABOUT_TEA, app.config
-    )
-    app.expect_unknown()
 
 
 def test_the_answer_is_a_field_of_a_form(start):
@@ -353,22 +350,6 @@ def test_the_answer_of_one_of_two_models_is_cleaned_by_a_step(start):
     sample = app.sample()
     assert (sample.answer, sample.contexts) == ("Dried. Then rolled.", TEA)
     assert set(sample.shown) == {"verified"}
-
-
-def test_a_model_that_fails_and_the_one_that_takes_its_place(start):
-    app = start()
-    broken = openai.ChatOpenAI(model="x", base_url="http://127.0.0.1:9/v1", api_key="none", max_retries=0)
-    given = {"context": retriever() | RunnableLambda(join), "question": RunnablePassthrough()}
-    (given | PROMPT | broken.with_fallbacks([app.model]) | StrOutputParser()).invoke(ABOUT_TEA, app.config)
-    app.expect(*TEA)
-
-
-def test_the_first_of_two_chains_is_given_out(start):
-    # both reply; the clock would take the second
-    app = start()
-    both = RunnableParallel(first=two_step(app), second=two_step(app, retriever(4)))
-    (both | itemgetter("first")).invoke(ABOUT_TEA, app.config)
-    app.expect(*TEA)
 
 
 def test_documents_are_numbered_and_wrapped(start):

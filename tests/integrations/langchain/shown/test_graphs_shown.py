@@ -2,6 +2,7 @@
 
 import asyncio
 import operator
+from collections.abc import Callable
 from typing import Annotated, Any, TypedDict
 
 import pytest
@@ -102,11 +103,59 @@ def row(*nodes: Any, schema: Any = State, **settings: Any) -> Any:
     return built.compile(**settings)
 
 
-def test_two_nodes(start):
-    app = start()
-    nodes = Nodes(app)
-    row(nodes.retrieve, nodes.generate).invoke({"question": ABOUT_TEA}, app.config)
-    app.expect(*TEA)
+def corrective(nodes: Nodes) -> Any:
+    """Rewrites the question when nothing that was found is relevant, twice at most."""
+    built = graphs.StateGraph(State)
+    for node in (nodes.retrieve, nodes.grade, nodes.rewrite, nodes.generate):
+        built.add_node(node.__name__, node)
+    built.add_edge(START, "retrieve")
+    built.add_edge("retrieve", "grade")
+    built.add_conditional_edges(
+        "grade", lambda state: "generate" if state["docs"] or state.get("tries", 0) > 1 else "rewrite"
+    )
+    built.add_edge("rewrite", "retrieve")
+    built.add_edge("generate", END)
+    return built.compile()
+
+
+ONLY_BLACK = {f"yes or no? {GREEN}": "no", "Is it relevant": "yes", "Rewrite": "Does black tea wither?"}
+# What is built of the nodes, and what the model is shown of it.
+GRAPHS: dict[str, tuple[Callable[[Nodes], Any], tuple[str, ...]]] = {
+    "two nodes": (lambda of: row(of.retrieve, of.generate), TEA),
+    "a node that searches without a retriever": (lambda of: row(of.search, of.generate_directly), TEA),
+    "the grading node empties the documents": (lambda of: row(of.retrieve, of.grade, of.generate), ()),
+    "the grading node keeps one document": (
+        lambda of: row(of.retrieve, of.grade, of.generate_directly),
+        (BLACK,),
+    ),
+    # the first search found nothing that was relevant
+    "corrective rag rewrites and retrieves again": (corrective, (BLACK,)),
+    "corrective rag gives up and answers without documents": (corrective, ()),
+    "the generating node does not show the documents": (
+        lambda of: row(of.retrieve, of.generate_unseeing),
+        (),
+    ),
+    "a title after the answer": (lambda of: row(of.retrieve, of.generate, of.entitle), TEA),
+    "answer and title in one node": (lambda of: row(of.retrieve, of.answer_and_entitle), TEA),
+}
+REPLIES = {
+    "the grading node empties the documents": {"Is it relevant": "no"},
+    "the grading node keeps one document": ONLY_BLACK,
+    "corrective rag rewrites and retrieves again": ONLY_BLACK,
+    "corrective rag gives up and answers without documents": {"Is it relevant": "no", "Rewrite": ABOUT_TEA},
+    "a title after the answer": {"A title": "Tea"},
+    "answer and title in one node": {"A title": "Tea"},
+}
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_a_graph(start, name):
+    make, contexts = GRAPHS[name]
+    app = start(REPLIES.get(name))
+    is_again = name == "corrective rag rewrites and retrieves again"
+    question = "Is green tea dried in a pan?" if is_again else ABOUT_TEA
+    make(Nodes(app, k=1 if is_again else 2)).invoke({"question": question}, app.config)
+    assert app.expect(*contexts).question == question
 
 
 def test_a_graph_that_is_streamed(start):
@@ -121,82 +170,6 @@ def test_an_asynchronous_graph(start):
     app = start()
     nodes = Nodes(app)
     asyncio.run(row(nodes.retrieve, nodes.agenerate).ainvoke({"question": ABOUT_TEA}, app.config))
-    app.expect(*TEA)
-
-
-def test_a_node_that_searches_without_a_retriever(start):
-    app = start()
-    nodes = Nodes(app)
-    row(nodes.search, nodes.generate_directly).invoke({"question": ABOUT_TEA}, app.config)
-    app.expect(*TEA)
-
-
-def test_the_grading_node_empties_the_documents(start):
-    app = start({"Is it relevant": "no"})
-    nodes = Nodes(app)
-    row(nodes.retrieve, nodes.grade, nodes.generate).invoke({"question": ABOUT_TEA}, app.config)
-    app.expect()
-
-
-def test_the_grading_node_keeps_one_document(start):
-    app = start({f"yes or no? {GREEN}": "no", "Is it relevant": "yes"})
-    nodes = Nodes(app)
-    row(nodes.retrieve, nodes.grade, nodes.generate_directly).invoke({"question": ABOUT_TEA}, app.config)
-    app.expect(BLACK)
-
-
-def test_corrective_rag_rewrites_and_retrieves_again(start):
-    # the first search found nothing that was relevant
-    app = start({f"yes or no? {GREEN}": "no", "Is it relevant": "yes", "Rewrite": "Does black tea wither?"})
-    nodes = Nodes(app, k=1)
-    built = graphs.StateGraph(State)
-    for node in (nodes.retrieve, nodes.grade, nodes.rewrite, nodes.generate):
-        built.add_node(node.__name__, node)
-    built.add_edge(START, "retrieve")
-    built.add_edge("retrieve", "grade")
-    built.add_conditional_edges("grade", lambda state: "generate" if state["docs"] else "rewrite")
-    built.add_edge("rewrite", "retrieve")
-    built.add_edge("generate", END)
-    built.compile().invoke({"question": "Is green tea dried in a pan?"}, app.config)
-    sample = app.expect(BLACK)
-    assert sample.question == "Is green tea dried in a pan?"
-
-
-def test_corrective_rag_gives_up_and_answers_without_documents(start):
-    app = start({"Is it relevant": "no", "Rewrite": ABOUT_TEA})
-    nodes = Nodes(app)
-    built = graphs.StateGraph(State)
-    for node in (nodes.retrieve, nodes.grade, nodes.rewrite, nodes.generate):
-        built.add_node(node.__name__, node)
-    built.add_edge(START, "retrieve")
-    built.add_edge("retrieve", "grade")
-    built.add_conditional_edges(
-        "grade", lambda state: "generate" if state["docs"] or state.get("tries", 0) > 1 else "rewrite"
-    )
-    built.add_edge("rewrite", "retrieve")
-    built.add_edge("generate", END)
-    built.compile().invoke({"question": ABOUT_TEA}, app.config)
-    app.expect()
-
-
-def test_the_generating_node_does_not_show_the_documents(start):
-    app = start()
-    nodes = Nodes(app)
-    row(nodes.retrieve, nodes.generate_unseeing).invoke({"question": ABOUT_TEA}, app.config)
-    app.expect()
-
-
-def test_a_title_after_the_answer(start):
-    app = start({"A title": "Tea"})
-    nodes = Nodes(app)
-    row(nodes.retrieve, nodes.generate, nodes.entitle).invoke({"question": ABOUT_TEA}, app.config)
-    app.expect(*TEA)
-
-
-def test_answer_and_title_in_one_node(start):
-    app = start({"A title": "Tea"})
-    nodes = Nodes(app)
-    row(nodes.retrieve, nodes.answer_and_entitle).invoke({"question": ABOUT_TEA}, app.config)
     app.expect(*TEA)
 
 

@@ -18,7 +18,9 @@ from pydantic import BaseModel
 
 from tests.integrations.body_keeping import Call
 from tests.integrations.langchain.shown.conftest import OUTCOMES
-from tests.integrations.langchain.shown.test_chains_shown import two_step
+from tests.integrations.langchain.shown.test_agents_shown import TOOLS
+from tests.integrations.langchain.shown.test_chains_shown import CHAINS, two_step
+from tests.integrations.langchain.shown.test_graphs_shown import GRAPHS
 from tests.integrations.langchain.shown.trial import (
     ABOUT_TEA,
     BLACK,
@@ -251,4 +253,4 @@ def test_a_question_with_an_image_is_a_reason(start):
 def test_every_line_of_the_page_is_an_application():
     texts = [path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py")]
     names = [name for text in texts for name in re.findall(r"^def test_(\w+)\(start\)", text, re.MULTILINE)]
-    assert sorted(name.replace("_", " ") for name in names) == sorted(OUTCOMES)
+    assert sorted([*(name.replace("_", " ") for name in names), *CHAINS, *GRAPHS, *TOOLS]) == sorted(OUTCOMES)

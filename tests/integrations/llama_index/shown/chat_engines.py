@@ -1,12 +1,13 @@
 """Chat engines as users build them."""
 
 import asyncio
+from functools import partial
 from typing import Any
 
 from tests.integrations.llama_index.scored import memory
-from tests.integrations.llama_index.shown.applications import Application, Applications, DropsAll
+from tests.integrations.llama_index.shown.applications import TOP_TWO, Application, Applications, DropsAll
 from tests.integrations.llama_index.shown.query_engines import EMPTY
-from tests.integrations.llama_index.shown.served import HIGH, OPENED, QUESTION, ServedLLM, index
+from tests.integrations.llama_index.shown.served import ANSWER, HIGH, OPENED, QUESTION, ServedLLM, index
 
 CHAT_ENGINES = Applications()
 CONDENSED = ("standalone question", "How high is the tower in Paris?")
@@ -32,68 +33,43 @@ def astreamed(engine: Any) -> str:
     return asyncio.run(read())
 
 
-@CHAT_ENGINES("`ContextChatEngine`")
-def _(llm: ServedLLM) -> Application:
-    return Application(ask=lambda: chat("context", llm).chat(QUESTION))
+WAYS = {
+    "": lambda engine: engine.chat(QUESTION),
+    " with `stream_chat`": streamed,
+    " with `astream_chat`": astreamed,
+}
+# What a kind of engine is called, what its model is shown, and what else it is asked.
+KINDS: dict[str, tuple[str, Any, Any]] = {
+    "context": ("`ContextChatEngine`", TOP_TWO, ()),
+    "condense_question": ("`CondenseQuestionChatEngine`", NEAREST, (CONDENSED,)),
+    "condense_plus_context": ("`CondensePlusContextChatEngine`", NEAREST, (CONDENSED,)),
+    "simple": ("`SimpleChatEngine`", (), ()),
+}
 
 
-@CHAT_ENGINES("`ContextChatEngine` with `stream_chat`")
-def _(llm: ServedLLM) -> Application:
-    return Application(ask=lambda: streamed(chat("context", llm)))
+def made(mode: str, way: str, dropping: bool, llm: ServedLLM) -> Application:
+    # a postprocessor finds nothing good enough
+    options: dict[str, Any] = {"node_postprocessors": [DropsAll()]} if dropping else {}
+    engine = chat(mode, llm, streaming="stream" in way, **options)
+    if dropping:
+        return Application(ask=lambda: WAYS[way](engine), contexts=(), answer=EMPTY)
+    return Application(ask=lambda: WAYS[way](engine), contexts=KINDS[mode][1])
 
 
-@CHAT_ENGINES("`ContextChatEngine` with `astream_chat`")
-def _(llm: ServedLLM) -> Application:
-    return Application(ask=lambda: astreamed(chat("context", llm)))
-
-
-@CHAT_ENGINES("`CondenseQuestionChatEngine`", CONDENSED)
-def _(llm: ServedLLM) -> Application:
-    return Application(ask=lambda: chat("condense_question", llm).chat(QUESTION), contexts=NEAREST)
-
-
-@CHAT_ENGINES("`CondenseQuestionChatEngine` with `stream_chat`", CONDENSED)
-def _(llm: ServedLLM) -> Application:
-    return Application(ask=lambda: streamed(chat("condense_question", llm, streaming=True)), contexts=NEAREST)
-
-
-@CHAT_ENGINES("`CondensePlusContextChatEngine`", CONDENSED)
-def _(llm: ServedLLM) -> Application:
-    return Application(ask=lambda: chat("condense_plus_context", llm).chat(QUESTION), contexts=NEAREST)
-
-
-@CHAT_ENGINES("`CondensePlusContextChatEngine` with `astream_chat`", CONDENSED)
-def _(llm: ServedLLM) -> Application:
-    return Application(ask=lambda: astreamed(chat("condense_plus_context", llm)), contexts=NEAREST)
-
-
-@CHAT_ENGINES("`SimpleChatEngine`")
-def _(llm: ServedLLM) -> Application:
-    return Application(ask=lambda: chat("simple", llm).chat(QUESTION), contexts=())
-
-
-# A postprocessor finds nothing good enough
-
-
-@CHAT_ENGINES("`ContextChatEngine`, a postprocessor drops every node", written=())
-def _(llm: ServedLLM) -> Application:
-    engine = chat("context", llm, node_postprocessors=[DropsAll()])
-    return Application(ask=lambda: engine.chat(QUESTION), contexts=(), answer=EMPTY)
-
-
-@CHAT_ENGINES("`ContextChatEngine` with `stream_chat`, a postprocessor drops every node", written=())
-def _(llm: ServedLLM) -> Application:
-    engine = chat("context", llm, node_postprocessors=[DropsAll()])
-    return Application(ask=lambda: streamed(engine), contexts=(), answer=EMPTY)
-
-
-@CHAT_ENGINES("`CondenseQuestionChatEngine`, a postprocessor drops every node", CONDENSED, written=())
-def _(llm: ServedLLM) -> Application:
-    engine = chat("condense_question", llm, node_postprocessors=[DropsAll()])
-    return Application(ask=lambda: engine.chat(QUESTION), contexts=(), answer=EMPTY)
-
-
-@CHAT_ENGINES("`CondensePlusContextChatEngine`, a postprocessor drops every node", CONDENSED, written=())
-def _(llm: ServedLLM) -> Application:
-    engine = chat("condense_plus_context", llm, node_postprocessors=[DropsAll()])
-    return Application(ask=lambda: engine.chat(QUESTION), contexts=(), answer=EMPTY)
+for mode, way, dropping in [
+    ("context", "", False),
+    ("context", " with `stream_chat`", False),
+    ("context", " with `astream_chat`", False),
+    ("condense_question", "", False),
+    ("condense_question", " with `stream_chat`", False),
+    ("condense_plus_context", "", False),
+    ("condense_plus_context", " with `astream_chat`", False),
+    ("simple", "", False),
+    ("context", "", True),
+    ("context", " with `stream_chat`", True),
+    ("condense_question", "", True),
+    ("condense_plus_context", "", True),
+]:
+    called, _, replies = KINDS[mode]
+    name = f"{called}{way}{', a postprocessor drops every node' * dropping}"
+    CHAT_ENGINES(name, *replies, written=() if dropping else (ANSWER,))(partial(made, mode, way, dropping))

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from functools import partial
 from typing import Any
 
 from llama_index.core import StorageContext, SummaryIndex, VectorStoreIndex
@@ -78,45 +79,25 @@ def _(llm: ServedLLM) -> Application:
     return asked(query_engine(llm))
 
 
-@QUERY_ENGINES("query engine with the mode `refine`")
-def _(llm: ServedLLM) -> Application:
-    return asked(query_engine(llm, response_mode="refine"))
+MODES: dict[str, dict[str, Any]] = {
+    "refine": {},
+    "tree_summarize": {},
+    "simple_summarize": {},
+    "accumulate": {"answer": f"Response 1: {ANSWER}\n---------------------\nResponse 2: {ANSWER}"},
+    "compact_accumulate": {"answer": f"Response 1: {ANSWER}"},
+    "generation": {"contexts": ()},
+    "context_only": {"answer": "\n\n".join(TOP_TWO), "shown": "unseen"},
+    "no_text": {"answer": "", "contexts": None},
+}
 
 
-@QUERY_ENGINES("query engine with the mode `tree_summarize`")
-def _(llm: ServedLLM) -> Application:
-    return asked(query_engine(llm, response_mode="tree_summarize"))
+def in_mode(mode: str, llm: ServedLLM) -> Application:
+    return asked(query_engine(llm, response_mode=mode), **MODES[mode])
 
 
-@QUERY_ENGINES("query engine with the mode `simple_summarize`")
-def _(llm: ServedLLM) -> Application:
-    return asked(query_engine(llm, response_mode="simple_summarize"))
-
-
-@QUERY_ENGINES("query engine with the mode `accumulate`")
-def _(llm: ServedLLM) -> Application:
-    both = f"Response 1: {ANSWER}\n---------------------\nResponse 2: {ANSWER}"
-    return asked(query_engine(llm, response_mode="accumulate"), answer=both)
-
-
-@QUERY_ENGINES("query engine with the mode `compact_accumulate`")
-def _(llm: ServedLLM) -> Application:
-    return asked(query_engine(llm, response_mode="compact_accumulate"), answer=f"Response 1: {ANSWER}")
-
-
-@QUERY_ENGINES("query engine with the mode `generation`")
-def _(llm: ServedLLM) -> Application:
-    return asked(query_engine(llm, response_mode="generation"), contexts=())
-
-
-@QUERY_ENGINES("query engine with the mode `context_only`", written=())
-def _(llm: ServedLLM) -> Application:
-    return asked(query_engine(llm, response_mode="context_only"), answer="\n\n".join(TOP_TWO), shown="unseen")
-
-
-@QUERY_ENGINES("query engine with the mode `no_text`")
-def _(llm: ServedLLM) -> Application:
-    return asked(query_engine(llm, response_mode="no_text"), answer="", contexts=None)
+for mode in MODES:
+    written = () if mode == "context_only" else (ANSWER,)
+    QUERY_ENGINES(f"query engine with the mode `{mode}`", written=written)(partial(in_mode, mode))
 
 
 @QUERY_ENGINES("query engine with `aquery`")

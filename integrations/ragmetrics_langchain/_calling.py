@@ -134,24 +134,16 @@ class ModelPerLoop(Generic[T]):
     def __init__(
         self, given: T | Callable[[], T], kind: type[Any], *, check: Callable[[T], None] = lambda _: None
     ) -> None:
-        if isinstance(given, kind):
-            fixed = cast(T, given)
-            check(fixed)
-            self._make: Callable[[], T] = lambda: fixed
-        elif callable(given) and not isinstance(given, type):
-            factory: Callable[[], Any] = given
-
-            def make() -> T:
-                made: T = factory()
-                check(made)
-                return made
-
-            self._make = make
-        else:
-            told = given.__name__ if isinstance(given, type) else type(given).__name__
+        is_object = isinstance(given, kind)
+        if not is_object and (isinstance(given, type) or not callable(given)):
+            name = given.__name__ if isinstance(given, type) else type(given).__name__
             raise ConfigError(
-                f"expected {kind.__name__} of LangChain or a function that makes one, not {told}"
+                f"expected {kind.__name__} of LangChain or a function that makes one, not {name}"
             )
+        self._factory = cast("Callable[[], T]", (lambda: given) if is_object else given)
+        self._check = check
+        if is_object:
+            _ = self.first
         self._made: WeakKeyDictionary[asyncio.AbstractEventLoop, T] = WeakKeyDictionary()
         self._is_first_free = True
 
@@ -159,6 +151,11 @@ class ModelPerLoop(Generic[T]):
     def first(self) -> T:
         """The object, or the first one that the function made."""
         return self._make()
+
+    def _make(self) -> T:
+        made = self._factory()
+        self._check(made)
+        return made
 
     def here(self) -> T:
         """The object for the running event loop; the first one is that of the first loop."""
@@ -209,8 +206,5 @@ def name_of(model: object, bound: Mapping[str, Any]) -> ForeignName:
 
 
 def _first_text(bound: Mapping[str, Any], model: object, names: tuple[str, ...]) -> str | None:
-    for name in names:
-        value = bound.get(name, getattr(model, name, None))
-        if isinstance(value, str) and value:
-            return value
-    return None
+    values = (bound.get(name, getattr(model, name, None)) for name in names)
+    return next((value for value in values if isinstance(value, str) and value), None)
