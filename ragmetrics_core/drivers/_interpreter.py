@@ -42,7 +42,7 @@ from ragmetrics_core.records import (
     RateStep,
     Status,
 )
-from ragmetrics_core.records._packing import VerdictColumns
+from ragmetrics_core.records._stored_form import VERDICT
 from ragmetrics_core.records._written_record import WrittenRecord, checked_outcome
 from ragmetrics_core.samples import MissingField, Sample, UnverifiedContexts
 
@@ -303,17 +303,13 @@ class Interpreter(ABC):
             return {}
         return {item: each.supported for (at, item), each in self._corrections.items() if at == place}
 
-    def _verdicts(self) -> VerdictColumns | tuple[()]:
-        """All decisions at their places in the record; a person's overrules the judge's."""
-        found = [self._columns(path) for path in sorted(self._reviews) if self._reviews[path].decisions]
-        if not found:
+    def _verdicts(self) -> dict[str, Sequence[Any]] | tuple[()]:
+        """All decisions at their places in the record, in columns; a person's overrules the judge's."""
+        reviews = [self._columns(path) for path in sorted(self._reviews) if self._reviews[path].decisions]
+        if not reviews:
             return ()
-        columns = (
-            found[0]
-            if len(found) == 1
-            else [tuple(chain.from_iterable(each)) for each in zip(*found, strict=True)]
-        )
-        return VerdictColumns(tuple(range(1, len(columns[0]) + 1)), *columns)
+        columns = [tuple(chain.from_iterable(parts)) for parts in zip(*reviews, strict=True)]
+        return dict(zip(VERDICT, [tuple(range(1, len(columns[0]) + 1)), *columns], strict=True))
 
     def _columns(self, path: Path) -> Sequence[tuple[Any, ...]]:
         """The decisions at a place, in the columns that follow the numbers."""
@@ -355,7 +351,7 @@ class Interpreter(ABC):
                 "verdicts": self._verdicts(),
                 "steps": [self._steps[path] for path in sorted(self._steps)],
                 "segments": self._used_segments,
-                "notes": [*self._segments.thought, *noted],
+                "notes": (*self._segments.thought, *noted),
                 "corrections": tuple(self._corrections.values()),
                 "abstained": self._abstained,
                 **{name: each if name in metric.needs else None for name, each in self._models.items()},

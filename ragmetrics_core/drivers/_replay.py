@@ -74,7 +74,7 @@ class Replay(Interpreter):
             # what its reader said of replies, and is in no step
             names += ["notes"] + ["reason"] * (measured.status == self._from.status == "parse_error")
             names += ["abstained"] * (not self._corrections)
-        kept = {name: getattr(self._from, name) for name in names}
+        kept = self._from.model_dump(include={*names})
         return WrittenRecord({**measured.fields, **kept})
 
     def read(self, derived: WrittenRecord) -> Record:
