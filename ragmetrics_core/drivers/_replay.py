@@ -118,7 +118,9 @@ class Replay(Interpreter):
         """Whether the record has steps that did, or failed then; earlier drivers drew a rating anew."""
         steps = self._stored.get(written(path), ())
         if not steps:
-            return self._vote is None and self._unanswered is not None
+            # verdicts there were put on record after a question that was asked often enough
+            is_reviewed = any(verdict.path == written(path) for verdict in self._from.verdicts)
+            return self._vote is None and self._unanswered is not None and not is_reviewed
         if not self._is_earlier:
             return all(isinstance(step, GenerateStep) and step.again for step in steps)
         first = request.follows[0].draw
