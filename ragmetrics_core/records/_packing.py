@@ -31,7 +31,7 @@ def packed(fields: Mapping[str, Any]) -> dict[str, Any]:
     texts = _WrittenTexts()
     # first, as the line has them last: whatever else repeats a text refers to a reply
     steps = [_packed_step(step, texts) for step in fields["steps"]]
-    line = {**_unusual(fields, RECORD), "schema": PACKED, "steps": steps}
+    line: dict[str, Any] = {**_unusual(fields, RECORD), "schema": PACKED, "steps": steps}
     if verdicts := line.get("verdicts"):
         line["verdicts"] = _packed_verdicts(verdicts, texts)
     if segments := line.get("segments"):
