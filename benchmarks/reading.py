@@ -21,7 +21,6 @@ from benchmarks.table import Row, limited
 from benchmarks.workload import LocalJudge, samples
 from ragmetrics_core import Record, evaluate
 from ragmetrics_core.metrics import RECOMMENDED
-from ragmetrics_core.records._packing import VerdictColumns
 from ragmetrics_core.records._sealing import sealed_line
 from ragmetrics_core.records._written_record import WrittenRecord
 from ragmetrics_core.runs import Run
@@ -76,8 +75,8 @@ class Copy(NamedTuple):
         """The copy of a record."""
         before, _, after = record.body().partition(json.dumps(record.sample_id))
         fields = record.model_dump(by_alias=True)
-        rows = [verdict.values() for verdict in fields["verdicts"]]
-        fields["verdicts"] = VerdictColumns._make(zip(*rows, strict=True)) if rows else ()
+        rows = fields["verdicts"]
+        fields["verdicts"] = {name: tuple([row[name] for row in rows]) for name in rows[0]} if rows else ()
         return cls(fields, before, after)
 
 

@@ -39,24 +39,22 @@ __all__ = [
 ]
 
 # Loaded when they are asked for: who replays a record needs no event loop, and an evaluation no plan.
-_MODULES = {
-    "Calls": "_asynchronous",
-    "Difference": "_auditing",
-    "MetricEstimate": "_plan",
-    "Models": "_asynchronous",
-    "audit": "_auditing",
-    "by_vote": "_derived",
-    "correct": "_derived",
-    "is_reproduced": "_auditing",
-    "measure_sample": "_asynchronous",
-    "plan_sample": "_plan",
-    "recompute": "_derived",
-    "rendered": "_derived",
-    "rescore": "_derived",
-    "self_contained": "_derived",
-    "useless_replies": "_derived",
-    "wired": "_traffic",
+_NAMES = {
+    "_asynchronous": ("Calls", "Models", "measure_sample"),
+    "_auditing": ("Difference", "audit", "is_reproduced"),
+    "_derived": (
+        "by_vote",
+        "correct",
+        "recompute",
+        "rendered",
+        "rescore",
+        "self_contained",
+        "useless_replies",
+    ),
+    "_plan": ("MetricEstimate", "plan_sample"),
+    "_traffic": ("wired",),
 }
+_MODULES = {name: module for module, names in _NAMES.items() for name in names}
 
 __getattr__ = loaded_when_asked(__name__, _MODULES)
 

@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ragmetrics_core import scoring
-from ragmetrics_core._branches import together
-from ragmetrics_core.drivers._interpreter import Drawn, Interpreter, Path, Segments, written
+from ragmetrics_core.drivers._interpreter import Drawn, Interpreter, Path, Segments, settled, written
 from ragmetrics_core.errors import (
     AccessRefused,
     BudgetSpent,
@@ -157,10 +156,20 @@ async def measure_sample(
         for metric in metrics
     ]
     walks = [each.measure(metric) for each, metric in zip(interpreters, metrics, strict=True)]
-    records = [await walks[0]] if len(walks) == 1 else await together(walks)
+    records = [await walks[0]] if len(walks) == 1 else await _together(walks)
     for each in interpreters:
         prompts.update(each.prompts)
     return records
+
+
+async def _together(works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """All results. When one fails, the others have ended before its error goes on: nobody asks any more."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(work) for work in works]
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+    return [task.result() for task in tasks]
 
 
 class _Live(Interpreter):
@@ -207,7 +216,7 @@ class _Live(Interpreter):
     async def _votes(self, request: Generate[Any]) -> Sequence[Drawn]:
         judges = range(len(self._calls.models.judges))
         # Each judge's reply is waited for, though another one fails: it is paid for, and kept for next time.
-        votes = await together([_settled(self._drawn(number, request)) for number in judges])
+        votes = await _together([settled(self._drawn(number, request)) for number in judges])
         StepFailed.raise_most_urgent(votes)
         return [each for judge in votes for each in judge]
 
@@ -287,15 +296,7 @@ class _Live(Interpreter):
 
     async def side_by_side(self, branches: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
         try:
-            return await together([_settled(branch) for branch in branches])
+            return await _together([settled(branch) for branch in branches])
         finally:
             for branch in branches:
                 branch.close()  # one that was cancelled before it began would complain that nobody awaited it
-
-
-async def _settled(branch: Coroutine[Any, Any, Any]) -> Any:
-    """The branch's result, or the `StepFailed` that ended it."""
-    try:
-        return await branch
-    except StepFailed as failed:
-        return failed

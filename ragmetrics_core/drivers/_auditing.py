@@ -1,6 +1,8 @@
 """Auditing a record: every field that its replies do not give."""
 
 from functools import lru_cache
+from math import isclose
+from sys import float_info
 from typing import Any, NamedTuple
 
 from ragmetrics_core.drivers._own_code import without_place
@@ -12,6 +14,9 @@ from ragmetrics_core.records import Record
 from ragmetrics_core.shapes import is_dict, is_series
 
 __all__ = ["Difference", "audit", "is_reproduced"]
+
+# Another machine may round a sum in another way: a few units in the last place.
+_ROUNDING = 4 * float_info.epsilon
 
 
 class Difference(NamedTuple):
@@ -83,13 +88,17 @@ def audit(record: Record, *, metric: Metric[Any] | None = None) -> list[Differen
 
 
 def _compare(name: str, stored: object, derived: object) -> list[Difference]:
-    """The innermost fields in which two dumped values differ."""
+    """The innermost fields in which two dumped values differ; numbers by more than rounding does."""
     if is_series(stored) and is_series(derived):
         if len(stored) == len(derived):
             pairs = enumerate(zip(stored, derived, strict=True), start=1)
             return [found for number, both in pairs for found in _compare(f"{name}[{number}]", *both)]
         stored, derived = list(stored), list(derived)
-    if stored == derived:
+    if stored == derived or (
+        isinstance(stored, float)
+        and isinstance(derived, float)
+        and isclose(stored, derived, rel_tol=_ROUNDING)
+    ):
         return []
     if is_dict(stored) and is_dict(derived):
         return [

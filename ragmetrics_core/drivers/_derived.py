@@ -75,11 +75,12 @@ def rendered(record: Record, step: GenerateStep, *, metric: Metric[Any] | None =
     Raises:
         RecordError: the record lacks what rendering them needs.
     """
-    if record.rendered_prompts is not None:
-        return record.rendered_prompts[step.rendered_digest]
-    replay = Replay(record)
-    replay.replay(metric or metric_of(record))
-    messages = replay.messages.get(step.rendered_digest)
+    sent = record.rendered_prompts
+    if sent is None:
+        replay = Replay(record)
+        replay.replay(metric or metric_of(record))
+        sent = replay.messages
+    messages = sent.get(step.rendered_digest)
     if messages is None:
         raise RecordError(f"step {step.path} of {record.signature} sent another prompt than its record gives")
     return messages

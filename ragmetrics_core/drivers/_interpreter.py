@@ -5,8 +5,7 @@ where replies, vectors and ratings come from is left to its subclasses.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, TypeVar
@@ -42,11 +41,11 @@ from ragmetrics_core.records import (
     RateStep,
     Status,
 )
-from ragmetrics_core.records._packing import VerdictColumns
+from ragmetrics_core.records._stored_form import VERDICT
 from ragmetrics_core.records._written_record import WrittenRecord, checked_outcome
 from ragmetrics_core.samples import MissingField, Sample, UnverifiedContexts
 
-__all__ = ["Drawn", "Interpreter", "Path", "Segments", "written"]
+__all__ = ["Drawn", "Interpreter", "Path", "Segments", "settled", "written"]
 
 T = TypeVar("T")
 Path = tuple[int, ...]
@@ -89,7 +88,7 @@ class Interpreter(ABC):
         self._own: OwnCode
 
     @abstractmethod
-    def complete(self, request: Generate[Any], path: Path) -> Awaitable[Sequence[Drawn]]:
+    def complete(self, request: Generate[Any], path: Path) -> Coroutine[Any, Any, Sequence[Drawn]]:
         """The replies to a rendered request: one for each draw, or one for each vote."""
 
     def may_ask_again(self, request: Generate[Any], path: Path) -> bool:
@@ -124,18 +123,14 @@ class Interpreter(ABC):
     ) -> Sequence[Any]:
         """Run branches one after the other until a result is enough; failures as by `side_by_side`."""
         results: list[Any] = []
-        with ExitStack() as stack:
+        try:
             for branch in branches:
-                stack.callback(branch.close)
+                results.append(await settled(branch))
+                if not isinstance(results[-1], StepFailed) and enough(results[-1]):
+                    break
+        finally:
             for branch in branches:
-                try:
-                    result = await branch
-                except StepFailed as failed:
-                    results.append(failed)
-                else:
-                    results.append(result)
-                    if enough(result):
-                        break
+                branch.close()
         return results
 
     async def measure(self, metric: Metric[Any]) -> WrittenRecord:
@@ -207,7 +202,7 @@ class Interpreter(ABC):
             )
             for unread in request.follows
         ]
-        drawn = await self.side_by_side([_awaited(self.complete(each.request, path)) for each in questions])
+        drawn = await self.side_by_side([self.complete(each.request, path) for each in questions])
         StepFailed.raise_most_urgent(drawn)
         replies: list[Reply[Any]] = []
         for question, completed in zip(questions, drawn, strict=True):
@@ -303,17 +298,13 @@ class Interpreter(ABC):
             return {}
         return {item: each.supported for (at, item), each in self._corrections.items() if at == place}
 
-    def _verdicts(self) -> VerdictColumns | tuple[()]:
-        """All decisions at their places in the record; a person's overrules the judge's."""
-        found = [self._columns(path) for path in sorted(self._reviews) if self._reviews[path].decisions]
-        if not found:
+    def _verdicts(self) -> dict[str, Sequence[Any]] | tuple[()]:
+        """All decisions at their places in the record, in columns; a person's overrules the judge's."""
+        reviews = [self._columns(path) for path in sorted(self._reviews) if self._reviews[path].decisions]
+        if not reviews:
             return ()
-        columns = (
-            found[0]
-            if len(found) == 1
-            else [tuple(chain.from_iterable(each)) for each in zip(*found, strict=True)]
-        )
-        return VerdictColumns(tuple(range(1, len(columns[0]) + 1)), *columns)
+        columns = [tuple(chain.from_iterable(parts)) for parts in zip(*reviews, strict=True)]
+        return dict(zip(VERDICT, [tuple(range(1, len(columns[0]) + 1)), *columns], strict=True))
 
     def _columns(self, path: Path) -> Sequence[tuple[Any, ...]]:
         """The decisions at a place, in the columns that follow the numbers."""
@@ -355,7 +346,7 @@ class Interpreter(ABC):
                 "verdicts": self._verdicts(),
                 "steps": [self._steps[path] for path in sorted(self._steps)],
                 "segments": self._used_segments,
-                "notes": [*self._segments.thought, *noted],
+                "notes": (*self._segments.thought, *noted),
                 "corrections": tuple(self._corrections.values()),
                 "abstained": self._abstained,
                 **{name: each if name in metric.needs else None for name, each in self._models.items()},
@@ -377,5 +368,9 @@ def _versions() -> dict[str, str]:
     return {"reader": READER} | {name: version(name) for name in ("ragmetrics", "sentencex")}
 
 
-async def _awaited(reply: Awaitable[T]) -> T:
-    return await reply
+async def settled(branch: Coroutine[Any, Any, Any]) -> Any:
+    """The branch's result, or the `StepFailed` that ended it."""
+    try:
+        return await branch
+    except StepFailed as failed:
+        return failed

@@ -74,7 +74,7 @@ class Replay(Interpreter):
             # what its reader said of replies, and is in no step
             names += ["notes"] + ["reason"] * (measured.status == self._from.status == "parse_error")
             names += ["abstained"] * (not self._corrections)
-        kept = {name: getattr(self._from, name) for name in names}
+        kept = self._from.model_dump(include={*names})
         return WrittenRecord({**measured.fields, **kept})
 
     def read(self, derived: WrittenRecord) -> Record:
@@ -118,7 +118,9 @@ class Replay(Interpreter):
         """Whether the record has steps that did, or failed then; earlier drivers drew a rating anew."""
         steps = self._stored.get(written(path), ())
         if not steps:
-            return self._vote is None and self._unanswered is not None
+            # verdicts there were put on record after a question that was asked often enough
+            is_reviewed = any(verdict.path == written(path) for verdict in self._from.verdicts)
+            return self._vote is None and self._unanswered is not None and not is_reviewed
         if not self._is_earlier:
             return all(isinstance(step, GenerateStep) and step.again for step in steps)
         first = request.follows[0].draw

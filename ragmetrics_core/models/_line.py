@@ -9,7 +9,6 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from ragmetrics_core._branches import own_task
 from ragmetrics_core.errors import (
     AccessRefused,
     BudgetSpent,
@@ -272,8 +271,6 @@ class Line(Wrapper):
                 begun = False
                 limit = asyncio.timeout(timeout)
                 try:
-                    if not self._answers_at_once:
-                        await own_task()
                     begun = self._begin(asked)
                     async with limit:
                         given = await call(asked)

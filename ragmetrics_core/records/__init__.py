@@ -1,8 +1,6 @@
 """Records: the proof of one score, the form in which it is stored, and what differs between two of them."""
 
-from ragmetrics_core.records._record import (
-    FAILED,
-    SCHEMA,
+from ragmetrics_core.records._parts import (
     Abstained,
     CompareStep,
     Correction,
@@ -10,11 +8,9 @@ from ragmetrics_core.records._record import (
     GenerateStep,
     PartResult,
     RateStep,
-    Record,
-    Status,
     Step,
-    outcome,
 )
+from ragmetrics_core.records._record import FAILED, SCHEMA, Record, Status
 
 __all__ = [
     "FAILED",
@@ -29,5 +25,4 @@ __all__ = [
     "Record",
     "Status",
     "Step",
-    "outcome",
 ]

@@ -6,34 +6,26 @@ A stored record names its sample and its prompts by digest. Reading a run hydrat
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny
+from pydantic import ConfigDict, Field
 from pydantic_core import PydanticSerializationError, to_json
 
 from ragmetrics_core.errors import RecordError, SampleError
-from ragmetrics_core.measurement import Measurement, Verdict
+from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.prompts import Message, PromptText, digest_of
 from ragmetrics_core.records._packing import packed
+from ragmetrics_core.records._parts import Abstained, Correction, GenerateStep, PartResult, Step, Stored
 from ragmetrics_core.records._sealing import seal_of, sealed_line
-from ragmetrics_core.records._stored_form import PACKED, unpacked
+from ragmetrics_core.records._stored_form import PACKED, VERDICT, unpacked
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.shapes import Json, is_dict
 
 __all__ = [
     "FAILED",
     "SCHEMA",
-    "Abstained",
-    "CompareStep",
-    "Correction",
-    "CountStep",
-    "GenerateStep",
-    "PartResult",
-    "RateStep",
     "Record",
     "Status",
-    "Step",
-    "outcome",
 ]
 
 Status = Literal[
@@ -57,167 +49,7 @@ FAILED: Final[frozenset[Status]] = frozenset(
 SCHEMA = 1
 
 
-class _Stored(BaseModel, frozen=True):
-    """Data of a record: frozen, finite; fields of a later version are kept as they are."""
-
-    model_config = ConfigDict(extra="allow", allow_inf_nan=False, defer_build=True)
-
-
-class GenerateStep(_Stored, frozen=True):
-    """One reply of the judge and how it was read.
-
-    Attributes:
-        path: the step's place in the measurement; it does not depend on timing.
-        prompt: the prompt's name and version.
-        prompt_digest: digest of the prompt's text, the key to `prompts.jsonl`.
-        rendered_digest: digest of the messages that were sent.
-        draw: the draw's number.
-        again: whether this asked once more, after a reply that could not be used.
-        judge: identity of the judge that replied, where the run has a panel or a cascade of several.
-        reply: the raw reply.
-        reply_digest: digest of the reply.
-        model: the model that replied, as the server names it.
-        finish_reason: why the reply ended.
-        held_to: what the request held the reply to, as the judge says: "json_schema", "json_object", a tool.
-        prompt_tokens, completion_tokens: as counted by the model.
-        rule: the form in which the reply was read, "json" or "lines"; "unread" when it was in neither. In
-            records of the first reader, which name none in `versions`, the name of one of its rules.
-        value: what was read.
-        objections: why the reply could not be used, or what was missing in it.
-        dropped: what was seen in the reply and does not count.
-    """
-
-    kind: Literal["generate"] = "generate"
-    path: str
-    prompt: str
-    prompt_digest: str
-    rendered_digest: str
-    draw: int = 0
-    again: bool = False
-    judge: str | None = None
-    reply: str
-    reply_digest: str
-    model: str = ""
-    finish_reason: str | None = None
-    held_to: str | None = None
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    rule: str
-    value: Any = None
-    objections: tuple[str, ...] = ()
-    dropped: tuple[str, ...] = ()
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """Why the reply could not be used, and what was read of it and does not count."""
-        return self.objections + self.dropped
-
-
-class CompareStep(_Stored, frozen=True):
-    """Cosines between an anchor and some texts; None where a vector is zero.
-
-    Attributes:
-        path: the step's place in the measurement.
-        text_digests: digests of the anchor and the texts.
-        vector_digests: digests of their vectors (as little-endian float64).
-        cosines: one for each text.
-        vectors: the vectors themselves, when the run keeps them.
-    """
-
-    kind: Literal["compare"] = "compare"
-    path: str
-    text_digests: tuple[str, ...]
-    vector_digests: tuple[str, ...]
-    cosines: tuple[float | None, ...]
-    vectors: tuple[tuple[float, ...], ...] | None = None
-
-
-class RateStep(_Stored, frozen=True):
-    """A scorer's numbers for pairs of texts."""
-
-    kind: Literal["rate"] = "rate"
-    path: str
-    pair_digests: tuple[str, ...]
-    ratings: tuple[float, ...]
-
-
-class CountStep(_Stored, frozen=True):
-    """What a library counted in an answer and its references.
-
-    Attributes:
-        path: the step's place in the measurement.
-        procedure: what was counted: "bleu", "chrf", "rouge" or "meteor".
-        made_by: the library with its version and settings, in its own notation where it has one.
-        text_digests: digests of the answer and the references.
-        counts: the counts, by name.
-    """
-
-    kind: Literal["count"] = "count"
-    path: str
-    procedure: str
-    made_by: str
-    text_digests: tuple[str, ...]
-    counts: dict[str, tuple[int, ...]]
-
-
-# Written as the step that it is: a union would try its members, which takes twice as long.
-Step = SerializeAsAny[
-    Annotated[GenerateStep | CompareStep | RateStep | CountStep, Field(discriminator="kind")]
-]
-
-
-class Correction(_Stored, frozen=True):
-    """A person's decision that overrules a verdict.
-
-    Attributes:
-        path: where in the measurement the verdict stands.
-        item: which of the verdicts at that place, from 1.
-        supported: the person's decision.
-        by: who decided.
-    """
-
-    path: str
-    item: int
-    supported: bool
-    by: str | None = None
-
-
-class Abstained(_Stored, frozen=True):
-    """Whether the answer declines to answer, as a step saw it.
-
-    Of several draws or judges of a step more than half decide; of several steps the last one counts, in the
-    order of their paths. A person's correction of a verdict on it counts before the judge's.
-
-    Attributes:
-        declined: whether it declines.
-        reason: why, in the words of the first reply that says so.
-        path: the step's place in the measurement; empty in records of versions that kept whatever reply came
-            last.
-    """
-
-    declined: bool
-    reason: str | None = None
-    path: str = ""
-
-
-class PartResult(_Stored, frozen=True):
-    """The outcome of a metric that is a part of the record's metric."""
-
-    metric: str
-    value: float | None = None
-    bounds: tuple[float, float] | None = None
-    reason: str | None = None
-    counts: dict[str, int | float] = Field(default_factory=dict)
-    formula: str = ""
-    parts: tuple["PartResult", ...] = ()
-
-    @classmethod
-    def of(cls, name: str, measurement: Measurement) -> "PartResult":
-        """The stored form of a part's measurement."""
-        return cls(metric=name, **outcome(measurement))
-
-
-class Record(_Stored, frozen=True):
+class Record(Stored, frozen=True):
     """One score and everything it was made from.
 
     Attributes:
@@ -282,7 +114,8 @@ class Record(_Stored, frozen=True):
 
     def body(self) -> str:
         """The stored line without its seal."""
-        return _json(packed(self._fields()))
+        columns = {name: tuple([getattr(verdict, name) for verdict in self.verdicts]) for name in VERDICT}
+        return _json(packed({**self._fields(), "verdicts": columns if self.verdicts else ()}))
 
     def sealed(self) -> "Record":
         """The same record with the digest that belongs to it."""
@@ -370,18 +203,6 @@ class Record(_Stored, frozen=True):
             return cls.model_validate(fields)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError, SampleError) as error:
             raise RecordError(f"not a record: {_first_line(error)}") from error
-
-
-def outcome(measurement: Measurement) -> dict[str, Any]:
-    """The fields that a measurement gives to a record or to a part of one."""
-    return {
-        "reason": measurement.reason,
-        "value": measurement.value,
-        "bounds": measurement.bounds,
-        "counts": dict(measurement.counts),
-        "formula": measurement.formula,
-        "parts": tuple([PartResult.of(name, part) for name, part in measurement.parts.items()]),
-    }
 
 
 def _verdict_lines(verdict: Verdict) -> Iterator[str]:

@@ -13,10 +13,14 @@ line: no parser of today has a say in what a reply meant when it was read. docs/
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import MISSING
+from dataclasses import fields as dataclass_fields
 from itertools import repeat
 from typing import Any, Final
 
+from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.prompts import digest_of
+from ragmetrics_core.records._parts import GenerateStep
 
 __all__ = [
     "LONGEST",
@@ -29,7 +33,6 @@ __all__ = [
     "outlined",
     "texts_of",
     "unpacked",
-    "unread",
 ]
 
 PACKED: Final = 2
@@ -45,56 +48,24 @@ _QUOTED_WITH_ESCAPES = re.compile(r'\\.|"([^"\\]*+(?:\\.[^"\\]*+)*+)"', re.DOTAL
 # What stands before a text in a list.
 _MARKS = "0123456789.)-*• \t"
 
-# What fields usually are. In a record all of these are empty or nothing, as are those of a step.
+# What fields usually are. In a record all of these are empty or nothing.
 RECORD: Mapping[str, Any] = {
-    "settings": {},
-    "reason": None,
-    "value": None,
-    "bounds": None,
-    "counts": {},
+    **dict.fromkeys(("reason", "value", "bounds", "abstained", "judge", "embedder", "scorer")),
+    **dict.fromkeys(("parts", "verdicts", "steps", "notes", "corrections"), ()),
+    **{name: {} for name in ("settings", "counts", "segments")},
     "formula": "",
-    "parts": (),
-    "verdicts": (),
-    "steps": (),
-    "segments": {},
-    "notes": (),
-    "corrections": (),
-    "abstained": None,
-    "judge": None,
-    "embedder": None,
-    "scorer": None,
 }
 STEP: Mapping[str, Any] = {
-    "draw": 0,
-    "again": False,
-    "judge": None,
-    "model": "",
-    "finish_reason": None,
-    "held_to": None,
-    "prompt_tokens": None,
-    "completion_tokens": None,
-    "value": None,
-    "objections": (),
-    "dropped": (),
+    name: field.default
+    for name, field in GenerateStep.model_fields.items()
+    if not field.is_required() and name != "kind"
+}
+# "text" has no usual value, so that there is always a column of all rows.
+VERDICT: Mapping[str, Any] = {
+    field.name: ... if field.default is MISSING else field.default for field in dataclass_fields(Verdict)
 }
 # What was made of a step's reply.
 READINGS: Final = ("value", "objections", "dropped")
-# The fields of a verdict; "text" has no usual value, so that there is always a column of all rows.
-VERDICT: Mapping[str, Any] = {
-    "number": 0,
-    "about": ...,
-    "text": ...,
-    "supported": ...,
-    "label": "",
-    "reason": None,
-    "evidence": (),
-    "cosine": None,
-    "overruled": None,
-    "votes": (),
-    "confidence": None,
-    "judge": None,
-    "path": "",
-}
 
 
 def unpacked(line: Mapping[str, Any], length: int) -> dict[str, Any]:
@@ -136,22 +107,6 @@ def outlined(line: Mapping[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def unread(line: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The fields of a packed line without what its replies give again: verdicts, notes, how they were read.
-
-    None for a line in the other form, and for one that an earlier reader read.
-
-    Raises:
-        ValueError, LookupError, TypeError, AttributeError: the line is not as it must be.
-    """
-    if line.get("schema") != PACKED or "reader" not in line.get("versions", ()):
-        return None
-    fields: dict[str, Any] = {**outlined(line), "schema": 1, "verdicts": (), "notes": ()}
-    fields["steps"] = [_unread_step(step) for step in fields["steps"]]
-    fields["segments"] = {digest: _spans(lengths) for digest, lengths in fields["segments"].items()}
-    return fields
-
-
 def texts_of(reply: str) -> Iterable[str]:
     """The texts of a reply, in their order: those in quotes or, without any, its lines."""
     if '"' not in reply:
@@ -161,37 +116,16 @@ def texts_of(reply: str) -> Iterable[str]:
     return _QUOTED.findall(reply)
 
 
-class _ReadTexts:
+class _ReadTexts(dict[str, str]):
     """The texts of a line by their numbers as they are written: "@0" for the first text."""
 
     def __init__(self, length: int) -> None:
+        super().__init__()
         self._cells = length
-        self._known: set[str] = set()
-        self._texts: dict[str, str] = {}
+        self._numbered: set[str] = set()
 
-    def add(self, texts: Iterable[str]) -> None:
-        """Number texts that stand in the line."""
-        for text in texts:
-            if text not in self._known and SHORTEST <= len(text) <= LONGEST:
-                self._known.add(text)
-                self._texts[f"@{len(self._texts)}"] = text
-
-    def unpacked(self, value: Any) -> Any:
-        """The value that was packed."""
-        if isinstance(value, str):
-            return self._texts.get(value) or self._unpacked_anew(value)
-        if isinstance(value, list):
-            if {str} == set(map(type, value)):
-                texts = self._texts
-                return [texts.get(each) or self._unpacked_anew(each) for each in value]
-            return [self.unpacked(each) for each in value]
-        if isinstance(value, dict):
-            if value.get("@") == "rows":
-                return self._unpacked_rows(value)
-            return {name.removeprefix("@"): self.unpacked(each) for name, each in value.items()}
-        return value
-
-    def _unpacked_anew(self, text: str) -> str:
+    def __missing__(self, text: str) -> str:
+        """A text that is written as it is, which gives it its number."""
         if text.startswith("@"):
             text = text[1:]
             if not text.startswith("@"):
@@ -199,11 +133,25 @@ class _ReadTexts:
         self.add((text,))
         return text
 
-    def _unpacked_rows(self, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-        found = {
-            name.removeprefix("@"): self.unpacked(column) for name, column in columns.items() if name != "@"
-        }
-        return self.rows(found)
+    def add(self, texts: Iterable[str]) -> None:
+        """Number texts that stand in the line."""
+        for text in texts:
+            if text not in self._numbered and SHORTEST <= len(text) <= LONGEST:
+                self._numbered.add(text)
+                self[f"@{len(self)}"] = text
+
+    def unpacked(self, value: Any) -> Any:
+        """The value that was packed."""
+        if isinstance(value, str):
+            return self[value]
+        if isinstance(value, list):
+            return [self.unpacked(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        if is_rows := value.get("@") == "rows":
+            value = {name: item for name, item in value.items() if name != "@"}
+        fields = {name.removeprefix("@"): self.unpacked(item) for name, item in value.items()}
+        return self.rows(fields) if is_rows else fields
 
     def rows(self, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The rows of columns, of which those that are no list have one value in each row."""
@@ -220,30 +168,18 @@ def _unpacked_step(step: Any, texts: _ReadTexts) -> Any:
         return step
     reply = step["reply"]
     texts.add(texts_of(reply))
-    fields = {"kind": "generate", "reply_digest": "", **step}
-    if not fields["reply_digest"]:
-        fields["reply_digest"] = digest_of(reply)
-    for name in step:
-        if name in READINGS:
-            fields[name] = texts.unpacked(step[name])
-    return fields
-
-
-def _unread_step(step: Any) -> Any:
-    if step.get("kind", "generate") != "generate":
-        return step
-    fields = {"kind": "generate", "reply_digest": "", **step}
-    return {name: value for name, value in fields.items() if name not in READINGS}
+    read = {name: texts.unpacked(step[name]) for name in step if name in READINGS}
+    return {"kind": "generate", **step, "reply_digest": step.get("reply_digest") or digest_of(reply), **read}
 
 
 def _unpacked_verdicts(columns: Mapping[str, Any], texts: _ReadTexts) -> list[dict[str, Any]]:
-    found: dict[str, Any] = {"number": list(range(1, len(columns["text"]) + 1))}
+    read: dict[str, Any] = {"number": list(range(1, len(columns["text"]) + 1))}
     for name, column in columns.items():
         if name == "evidence":
-            found[name] = [[_unpacked_evidence(each, texts) for each in some] for some in column]
+            read[name] = [[_unpacked_evidence(item, texts) for item in quoted] for quoted in column]
         else:
-            found[name] = texts.unpacked(column)
-    return texts.rows(found)
+            read[name] = texts.unpacked(column)
+    return texts.rows(read)
 
 
 def _unpacked_evidence(evidence: Sequence[Any], texts: _ReadTexts) -> dict[str, Any]:
@@ -255,8 +191,8 @@ def _unpacked_evidence(evidence: Sequence[Any], texts: _ReadTexts) -> dict[str, 
 def _spans(lengths: Iterable[Any]) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     end = -1
-    for each in lengths:
-        distance, length = each if isinstance(each, list) else (1, each)
+    for entry in lengths:
+        distance, length = entry if isinstance(entry, list) else (1, entry)
         start = end + distance
         end = start + length
         spans.append((start, end))

@@ -1,16 +1,15 @@
 """The record as a driver makes it: a dictionary that is written as it is, and validated when it is read."""
 
-from collections.abc import Iterable, Mapping
-from math import isfinite
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_json
 
 from ragmetrics_core.measurement import Measurement
 from ragmetrics_core.prompts import PromptText, digest_of
-from ragmetrics_core.records import PartResult, Record, Status, outcome
-from ragmetrics_core.records._packing import VerdictColumns, packed
+from ragmetrics_core.records import PartResult, Record, Status
+from ragmetrics_core.records._packing import packed
 from ragmetrics_core.records._sealing import sealed_line
 from ragmetrics_core.samples import Sample
 
@@ -22,7 +21,8 @@ class WrittenRecord(NamedTuple):
 
     Attributes:
         fields: the fields of the record, in their order, as they are written; its verdicts, where there are
-            any, are `VerdictColumns`, and its steps with a reply lack what goes without saying.
+            any, are columns by the names of their fields, and its steps with a reply lack what goes
+            without saying.
     """
 
     fields: dict[str, Any]
@@ -51,12 +51,8 @@ class WrittenRecord(NamedTuple):
     @property
     def decided(self) -> Iterable[tuple[str, str, bool | None]]:
         """Of each verdict what kind of text it is about, the text, and the decision."""
-        verdicts = self._verdicts
-        return zip(verdicts.about, verdicts.text, verdicts.supported, strict=True) if verdicts else ()
-
-    @property
-    def _verdicts(self) -> VerdictColumns | None:
-        return self.fields["verdicts"] or None
+        columns = self.fields["verdicts"]
+        return zip(columns["about"], columns["text"], columns["supported"], strict=True) if columns else ()
 
     def stored(self) -> str:
         """The line that is stored, as `Record.stored` gives it."""
@@ -72,10 +68,10 @@ class WrittenRecord(NamedTuple):
 
     def read(self) -> Record:
         """The record as a reader of the stored line has it."""
-        verdicts = self._verdicts
+        columns: Mapping[str, Sequence[Any]] = self.fields["verdicts"] or {}
+        verdicts = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         steps = list(map(_whole, self.fields["steps"]))
-        read = {"verdicts": verdicts.rows() if verdicts else (), "steps": steps}
-        return Record.model_validate({**self.fields, **read})
+        return Record.model_validate({**self.fields, "verdicts": verdicts, "steps": steps})
 
     def hydrated(self, sample: Sample, prompts: Mapping[str, PromptText]) -> Record:
         """The record that was read, with its sample and the prompts that its steps name."""
@@ -89,38 +85,13 @@ def _whole(step: dict[str, Any] | BaseModel) -> Mapping[str, Any] | BaseModel:
     return {**step, "kind": "generate", "reply_digest": digest_of(step["reply"])}
 
 
-class _Outcome(BaseModel, frozen=True):
-    """What a measurement came to, in the order of the record's fields."""
-
-    model_config = ConfigDict(allow_inf_nan=False, defer_build=True)
-
-    reason: str | None
-    value: float | None
-    bounds: tuple[float, float] | None
-    counts: dict[str, int | float]
-    formula: str
-    parts: tuple[PartResult, ...]
-
-
 def checked_outcome(measurement: Measurement) -> dict[str, Any]:
-    """The fields that a measurement gives to a record or to a part of one.
+    """The fields that a measurement gives to a record, in their order.
 
     Raises:
         ValueError: it has numbers that no record holds, such as NaN, or no numbers at all.
     """
-    fields = outcome(measurement)
-    return fields if _is_plain(fields) else dict(_Outcome(**fields))
-
-
-def _is_plain(fields: Mapping[str, Any]) -> bool:
-    """Whether an outcome needs no check: of the right types to the letter, as nearly all are."""
-    value, reason = fields["value"], fields["reason"]
-    return (
-        (value is None or (type(value) is float and isfinite(value)))
-        and (reason is None or type(reason) is str)
-        and type(fields["formula"]) is str
-        and fields["bounds"] is None
-        and fields["parts"] == ()
-        and {str}.issuperset(map(type, fields["counts"]))
-        and {int}.issuperset(map(type, fields["counts"].values()))
-    )
+    checked = PartResult.of("", measurement)
+    return {
+        name: getattr(checked, name) for name in ("reason", "value", "bounds", "counts", "formula", "parts")
+    }

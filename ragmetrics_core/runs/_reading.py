@@ -8,7 +8,6 @@ from typing import BinaryIO
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.records import Record
-from ragmetrics_core.records._stored_form import unread
 from ragmetrics_core.runs._index import Place
 from ragmetrics_core.runs._lines import DAMAGED, Lines
 from ragmetrics_core.samples import Sample
@@ -62,21 +61,6 @@ class Reader:
             missing = RecordError(f"samples.jsonl has no sample {record.sample_id!r}")
             raise self._records.broken(place.record, missing)
         return record.hydrated(self.sample(place.sample), self._prompts)
-
-    def unread(self, place: Place) -> Record | None:
-        """The record at a place without what its replies give again, with its sample and prompts.
-
-        None where that cannot be told apart; `record` then says what is wrong, if anything is.
-        """
-        if place.sample is None:
-            return None
-        self._go_to(place)
-        try:
-            fields = unread(json.loads(self.line))
-            record = None if fields is None else Record.model_validate(fields)
-        except DAMAGED:
-            return None
-        return record and record.hydrated(self.sample(place.sample), self._prompts)
 
     def has_votes(self, place: Place) -> bool:
         """Whether verdicts of the record at a place may have votes: a line without the word has none."""

@@ -35,7 +35,7 @@ class RecordAudit(NamedTuple):
     def differences(self, reader: Reader, place: Place, metric: Metric[Any] | None) -> list[Difference]:
         """All that differs in the record at a place.
 
-        Where its replies give its very line again, nothing else of the line has to be read or compared.
+        Where its replies give its very line again, no field has to be compared.
 
         Args:
             reader: of the run's files.
@@ -45,10 +45,9 @@ class RecordAudit(NamedTuple):
         Raises:
             RecordError: the record cannot be read.
         """
-        unread = reader.unread(place)
-        if unread is not None and is_reproduced(unread, reader.line, metric=metric):
-            return self._beside_the_manifest(unread)
         record = reader.record(place)
+        if is_reproduced(record, reader.line, metric=metric):
+            return self._beside_the_manifest(record)
         differences = audit(record, metric=metric)
         if not record.digest:
             differences.append(Difference("digest", "", record.sealed().digest))

@@ -38,34 +38,22 @@ def test_a_score_that_depends_on_chance_is_found():
         check_metric(Chance(), SAMPLES, seeds=1)
 
 
-def test_a_score_beyond_the_range_is_found():
-    class High(Broken):
+@pytest.mark.parametrize(
+    ("measurement", "named"),
+    [
+        (valued(2.0, counts={}, spelled="2"), r"\[2.0\] is outside of \[0, 1\]"),
+        (Measurement(bounds=(0.9, 0.1), reason="open"), "are not in order"),
+        (undefined("never"), "no judge left it defined"),
+    ],
+)
+def test_a_score_that_cannot_be_is_found(measurement, named):
+    class Odd(Broken):
         def measure(self, sample):
             yield from ()
-            return valued(2.0, counts={}, spelled="2")
+            return measurement
 
-    with pytest.raises(AssertionError, match=r"\[2.0\] is outside of \[0, 1\]"):
-        check_metric(High(), SAMPLES, seeds=1)
-
-
-def test_bounds_in_the_wrong_order_are_found():
-    class Crossed(Broken):
-        def measure(self, sample):
-            yield from ()
-            return Measurement(bounds=(0.9, 0.1), reason="open")
-
-    with pytest.raises(AssertionError, match="are not in order"):
-        check_metric(Crossed(), SAMPLES, seeds=1)
-
-
-def test_a_metric_that_is_never_defined_is_found():
-    class Never(Broken):
-        def measure(self, sample):
-            yield from ()
-            return undefined("never")
-
-    with pytest.raises(AssertionError, match="no judge left it defined"):
-        check_metric(Never(), SAMPLES, seeds=1)
+    with pytest.raises(AssertionError, match=named):
+        check_metric(Odd(), SAMPLES, seeds=1)
 
 
 def test_what_is_asked_in_an_order_that_changes_is_found():

@@ -51,30 +51,37 @@ def measure(metric, judge, sample=SAMPLE):
 
 @pytest.mark.parametrize("metric", EVERY)
 @few
-@given(seed=seeds)
-def test_recomputing_a_record_gives_the_same_score(metric, any_judge, seed):
-    score = measure(metric, any_judge(seed))
-    again = recompute(score)
+@given(seed=seeds, complete=st.booleans())
+def test_a_score_proves_itself_survives_being_written_and_stays_in_the_range(
+    metric, any_judge, seed, complete
+):
+    score = measure(metric, any_judge(seed, complete=complete))
+    read = Record.from_json(score.stored())
+    hydrated = read.hydrated(score.sample, score.prompts)
+    metric = get(metric)
 
+    assert hydrated == score.sealed()
+    assert read.stored() == score.stored()
+    again = recompute(hydrated)
     assert (again.status, again.value, again.bounds, again.reason) == (
         score.status,
         score.value,
         score.bounds,
         score.reason,
     )
-    assert audit(score) == []
+    assert audit(hydrated) == []
+    assert (score.bounds is not None) == (score.status == "incomplete")
+    assert score.bounds is None or score.bounds[0] <= score.bounds[1]
+    values = [score.value] if score.value is not None else score.bounds or []
+    low, high = metric.range
+    assert all(low <= value and (value <= high or metric.exceeds) for value in values)
 
 
 @pytest.mark.parametrize("metric", EVERY)
-@few
-@given(seed=seeds)
-def test_a_record_survives_being_written_and_read(metric, any_judge, seed):
-    record = measure(metric, any_judge(seed))
-
-    read = Record.from_json(record.stored())
-
-    assert read.hydrated(record.sample, record.prompts) == record.sealed()
-    assert read.stored() == record.stored()
+def test_what_leaves_the_range_upwards_says_so_in_its_docstring(metric):
+    metric = get(metric)
+    told = rf"variant `{metric.variant.partition('.')[0]}`[^.]* exceed"
+    assert metric.exceeds == bool(re.search(told, _unwrapped(type(metric))))
 
 
 @pytest.mark.parametrize("metric", EVERY)
@@ -112,31 +119,7 @@ def test_a_judge_that_answers_garbage_gives_a_status_and_a_record_that_holds(met
     assert score.explain()
 
 
-# -- the range
-
-
-@pytest.mark.parametrize("metric", EVERY)
-@few
-@given(seed=seeds, complete=st.booleans())
-def test_a_score_stays_in_the_range_that_the_metric_declares(metric, any_judge, seed, complete):
-    score = measure(metric, any_judge(seed, complete=complete))
-
-    metric = get(metric)
-    values = [score.value] if score.value is not None else score.bounds or []
-    low, high = metric.range
-    assert all(low <= value and (value <= high or metric.exceeds) for value in values)
-    # what leaves the range upwards says so in the docstring
-    told = rf"variant `{metric.variant.partition('.')[0]}`[^.]* exceed"
-    assert metric.exceeds == bool(re.search(told, _unwrapped(type(metric))))
-
-
-@pytest.mark.parametrize("metric", EVERY)
-@few
-@given(seed=seeds)
-def test_the_bounds_of_an_incomplete_score_are_in_order(metric, any_judge, seed):
-    score = measure(metric, any_judge(seed))
-    assert (score.bounds is not None) == (score.status == "incomplete")
-    assert score.bounds is None or score.bounds[0] <= score.bounds[1]
+# -- what a judge makes of it
 
 
 @pytest.mark.parametrize("metric", EVERY)

@@ -44,10 +44,6 @@ def ids_where(rows: list[Row], condition: Callable[[Row], bool]) -> list[str]:
     return [row["id"] for row in rows if condition(row)]
 
 
-def test_there_are_enough_samples_for_a_demonstration(rows: list[Row]):
-    assert len(rows) >= 40
-
-
 def test_ids_are_unique_and_count_up(rows: list[Row]):
     assert [row["id"] for row in rows] == [f"tc-{number:02d}" for number in range(1, len(rows) + 1)]
 
@@ -125,16 +121,6 @@ def test_retrieval_is_correct_exactly_when_a_reference_context_was_retrieved(row
     assert ids_where(rows, disagrees) == []
 
 
-def test_some_relevant_passages_come_after_distractors(rows: list[Row]):
-    # with the first passage beside the point, context precision is below 1
-    late = ids_where(
-        rows,
-        lambda row: row["retrieval_correct"] and row["context_ids"][0] not in row["reference_context_ids"],
-    )
-
-    assert len(late) >= len(rows) / 4
-
-
 def test_evasive_answers_say_that_they_found_nothing_and_no_other_answer_does(rows: list[Row]):
     evasion = re.compile(r"NO ANSWER FOUND\.|I could not find this in the documents\.")
 
@@ -143,10 +129,6 @@ def test_evasive_answers_say_that_they_found_nothing_and_no_other_answer_does(ro
 
 def test_the_first_six_samples_are_the_appendix_cases(rows: list[Row]):
     assert ids_where(rows, lambda row: row["appendix"]) == [f"tc-{number:02d}" for number in range(1, 7)]
-
-
-def test_a_language_is_given_where_the_sample_is_not_in_english(rows: list[Row]):
-    assert sorted(row["language"] for row in rows if "language" in row) == ["de", "zh"]
 
 
 def test_readme_gives_the_counts_of_the_file(rows: list[Row]):

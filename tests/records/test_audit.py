@@ -80,10 +80,6 @@ def alter(folder: Path, metric: str, change: Any) -> list[str]:
     return [difference.field for _, found in Run.load(folder).audit() for difference in found]
 
 
-def test_an_untouched_run_has_no_difference(folder):
-    assert list(Run.load(folder).audit()) == []
-
-
 @pytest.mark.parametrize(
     ("kept", "named"),
     [
@@ -107,63 +103,44 @@ def test_that_the_answer_declines_follows_from_the_majority_of_votes(tmp_path, k
     assert sorted({field.partition(".")[0] for field in fields} - {"digest"}) == named
 
 
-def test_an_altered_value_is_named(folder):
-    assert "value" in alter(folder, "faithfulness", lambda record: record.update(value=0.9))
+def _reply(record, before, after):
+    record["steps"][1]["reply"] = record["steps"][1]["reply"].replace(before, after)
 
 
-def test_an_altered_count_is_named(folder):
-    assert "counts.supported" in alter(
-        folder, "faithfulness", lambda record: record["counts"].update(supported=2)
-    )
-
-
-def test_an_altered_formula_is_named(folder):
-    assert "formula" in alter(folder, "faithfulness", lambda record: record.update(formula="2 / 2 = 1"))
-
-
-def test_an_altered_verdict_is_named(folder):
-    fields = alter(folder, "faithfulness", lambda record: record["verdicts"][1].update(supported=True))
-    assert "verdicts[2].supported" in fields
-
-
-def test_an_altered_reason_is_named(folder):
-    fields = alter(folder, "faithfulness", lambda record: record["verdicts"][0].update(reason="no idea"))
-    assert "verdicts[1].reason" in fields
-
-
-def test_a_raw_reply_altered_in_its_meaning_is_named_with_all_that_follows(folder):
-    def flip(record):
-        record["steps"][1]["reply"] = record["steps"][1]["reply"].replace('"no"', '"yes"')
-
-    fields = alter(folder, "faithfulness", flip)
-    assert {"steps[2].reply_digest", "verdicts[2].supported", "value", "formula"} <= set(fields)
-
-
-def test_a_raw_reply_altered_only_in_a_blank_is_named(folder):
-    def add_blank(record):
-        record["steps"][0]["reply"] += " "
-
-    assert "steps[1].reply_digest" in alter(folder, "faithfulness", add_blank)
-
-
-def test_an_altered_rule_is_named(folder):
-    assert "steps[1].rule" in alter(
-        folder, "faithfulness", lambda record: record["steps"][0].update(rule="numbered")
-    )
-
-
-def test_an_altered_cosine_moves_the_value(folder):
-    fields = alter(folder, "answer_similarity", lambda record: record["steps"][0].update(cosines=[0.123]))
-    assert "value" in fields
-
-
-def test_an_altered_part_is_named(folder):
-    fields = alter(folder, "answer_correctness", lambda record: record["parts"][0].update(value=1.0))
-    assert "parts[1].value" in fields
-
-
-def test_an_altered_status_is_named(folder):
-    assert "status" in alter(folder, "faithfulness", lambda record: record.update(status="undefined"))
+@pytest.mark.parametrize(
+    ("metric", "change", "named"),
+    [
+        ("faithfulness", lambda record: record.update(value=0.9), {"value"}),
+        ("faithfulness", lambda record: record["counts"].update(supported=2), {"counts.supported"}),
+        ("faithfulness", lambda record: record.update(formula="2 / 2 = 1"), {"formula"}),
+        (
+            "faithfulness",
+            lambda record: record["verdicts"][1].update(supported=True),
+            {"verdicts[2].supported"},
+        ),
+        (
+            "faithfulness",
+            lambda record: record["verdicts"][0].update(reason="no idea"),
+            {"verdicts[1].reason"},
+        ),
+        # what the reply means, with all that follows from it; and a blank in it
+        (
+            "faithfulness",
+            lambda record: _reply(record, '"no"', '"yes"'),
+            {"steps[2].reply_digest", "verdicts[2].supported", "value", "formula"},
+        ),
+        ("faithfulness", lambda record: _reply(record, "{", "{ "), {"steps[2].reply_digest"}),
+        ("faithfulness", lambda record: record["steps"][0].update(rule="numbered"), {"steps[1].rule"}),
+        ("faithfulness", lambda record: record.update(status="undefined"), {"status"}),
+        # of which no record can be made
+        ("faithfulness", lambda record: record.update(status="splendid"), {"record"}),
+        ("answer_similarity", lambda record: record["steps"][0].update(cosines=[0.123]), {"value"}),
+        ("answer_correctness", lambda record: record["parts"][0].update(value=1.0), {"parts[1].value"}),
+    ],
+)
+def test_an_altered_field_is_named_and_the_other_records_are_proved(folder, metric, change, named):
+    assert named <= set(alter(folder, metric, change))
+    assert {key.signature.partition("/")[0] for key, _ in Run.load(folder).audit()} == {metric}
 
 
 @pytest.mark.parametrize("name", ["judge", "embedder", "versions"])
@@ -197,35 +174,6 @@ def test_a_line_that_was_altered_as_it_is_stored_and_sealed_anew_is_named(folder
     assert named in "".join(each.field for each in found[Key("q1", "faithfulness/strict.1")])
 
 
-def test_an_altered_prompt_is_named(folder):
-    file = folder / "prompts.jsonl"
-    text = file.read_text(encoding="utf-8")
-    file.write_text(
-        text.replace("Decide for each numbered statement", "Agree with each numbered statement"),
-        encoding="utf-8",
-    )
-    fields = {
-        found.field.split("[")[0] for _, differences in Run.load(folder).audit() for found in differences
-    }
-    assert "prompts" in fields
-
-
-def test_an_altered_sample_is_named(folder):
-    file = folder / "samples.jsonl"
-    file.write_text(file.read_text(encoding="utf-8").replace("20 March", "14 March"), encoding="utf-8")
-    fields = {found.field for _, differences in Run.load(folder).audit() for found in differences}
-    assert "sample" in fields
-
-
-def test_a_record_that_was_made_unreadable_is_a_difference_and_no_crash(folder):
-    assert alter(folder, "faithfulness", lambda record: record.update(status="splendid")) == ["record"]
-
-
-def test_altering_one_record_leaves_the_others_proved(folder):
-    alter(folder, "faithfulness", lambda record: record.update(value=0.9))
-    assert [key.signature for key, _ in Run.load(folder).audit()] == ["faithfulness/strict.1"]
-
-
 def test_a_judge_that_answers_garbage_leaves_records_without_a_difference(tmp_path):
     run = evaluate(
         [SAMPLE],
@@ -238,6 +186,29 @@ def test_a_judge_that_answers_garbage_leaves_records_without_a_difference(tmp_pa
     statuses = {record.metric: record.status for record in run.records()}
     assert statuses["faithfulness"] == "parse_error"
     assert list(Run.load(tmp_path / "r").audit()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "named"),
+    [
+        ("prompts.jsonl", "Decide for each numbered", "Agree with each numbered", "prompts"),
+        ("samples.jsonl", "20 March", "14 March", "sample"),
+    ],
+)
+def test_an_altered_prompt_or_sample_is_named(folder, name, before, after, named):
+    file = folder / name
+    assert list(Run.load(folder).audit()) == []
+    file.write_text(file.read_text(encoding="utf-8").replace(before, after), encoding="utf-8")
+    differences = [difference for _, found in Run.load(folder).audit() for difference in found]
+    assert named in {difference.field.split("[")[0] for difference in differences}
+
+
+@pytest.mark.parametrize(
+    ("number", "decision", "message"), [(3, True, "has verdicts 1 to 2, no 3"), (2, "maybe", "not 'maybe'")]
+)
+def test_a_decision_is_true_or_false_about_a_verdict_that_there_is(folder, number, decision, message):
+    with pytest.raises(ConfigError, match=message):
+        Run.load(folder).correct("q1", "faithfulness", number, cast("bool", decision))
 
 
 def test_recompute_needs_no_model_and_gives_the_same_score(folder):
@@ -349,10 +320,6 @@ def test_a_person_overrules_a_verdict_and_the_record_keeps_both(folder):
     verdict = score.verdicts[1]
     assert (verdict.supported, verdict.overruled) == (True, False)
     assert score.corrections[0].by == "Ada"
-
-
-def test_a_correction_is_stored_and_proves_itself(folder):
-    Run.load(folder).correct("q1", "faithfulness", 2, True)
     again = Run.load(folder)
     assert again.score("q1", "faithfulness").value == 1.0
     assert list(again.audit()) == []
@@ -415,16 +382,6 @@ def test_the_second_decision_of_a_person_replaces_the_first(folder):
     score = run.correct("q1", "faithfulness", 2, False)
     assert score.value == 0.5
     assert len(score.corrections) == 1
-
-
-def test_a_verdict_that_does_not_exist_cannot_be_overruled(folder):
-    with pytest.raises(ConfigError, match=r"has verdicts 1 to 2, no 3"):
-        Run.load(folder).correct("q1", "faithfulness", 3, True)
-
-
-def test_a_decision_is_true_or_false(folder):
-    with pytest.raises(ConfigError, match="not 'maybe'"):
-        Run.load(folder).correct("q1", "faithfulness", 2, cast("bool", "maybe"))
 
 
 @pytest.mark.parametrize(

@@ -107,15 +107,6 @@ def test_a_test_run_that_deepeval_saved_is_a_file_of_samples(write):
     assert set(sample.labels) == {"name", "success", "metricsData"}
 
 
-def test_a_json_file_may_hold_one_sample(write):
-    assert list(read_samples(write("s.json", json.dumps(ROWS[0])))) == [Q1]
-
-
-def test_a_bad_row_of_a_json_file_is_named_by_its_number(write):
-    found = list(read_samples(write("s.json", json.dumps([ROWS[0], {"answer": []}, ROWS[1]]))))
-    assert found == [Q1, bad("row 2", "'answer' must be text, got list ([])"), Q2]
-
-
 def test_not_a_number_in_json_is_absent(write):
     [sample] = read_samples(write("s.json", '[{"question": "Q?", "answer": NaN, "rank": NaN}]'))
     assert (sample.answer, sample.labels) == (None, {"rank": None})
