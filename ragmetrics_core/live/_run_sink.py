@@ -109,4 +109,4 @@ class RunSink:
         tally = Counter(folder.manifest.tally)
         tally.update({name: count - self._told.get(name, 0) for name, count in now.items()})
         self._told = now
-        folder.save_manifest(folder.manifest.model_copy(update={"tally": dict(tally), "finished": finished}))
+        folder.update_manifest(tally=dict(tally), finished=finished)

@@ -73,22 +73,10 @@ def test_a_truncated_file_is_found_before_the_run(tmp_path: Path):
     refused(path, MOVE_ASIDE)
 
 
-def test_a_file_cut_within_its_head_is_refused(tmp_path: Path):
-    path = written(tmp_path / "j")
-    os.truncate(path, 50)
-    refused(path, "is no journal of ragmetrics: choose another path")
-
-
 def test_an_empty_file_is_not_taken_for_a_new_journal(tmp_path: Path):
     path = tmp_path / "j"
     path.touch()
     refused(path, r"is damaged \(the file is empty\): move it")
-
-
-def test_a_file_that_is_no_database_is_refused(tmp_path: Path):
-    path = tmp_path / "notes.txt"
-    path.write_text("my notes\n" * 1000)
-    refused(path, "is no journal of ragmetrics: choose another path")
 
 
 def test_the_database_of_another_program_is_refused(tmp_path: Path):
@@ -127,11 +115,6 @@ def left_behind(folder: Path) -> Path:
         for name in ("j", "j-wal"):
             shutil.copy(folder / name, folder / "left")
     return folder / "left" / "j"
-
-
-def test_answers_that_are_only_in_the_log_are_read(tmp_path: Path):
-    with Journal(left_behind(tmp_path)) as journal:
-        assert [journal.get(address(number)) for number in range(400)] == [body(n) for n in range(400)]
 
 
 def test_a_corrupted_page_beside_a_log_is_refused_and_the_log_is_kept(tmp_path: Path):
@@ -185,23 +168,6 @@ def test_an_answer_in_the_place_of_another_is_an_error(tmp_path: Path):
         assert journal.get(address(1)) == body(1)
         with pytest.raises(RecordError, match=MOVE_ASIDE):
             journal.get(address(2))
-
-
-def test_an_altered_answer_is_not_absorbed(tmp_path: Path):
-    path = written(tmp_path / "other")
-    overwrite(path, path.read_bytes().index(body(7)), b"<8>")
-    with Journal(tmp_path / "j") as journal:
-        with pytest.raises(RecordError, match="other is damaged"):
-            journal.absorb(path)
-        assert len(journal) == 0
-
-
-def test_a_forgotten_altered_answer_can_be_answered_anew(tmp_path: Path):
-    path = written(tmp_path / "j")
-    overwrite(path, path.read_bytes().index(body(7)), b"<8>")
-    with Journal(path) as journal:
-        journal.forget([address(7)])
-        assert journal.get(address(7)) is None
 
 
 # Root may write everywhere, so the process becomes nobody once everything is imported, which
