@@ -13,7 +13,7 @@ from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.records import Record
 from ragmetrics_core.records._written_record import WrittenRecord
-from ragmetrics_core.runs._index import Index, Place, remove_kept
+from ragmetrics_core.runs._index import Index, remove_kept
 from ragmetrics_core.runs._lines import Lines
 from ragmetrics_core.runs._loading import BadRow
 from ragmetrics_core.runs._lock import FolderLock, is_held
@@ -181,10 +181,7 @@ class Folder:
     @classmethod
     def _go_on(cls, path: Path, manifest: Manifest, unnamed: Sequence[str]) -> "Folder":
         earlier = manifest_in(path)
-        if differences := earlier.differences(manifest):
-            raise ConfigError(
-                f"{path} holds another run: {'; '.join(differences)}. Choose another folder, or overwrite it"
-            )
+        earlier.check_goes_on(path, manifest, ", or overwrite it")
         folder = cls(path, earlier)
         if unnamed and folder.index.keys:
             raise ConfigError(
@@ -353,12 +350,10 @@ class Folder:
 
     def record(self, key: Key) -> Record:
         """A record with its sample and prompts."""
-        offset = self.index.record(key)
-        if offset is None:
+        if (place := self.index.place(key)) is None:
             raise KeyError(key)
-        known = self.index.sample(key.sample_id)
         with self.reading() as reader:
-            return reader.record(Place(offset, known.offset if known else None))
+            return reader.record(place)
 
     def reading(self) -> AbstractContextManager[Reader]:
         """What reads many records in a row."""

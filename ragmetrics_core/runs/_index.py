@@ -60,6 +60,8 @@ CREATE TABLE marks (size INTEGER, length INTEGER, written INTEGER, changed INTEG
 _SAMPLE = ("id", "digest", "labels", "place")
 _OUTCOME = ("id", "signature", "status", "value", "low", "high", "declined", "reason", "corrected")
 _SEALED = "id, signature, seal"
+_PLACES = """SELECT records.id, signature, records.place, samples.place FROM records
+LEFT JOIN samples ON samples.id = records.id"""
 _RECORD = (*_OUTCOME, "seal", "decided", "place")
 
 
@@ -227,17 +229,14 @@ class Index:
         found = self._rows.execute("SELECT digest, place FROM samples WHERE id = ?", (sample_id,)).fetchone()
         return Known(*found) if found else None
 
-    def record(self, key: Key) -> int | None:
-        """The offset of a record's line; None when there is none."""
-        found = self._rows.execute("SELECT place FROM records WHERE id = ? AND signature = ?", key).fetchone()
-        return int(found[0]) if found else None
+    def place(self, key: Key) -> Place | None:
+        """Where a record and its sample stand; None when there is no such record."""
+        row = self._rows.execute(f"{_PLACES} WHERE records.id = ? AND signature = ?", key).fetchone()
+        return Place(*row[2:]) if row else None
 
     def places(self) -> Iterator[tuple[Key, Place]]:
         """Where the records and their samples stand, in the order in which each was first written."""
-        rows = self._rows.execute(
-            "SELECT records.id, signature, records.place, samples.place FROM records "
-            "LEFT JOIN samples ON samples.id = records.id ORDER BY records.number"
-        )
+        rows = self._rows.execute(f"{_PLACES} ORDER BY records.number")
         return ((Key(sample_id, signature), Place(*places)) for sample_id, signature, *places in rows)
 
     def statuses(self, sample_id: str) -> dict[str, str]:

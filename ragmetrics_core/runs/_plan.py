@@ -175,8 +175,7 @@ def _folder_in(out: str | Path | None, manifest: Manifest) -> Folder | None:
     if out is None or not (Path(out) / "manifest.json").is_file():
         return None
     folder = Folder.open(out)
-    if differences := folder.manifest.differences(manifest):
-        raise ConfigError(f"{out} holds another run: {'; '.join(differences)}. Choose another folder")
+    folder.manifest.check_goes_on(Path(out), manifest)
     return folder
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date, time
 from decimal import Decimal
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Final, TypeAlias, cast
 from uuid import UUID
 
@@ -78,6 +78,7 @@ _STRING_LIST: Final = re.compile(
 )
 
 
+@lru_cache(maxsize=1024)
 def spelled(column: str) -> str:
     """The one spelling of a column's name: `actual_output` for "actualOutput" and " Actual_Output"."""
     return _CAMEL.sub("_", column.strip()).casefold()
