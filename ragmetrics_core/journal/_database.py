@@ -95,14 +95,14 @@ class Database:
             if not writable:
                 self._reader = self._writer = _connect(_uri(path, writable=False))
                 return
-            with _closed_on_error(_connect(_uri(path))) as self._writer:
-                # Without this an unwritable file would be noticed by the first commit, after paid calls.
-                self._writer.execute("BEGIN IMMEDIATE")
-                self._writer.execute("ROLLBACK")
-                # The write-ahead log survives the end of the process as it is; only at a checkpoint is
-                # anything forced onto the disk, so that a power cut may cost the latest commits, no more.
-                self._writer.execute("PRAGMA synchronous = NORMAL")
-                self._reader = _connect(_uri(path))
+            self._writer = _connect(_uri(path))
+            # Without this an unwritable file would be noticed by the first commit, after paid calls.
+            self._writer.execute("BEGIN IMMEDIATE")
+            self._writer.execute("ROLLBACK")
+            # The write-ahead log survives the end of the process as it is; only at a checkpoint is
+            # anything forced onto the disk, so that a power cut may cost the latest commits, no more.
+            self._writer.execute("PRAGMA synchronous = NORMAL")
+            self._reader = _connect(_uri(path))
 
     def read(self, address: bytes) -> tuple[bytes, int] | None:
         """Body and time of the last use of a call.
@@ -118,8 +118,7 @@ class Database:
         if found is None:
             return None
         body, digest, used = found
-        if not isinstance(body, bytes) or _digest(address, body) != digest:
-            raise self._damaged(f"the stored answer {address.hex()} was altered")
+        self._check_digest(address, body, digest)
         return body, used
 
     def write(self, rows: Iterable[AnsweredCall], used: Sequence[bytes] = (), *, now: int = 0) -> None:
@@ -145,9 +144,7 @@ class Database:
     def forget(self, addresses: Iterable[bytes]) -> None:
         """Remove calls, as far as they are there."""
         with self._transaction():
-            for some in _chunks(addresses, _ROWS_AT_ONCE):
-                marks = ",".join("?" * len(some))
-                self._writer.execute(f"DELETE FROM calls WHERE address IN ({marks})", some)
+            self._writer.executemany("DELETE FROM calls WHERE address = ?", ((key,) for key in addresses))
 
     def rows(self) -> Iterator[AnsweredCall]:
         """All calls, in the order in which they came.
@@ -157,8 +154,7 @@ class Database:
         """
         with self._told():
             for address, name, created, used, digest, body in self._reader.execute(_ALL):
-                if not isinstance(body, bytes) or _digest(address, body) != digest:
-                    raise self._damaged(f"the stored answer {address.hex()} was altered")
+                self._check_digest(address, body, digest)
                 yield AnsweredCall(address, name, created, used, body)
 
     def count(self) -> int:
@@ -260,6 +256,10 @@ class Database:
                 if found != "ok":
                     raise self._damaged(" ".join(str(found).removeprefix("*** in database main ***").split()))
 
+    def _check_digest(self, address: bytes, body: object, digest: object) -> None:
+        if not isinstance(body, bytes) or _digest(address, body) != digest:
+            raise self._damaged(f"the stored answer {address.hex()} was altered")
+
     def _values(self, row: AnsweredCall) -> tuple[bytes, int, int, int, bytes, bytes]:
         number = self._identities.get(row.identity)
         if number is None:
@@ -350,15 +350,6 @@ def _uri(path: Path, *, writable: bool = True) -> str:
     # A log needs a writable folder, even for reading; where there is no log, nobody is writing.
     frozen = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
     return f"{path.as_uri()}?mode=ro{'&immutable=1' if frozen else ''}"
-
-
-@contextmanager
-def _closed_on_error(connection: Connection) -> Generator[Connection]:
-    try:
-        yield connection
-    except BaseException:
-        connection.close()
-        raise
 
 
 def _digest(address: bytes, body: bytes) -> bytes:

@@ -1,8 +1,8 @@
 """What a journal holds of each model: how many answers, how large, and since when."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragmetrics_core.journal._bodies import usage_of
 
@@ -34,26 +34,20 @@ class IdentityStatistics(NamedTuple):
     last_used: datetime
 
 
+# What the figures of two answers come to, in the order of the fields after the first.
+_TOGETHER: tuple[Callable[[Any], Any], ...] = (sum, sum, sum, sum, min, max, max)
+
+
 def statistics_of(calls: "Iterable[AnsweredCall]") -> tuple[IdentityStatistics, ...]:
     """What answered calls come to for each model, by identity."""
-    found: dict[str, IdentityStatistics] = {}
+    statistics: dict[str, IdentityStatistics] = {}
     for call in calls:
-        created, used = (datetime.fromtimestamp(each, UTC) for each in (call.created, call.used))
+        created, used = (datetime.fromtimestamp(seconds, UTC) for seconds in (call.created, call.used))
         tokens = usage_of(call.body) or (0, 0)
         one = IdentityStatistics(call.identity, 1, len(call.body), *tokens, created, created, used)
-        known = found.get(call.identity)
-        found[call.identity] = one if known is None else _together(known, one)
-    return tuple(found[identity] for identity in sorted(found))
-
-
-def _together(one: IdentityStatistics, other: IdentityStatistics) -> IdentityStatistics:
-    return IdentityStatistics(
-        one.identity,
-        one.calls + other.calls,
-        one.bytes + other.bytes,
-        one.prompt_tokens + other.prompt_tokens,
-        one.completion_tokens + other.completion_tokens,
-        min(one.first_created, other.first_created),
-        max(one.last_created, other.last_created),
-        max(one.last_used, other.last_used),
-    )
+        before = statistics.get(call.identity)
+        if before is not None:
+            values = zip(_TOGETHER, before[1:], one[1:], strict=True)
+            one = IdentityStatistics(call.identity, *(together(pair) for together, *pair in values))
+        statistics[call.identity] = one
+    return tuple(statistics[identity] for identity in sorted(statistics))

@@ -174,9 +174,9 @@ def _remove(lock: FolderLock) -> None:
 
 def _waiting_in(path: Path) -> list[Sample]:
     waiting: dict[str, Sample] = {}
-    for line in Lines(path / _FILE):
+    for _, line in Lines(path / _FILE).placed():
         try:
-            noted = json.loads(line.text)
+            noted = json.loads(line)
             if "done" in noted:
                 waiting.pop(noted["done"], None)
             else:

@@ -56,12 +56,8 @@ class RunSink:
         """
         self._manifest = manifest
         self._tally = tally
-        if not (self.folder / "manifest.json").exists():
-            return
-        if differences := manifest_in(self.folder).differences(manifest):
-            raise ConfigError(
-                f"{self.folder} holds another run: {'; '.join(differences)}. Choose another folder"
-            )
+        if (self.folder / "manifest.json").exists():
+            manifest_in(self.folder).check_goes_on(self.folder, manifest)
 
     def write(self, result: LiveResult) -> None:
         """Append the sample, its prompts and its records."""
@@ -109,4 +105,4 @@ class RunSink:
         tally = Counter(folder.manifest.tally)
         tally.update({name: count - self._told.get(name, 0) for name, count in now.items()})
         self._told = now
-        folder.save_manifest(folder.manifest.model_copy(update={"tally": dict(tally), "finished": finished}))
+        folder.update_manifest(tally=dict(tally), finished=finished)

@@ -56,30 +56,22 @@ __all__ = [
 ]
 
 # Loaded when they are asked for: an evaluation needs no waves and no other runs.
-_MODULES = {
-    "BadRow": "_loading",
-    "EvaluationArgs": "_settings",
-    "Finding": "_diagnosis",
-    "Folder": "_folder",
-    "Imported": "_waves",
-    "Key": "_stored",
-    "ListedRun": "_listing",
-    "Manifest": "_manifest",
-    "Mean": "_summary",
-    "MetricEntry": "_manifest",
-    "Outcome": "_summary",
-    "Run": "_run",
-    "Wave": "_waves",
-    "aread_samples": "_loading",
-    "diagnose": "_diagnosis",
-    "export_wave": "_waves",
-    "import_replies": "_waves",
-    "list_runs": "_listing",
-    "merge": "_merging",
-    "read_prices": "_prices",
-    "read_samples": "_loading",
-    "with_prompts": "_preparation",
+_NAMES = {
+    "_diagnosis": ("Finding", "diagnose"),
+    "_folder": ("Folder",),
+    "_listing": ("ListedRun", "list_runs"),
+    "_loading": ("BadRow", "aread_samples", "read_samples"),
+    "_manifest": ("Manifest", "MetricEntry"),
+    "_merging": ("merge",),
+    "_preparation": ("with_prompts",),
+    "_prices": ("read_prices",),
+    "_run": ("Run",),
+    "_settings": ("EvaluationArgs",),
+    "_stored": ("Key",),
+    "_summary": ("Mean", "Outcome"),
+    "_waves": ("Imported", "Wave", "export_wave", "import_replies"),
 }
+_MODULES = {name: module for module, names in _NAMES.items() for name in names}
 
 __getattr__ = loaded_when_asked(__name__, _MODULES)
 

@@ -10,15 +10,14 @@ import os
 import signal
 import subprocess
 import sys
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ragmetrics_core.errors import ConfigError, RecordError
+from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import Metric, get
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.runs._folder import Folder
@@ -53,7 +52,9 @@ def processes_for(records: int, wanted: int | None = None) -> int:
     """
     if wanted is not None:
         return max(1, wanted)
-    return 1 if records < _FEW else _cores()
+    if records < _FEW:
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def doubtful(
@@ -103,22 +104,14 @@ def doubtful(
     size = min(_SHARE, len(folder.index.keys) // processes + 1)
     left = folder.index.places()
     threads = ThreadPoolExecutor(processes, thread_name_prefix="audit")
-    waiting: deque[tuple[list[_Placed], Future[set[int]]]] = deque()
     try:
-        while True:
-            while len(waiting) <= processes and (share := list(islice(left, size))):
-                waiting.append((share, threads.submit(sound, share)))
-            if not waiting:
-                return
-            share, asked = waiting.popleft()
-            numbers = asked.result()
-            yield from (placed for number, placed in enumerate(share) if number not in numbers)
+        while shares := list(filter(None, (list(islice(left, size)) for _ in range(processes)))):
+            for share, numbers in zip(shares, threads.map(sound, shares), strict=True):
+                yield from (placed for number, placed in enumerate(share) if number not in numbers)
     finally:
-        for _, asked in waiting:
-            asked.cancel()
         for process in running:
             process.kill()
-        threads.shutdown()
+        threads.shutdown(cancel_futures=True)
 
 
 def audit_places(
@@ -140,16 +133,9 @@ def audit_places(
             sound = [
                 number
                 for number, place in enumerate(places)
-                if place and _is_sound(reader, Place._make(place), check)
+                if place and not check.differences(reader, Place._make(place), None)
             ]
         json.dump(sound, answers)
-
-
-def _is_sound(reader: Reader, place: Place, check: RecordAudit) -> bool:
-    try:
-        return not check.differences(reader, place, None)
-    except RecordError:
-        return False
 
 
 def _is_known(signature: str, metric: Metric[Any]) -> bool:
@@ -157,10 +143,3 @@ def _is_known(signature: str, metric: Metric[Any]) -> bool:
     with suppress(ConfigError, ValueError, TypeError):
         return bool(get(signature) == metric)
     return False
-
-
-def _cores() -> int:
-    """How many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

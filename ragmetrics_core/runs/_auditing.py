@@ -4,13 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ragmetrics_core.drivers import Difference
-from ragmetrics_core.errors import RecordError
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.runs._audit_processes import doubtful, processes_for
 from ragmetrics_core.runs._folder import Folder
-from ragmetrics_core.runs._index import Place
 from ragmetrics_core.runs._manifest import OF_THE_METRIC, MetricEntry, seal_in
-from ragmetrics_core.runs._reading import Reader
 from ragmetrics_core.runs._record_audit import RecordAudit
 from ragmetrics_core.runs._stored import Key
 
@@ -41,38 +38,20 @@ def audited(
     yield from _whole(folder)
     is_told = False
     check = RecordAudit.of(folder.manifest, entries)
-    for key, differences in _records(
-        folder, check, metrics, processes_for(len(folder.index.keys), processes)
-    ):
-        if differences:
-            is_told = True
-            yield key, differences
+    places = folder.index.places()
+    count = processes_for(len(folder.index.keys), processes)
+    if count > 1 and folder.path is not None:
+        # other processes say which records are as they should be; all others are looked at here
+        places = doubtful(count, folder, check, metrics)
+    with folder.reading() as reader:
+        for key, place in places:
+            if differences := check.differences(reader, place, metrics.get(key.signature)):
+                is_told = True
+                yield key, differences
     for name, (said, holds) in folder.differing().items():
         # of records the ones that were changed are told already, but not those that are missing
         if not (is_told and name == "records.jsonl" and said is not None and said.count == holds.count):
             yield Key(name, ""), [Difference("contents", str(said), str(holds))]
-
-
-def _records(
-    folder: Folder, check: RecordAudit, metrics: Mapping[str, Metric[Any]], processes: int
-) -> Iterator[tuple[Key, list[Difference]]]:
-    """What differs in each record, in the order of the records."""
-    places = folder.index.places()
-    if processes > 1 and folder.path is not None:
-        # other processes say which records are as they should be; all others are looked at here
-        places = doubtful(processes, folder, check, metrics)
-    with folder.reading() as reader:
-        for key, place in places:
-            yield key, _differences(reader, place, key, check, metrics)
-
-
-def _differences(
-    reader: Reader, place: Place, key: Key, check: RecordAudit, metrics: Mapping[str, Metric[Any]]
-) -> list[Difference]:
-    try:
-        return check.differences(reader, place, metrics.get(key.signature))
-    except RecordError as error:
-        return [Difference("record", "unreadable", str(error))]
 
 
 def _whole(folder: Folder) -> Iterator[tuple[Key, list[Difference]]]:

@@ -1,9 +1,9 @@
 """Evaluating samples: `evaluate` for everybody, `aevaluate` for asynchronous callers."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Generator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import asdict
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Unpack, get_args
 
@@ -14,19 +14,16 @@ from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.models import Budget, Tally, Traffic
 from ragmetrics_core.prompts import Prompt
-from ragmetrics_core.protocol import Embedder, Scorer
 from ragmetrics_core.records import FAILED, Record
-from ragmetrics_core.redaction import Redact
 from ragmetrics_core.runs._folder import Folder
-from ragmetrics_core.runs._left_open import goes_on, left_open
 from ragmetrics_core.runs._loading import AsyncSource, BadRow, none_usable
 from ragmetrics_core.runs._own_loop import synchronous
-from ragmetrics_core.runs._preparation import AnyJudge, Metrics, Prompts, prepare
+from ragmetrics_core.runs._preparation import prepare
 from ragmetrics_core.runs._prices import price_of
+from ragmetrics_core.runs._resuming import goes_on, left_open, useless_calls
 from ragmetrics_core.runs._run import Run
-from ragmetrics_core.runs._settings import EVALUATION_DEFAULTS, EvaluationArgs, settled
+from ragmetrics_core.runs._settings import RUN_DEFAULTS, RunArgs, settled
 from ragmetrics_core.runs._stored import Key
-from ragmetrics_core.runs._useless import useless_calls
 from ragmetrics_core.samples import Sample
 
 __all__ = ["OnError", "Progress", "aevaluate", "evaluate"]
@@ -58,30 +55,18 @@ class Progress(NamedTuple):
     kept: int = 0
 
 
-@unfolded(EvaluationArgs, EVALUATION_DEFAULTS)
+@unfolded(RunArgs, RUN_DEFAULTS)
 async def aevaluate(
     samples: AsyncSource,
     *,
-    metrics: Metrics | None = None,
-    judge: AnyJudge | None = None,
-    panel: Sequence[AnyJudge] = (),
-    embedder: Embedder | str | None = None,
-    scorer: Scorer | str | None = None,
     out: str | Path | None = None,
     overwrite: bool = False,
     cache: str | Path | None = None,
     traffic: Traffic | None = None,
     budget: Budget | None = None,
-    repeats: int = 1,
-    full_repeats: int = 1,
     on_error: OnError = "record",
-    prompts: Prompts | None = None,
-    keep_vectors: bool = False,
-    redact: Redact | None = None,
-    strict_shown: bool = False,
-    limit: int | None = None,
     progress: Callable[[Progress], None] | None = None,
-    **settings: Unpack[EvaluationArgs],
+    **settings: Unpack[RunArgs],
 ) -> Run:
     """Measure metrics on samples.
 
@@ -135,37 +120,16 @@ async def aevaluate(
         RunStopped: a sample failed and `on_error` is "raise"; or a model refuses every call, as with
             a wrong key: after the first answers. What was measured is kept.
     """
-    traffic, budget = settled(traffic, budget, settings)
+    traffic, budget, made_of = settled(traffic, budget, settings)
     if on_error not in get_args(OnError):
         raise ConfigError(f"on_error must be 'record' or 'raise', not {on_error!r}")
-    prepared = await prepare(
-        samples,
-        metrics=metrics,
-        judge=judge,
-        panel=panel,
-        embedder=embedder,
-        scorer=scorer,
-        prompts=prompts,
-        repeats=repeats,
-        full_repeats=full_repeats,
-        keep_vectors=keep_vectors,
-        redact=redact,
-        strict_shown=strict_shown,
-        limit=limit,
-    )
+    prepared = await prepare(samples, **made_of)
     price = price_of(prepared.models.judges, budget.prices)
     unnamed = prepared.models.unnamed
     folder = Folder.begin(out, prepared.manifest, overwrite=overwrite, unnamed=unnamed)
     with closing(folder), journal_of(folder, cache) as journal:
-        calls = wired(prepared.models, traffic, journal, budget, price=price, redact=redact)
-        evaluation = Evaluation(
-            prepared.metrics,
-            calls,
-            folder,
-            journal,
-            on_error=on_error,
-            progress=progress,
-        )
+        calls = wired(prepared.models, traffic, journal, budget, price=price, redact=made_of.get("redact"))
+        evaluation = Evaluation(prepared.metrics, calls, folder, journal, on_error, progress)
         await evaluation.run(prepared.rows, concurrency=traffic.concurrency)
     refuse_useless(folder)
     return Run(folder, metrics={metric.signature: metric for metric in prepared.metrics})
@@ -182,53 +146,46 @@ def refuse_useless(folder: Folder) -> None:
         raise none_usable(count, first)
 
 
-@contextmanager
-def journal_of(folder: Folder, cache: str | Path | None) -> Generator[Journal]:
+def journal_of(folder: Folder, cache: str | Path | None) -> Journal:
     """The journal of a run: the one it shares, or its own."""
-    path = cache if cache is not None else folder.journal_path
     # the folder is locked: nobody else writes to its own journal
-    with Journal(path, alone=cache is None) as journal:
-        yield journal
+    return Journal(cache, alone=False) if cache is not None else Journal(folder.journal_path, alone=True)
 
 
+@dataclass
 class Evaluation:
     """The loop over the samples: workers that take a sample, measure it and write it down.
 
-    Args:
+    Attributes:
         metrics: what is measured.
         calls: the models.
         folder: takes the records; it says which scores an earlier part of the run has finished.
         journal: forgets replies that scores failed on, so that they are asked for again.
         on_error, progress: as for `evaluate`.
+        waits: the run waits for the replies to a wave. What failed is not asked again, and no reply is
+            forgotten: another score may still wait, and would ask anew for one that both share.
     """
 
-    def __init__(
-        self,
-        metrics: Sequence[Metric[Any]],
-        calls: Calls,
-        folder: Folder,
-        journal: Journal,
-        *,
-        on_error: OnError = "record",
-        progress: Callable[[Progress], None] | None = None,
-    ) -> None:
-        self._metrics = metrics
-        self._calls = calls
-        self._folder = folder
-        self._journal = journal
-        self._stop_at_errors = on_error == "raise"
-        self._progress = progress
+    metrics: Sequence[Metric[Any]]
+    calls: Calls
+    folder: Folder
+    journal: Journal
+    on_error: OnError = "record"
+    progress: Callable[[Progress], None] | None = None
+    waits: bool = False
+
+    def __post_init__(self) -> None:
         self._samples = self._kept = self._rejected = self._failed = 0
         self._taking = asyncio.Lock()
         # ids are unique in what is read, so a run that begins need not look for earlier scores
-        self._begins = not folder.index.sample_ids
+        self._begins = not self.folder.index.sample_ids
 
     async def run(self, rows: AsyncIterator[Sample | BadRow], *, concurrency: int) -> None:
         """Measure all samples, as many at a time as calls may be in flight: no call waits for a sample."""
-        earlier = self._folder.manifest.tally
+        earlier = self.folder.manifest.tally
         finished = False
         # Only now, when the journal has been opened: a run that cannot go on stays as it is.
-        self._folder.unfinish()
+        self.folder.unfinish()
         try:
             async with asyncio.TaskGroup() as group:
                 samples = self._open(rows)
@@ -241,20 +198,18 @@ class Evaluation:
                 raise RunStopped(self._refusal(refused.exceptions[0])) from None
             raise errors.exceptions[0] from None
         finally:
-            tally = {name: count + earlier.get(name, 0) for name, count in asdict(self._calls.tally).items()}
-            self._journal.flush()
-            self._folder.save_manifest(
-                self._folder.manifest.model_copy(update={"finished": finished, "tally": tally})
-            )
+            tally = {name: count + earlier.get(name, 0) for name, count in asdict(self.calls.tally).items()}
+            self.journal.flush()
+            self.folder.update_manifest(finished=finished, tally=tally)
 
     def _refusal(self, error: BaseException) -> str:
-        again = "" if self._folder.path is None else "; then the same command goes on where this one ended"
+        again = "" if self.folder.path is None else "; then the same command goes on where this one ended"
         return f"the run stopped, for every call is refused: {error}. Mend that first{again}"
 
     async def _work(self, samples: AsyncIterator[tuple[Sample, Sequence[Metric[Any]]]]) -> None:
         while True:
             async with self._taking:
-                await self._calls.room()
+                await self.calls.room()
                 found = await anext(samples, None)
             if found is None:
                 return
@@ -280,74 +235,58 @@ class Evaluation:
     def _wanted(self, sample: Sample) -> Sequence[Metric[Any]]:
         """The metrics that a sample lacks; none where it has all, or is another one than the run's."""
         try:
-            statuses = {} if self._begins else self._folder.statuses(sample)
+            statuses = {} if self._begins else self.folder.statuses(sample)
         except SampleError as error:
             self._reject(BadRow(where=f"sample {sample.id}", message=str(error)))
             return ()
-        wanted = self._still_wanted(sample.id, statuses)
+        if not self.waits:
+            # it may have been killed before the journal forgot what these failed on
+            again = [signature for signature, status in statuses.items() if status == "parse_error"]
+            self._forget_useless([self.folder.record(Key(sample.id, signature)) for signature in again])
+        opened = left_open(self.folder, sample.id) if "incomplete" in statuses.values() else ()
+        open_statuses = {"cancelled"} if self.waits else FAILED
+        wanted = [
+            metric
+            for metric in self.metrics
+            if metric.signature in opened or statuses.get(metric.signature, "cancelled") in open_statuses
+        ]
         self._samples += not wanted
         self._kept += not wanted
         return wanted
 
     def _tell(self) -> None:
-        if self._progress:
+        if self.progress:
             counts = self._samples, self._rejected, self._failed
-            self._progress(Progress(*counts, self._calls.tally, self._kept))
+            self.progress(Progress(*counts, self.calls.tally, self._kept))
 
     async def _measure(self, sample: Sample, wanted: Sequence[Metric[Any]]) -> None:
-        earlier = {} if self._begins else left_open(self._folder, sample.id)
+        earlier = {} if self._begins else left_open(self.folder, sample.id)
         asked: dict[str, Prompt[Any]] = {}
         corrections = {signature: record.corrections for signature, record in earlier.items()}
-        measured = await measure_sample(sample, wanted, self._calls, prompts=asked, corrections=corrections)
-        records = [
-            each
-            for each in measured
-            if each.signature not in earlier or goes_on(earlier[each.signature], each)
-        ]
-        self._folder.add_sample(sample, is_new=self._begins)
-        self._folder.add_prompts(asked)
-        self._folder.add_records(records)
-        failed = [
-            record.hydrated(sample, self._folder.prompt_texts)
-            for record in records
-            if record.status in _BROKEN
-        ]
-        self._forget_useless(failed)
+        measured = await measure_sample(sample, wanted, self.calls, prompts=asked, corrections=corrections)
+        records = [record for record in measured if goes_on(earlier.get(record.signature), record)]
+        self.folder.add_sample(sample, is_new=self._begins)
+        self.folder.add_prompts(asked)
+        self.folder.add_records(records)
+        broken = (record for record in records if record.status in _BROKEN)
+        failed = [record.hydrated(sample, self.folder.prompt_texts) for record in broken]
+        if not self.waits:
+            self._forget_useless(failed)
         self._failed += len(failed)
         self._samples += 1
-        if failed and self._stop_at_errors:
-            raise RunStopped(_sentence(failed[0]))
+        if failed and self.on_error == "raise":
+            first = failed[0]
+            raise RunStopped(
+                f"{first.signature} of sample {first.sample_id}: {first.status} ({first.reason})"
+            )
 
     def _forget_useless(self, failed: Sequence[Record]) -> None:
         """Take the replies that scores failed on out of the journal, so that they are asked for again."""
-        if useless := [address for record in failed for address in useless_calls(record, self._metrics)]:
-            self._journal.forget(useless)
-
-    def _still_wanted(self, sample_id: str, statuses: Mapping[str, str]) -> Sequence[Metric[Any]]:
-        """The metrics that the sample has no finished score of, or one that a person has left open."""
-        for signature, status in statuses.items():
-            if status == "parse_error":
-                # it may have been killed before the journal forgot what it failed on
-                self._forget_useless([self._folder.record(Key(sample_id, signature))])
-        return self._lacking(sample_id, statuses, FAILED)
-
-    def _lacking(
-        self, sample_id: str, statuses: Mapping[str, str], failed: Collection[str]
-    ) -> Sequence[Metric[Any]]:
-        """The metrics that ended in such a status, or not at all, or that a person has left open."""
-        opened = left_open(self._folder, sample_id) if "incomplete" in statuses.values() else ()
-        return [
-            metric
-            for metric in self._metrics
-            if metric.signature in opened or statuses.get(metric.signature, "cancelled") in failed
-        ]
+        if useless := [address for record in failed for address in useless_calls(record, self.metrics)]:
+            self.journal.forget(useless)
 
     def _reject(self, row: BadRow) -> None:
-        if self._stop_at_errors:
+        if self.on_error == "raise":
             raise SampleError(str(row))
-        self._folder.reject(row)
+        self.folder.reject(row)
         self._rejected += 1
-
-
-def _sentence(record: Record) -> str:
-    return f"{record.signature} of sample {record.sample_id}: {record.status} ({record.reason})"

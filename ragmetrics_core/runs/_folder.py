@@ -9,11 +9,11 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ragmetrics_core.errors import ConfigError, RecordError, SampleError
+from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.records import Record
 from ragmetrics_core.records._written_record import WrittenRecord
-from ragmetrics_core.runs._index import Index, Place, remove_kept
+from ragmetrics_core.runs._index import Index, remove_kept
 from ragmetrics_core.runs._lines import Lines
 from ragmetrics_core.runs._loading import BadRow
 from ragmetrics_core.runs._lock import FolderLock, is_held
@@ -27,7 +27,7 @@ from ragmetrics_core.runs._stored import (
     prompt_in,
     stored_record,
 )
-from ragmetrics_core.runs._writing import not_a_link, put_in_place
+from ragmetrics_core.runs._writing import not_a_link, put_in_place, unwritable
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.shapes import is_dict
 
@@ -133,14 +133,12 @@ class Folder:
         if path is None:
             return cls(None, manifest)
         path = Path(path)
-        try:
+        with unwritable(f"the run folder {path}"):
             if path.exists() and not (path.is_dir() and (_holds_run(path) or _is_empty(path))):
                 raise ConfigError(f"{path} exists and holds no run: choose another folder")
             if overwrite and _holds_run(path) and not _is_run(path):
                 raise ConfigError(f"{path} holds a manifest.json that is no run's: choose another folder")
-            path.mkdir(parents=True, exist_ok=True)
-            lock = FolderLock(path)
-            lock.acquire()
+            lock = FolderLock(path).acquire()
             try:
                 if overwrite:
                     _remove_run(path)
@@ -152,10 +150,6 @@ class Folder:
             except BaseException:
                 lock.release()
                 raise
-        except OSError as error:
-            raise ConfigError(
-                f"the run folder {path} cannot be written: {error.strerror or error}"
-            ) from error
         folder._lock = lock
         return folder
 
@@ -187,10 +181,7 @@ class Folder:
     @classmethod
     def _go_on(cls, path: Path, manifest: Manifest, unnamed: Sequence[str]) -> "Folder":
         earlier = manifest_in(path)
-        if differences := earlier.differences(manifest):
-            raise ConfigError(
-                f"{path} holds another run: {'; '.join(differences)}. Choose another folder, or overwrite it"
-            )
+        earlier.check_goes_on(path, manifest, ", or overwrite it")
         folder = cls(path, earlier)
         if unnamed and folder.index.keys:
             raise ConfigError(
@@ -211,25 +202,25 @@ class Folder:
             return
         contents = self._contents() if manifest.finished else None
         self.manifest = manifest = manifest.model_copy(update={"contents": contents})
-        file = self.path / "manifest.json"
-        try:
-            put_in_place(file, manifest.stored())
-        except OSError as error:
-            raise RecordError(f"{file} cannot be written: {error.strerror or error}") from error
+        put_in_place(self.path / "manifest.json", manifest.stored())
+
+    def update_manifest(self, **changes: object) -> None:
+        """Replace fields of the manifest; see `save_manifest`."""
+        self.save_manifest(self.manifest.model_copy(update=changes))
 
     def unfinish(self) -> None:
         """Say that the run goes on, if it was finished, and what in it was changed since by another hand."""
         if self.manifest.finished:
             # what a crash cut off is measured again
             altered = tuple(name for name in self.altered() if name not in self.cut_files)
-            self._save(finished=False, altered=altered)
+            self.update_manifest(finished=False, altered=altered)
 
     def _contents(self) -> dict[str, FileContents]:
         rejected = sorted({f"{row.where}\t{row.message}" for row in self.rejected})
         return {
-            "samples.jsonl": FileContents.of(self.index.samples_told()),
+            "samples.jsonl": FileContents.of(self.index.told("samples")),
             "prompts.jsonl": FileContents.of(sorted(self.prompt_texts)),
-            "records.jsonl": FileContents.of(self.index.records_told()),
+            "records.jsonl": FileContents.of(self.index.told("records")),
             "rejected.jsonl": FileContents.of(rejected),
         }
 
@@ -317,17 +308,14 @@ class Folder:
             is_finished = self.manifest.finished
             if is_finished:
                 # whoever reads it meanwhile sees from its manifest that it goes on
-                self._save(finished=False, altered=self.altered())
+                self.update_manifest(finished=False, altered=self.altered())
             try:
                 self.add_records([record])
             finally:
                 if is_finished:
-                    self._save(finished=True)
+                    self.update_manifest(finished=True)
             self.close()
             self.index.keep()
-
-    def _save(self, **changes: object) -> None:
-        self.save_manifest(self.manifest.model_copy(update=changes))
 
     def reject(self, row: BadRow) -> None:
         """Note a row that is no sample."""
@@ -362,12 +350,10 @@ class Folder:
 
     def record(self, key: Key) -> Record:
         """A record with its sample and prompts."""
-        offset = self.index.record(key)
-        if offset is None:
+        if (place := self.index.place(key)) is None:
             raise KeyError(key)
-        known = self.index.sample(key.sample_id)
         with self.reading() as reader:
-            return reader.record(Place(offset, known.offset if known else None))
+            return reader.record(place)
 
     def reading(self) -> AbstractContextManager[Reader]:
         """What reads many records in a row."""

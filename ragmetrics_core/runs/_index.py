@@ -21,7 +21,7 @@ from hashlib import blake2b
 from json.encoder import encode_basestring_ascii
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from ragmetrics_core.journal._connection import Connection
 from ragmetrics_core.runs._lines import Lines
@@ -59,6 +59,9 @@ CREATE TABLE marks (size INTEGER, length INTEGER, written INTEGER, changed INTEG
 """
 _SAMPLE = ("id", "digest", "labels", "place")
 _OUTCOME = ("id", "signature", "status", "value", "low", "high", "declined", "reason", "corrected")
+_SEALED = "id, signature, seal"
+_PLACES = """SELECT records.id, signature, records.place, samples.place FROM records
+LEFT JOIN samples ON samples.id = records.id"""
 _RECORD = (*_OUTCOME, "seal", "decided", "place")
 
 
@@ -226,17 +229,14 @@ class Index:
         found = self._rows.execute("SELECT digest, place FROM samples WHERE id = ?", (sample_id,)).fetchone()
         return Known(*found) if found else None
 
-    def record(self, key: Key) -> int | None:
-        """The offset of a record's line; None when there is none."""
-        found = self._rows.execute("SELECT place FROM records WHERE id = ? AND signature = ?", key).fetchone()
-        return int(found[0]) if found else None
+    def place(self, key: Key) -> Place | None:
+        """Where a record and its sample stand; None when there is no such record."""
+        row = self._rows.execute(f"{_PLACES} WHERE records.id = ? AND signature = ?", key).fetchone()
+        return Place(*row[2:]) if row else None
 
     def places(self) -> Iterator[tuple[Key, Place]]:
         """Where the records and their samples stand, in the order in which each was first written."""
-        rows = self._rows.execute(
-            "SELECT records.id, signature, records.place, samples.place FROM records "
-            "LEFT JOIN samples ON samples.id = records.id ORDER BY records.number"
-        )
+        rows = self._rows.execute(f"{_PLACES} ORDER BY records.number")
         return ((Key(sample_id, signature), Place(*places)) for sample_id, signature, *places in rows)
 
     def statuses(self, sample_id: str) -> dict[str, str]:
@@ -265,16 +265,12 @@ class Index:
         query = "SELECT id FROM samples WHERE substr(id, 1, ?) = ? ORDER BY id"
         return [sample_id for (sample_id,) in self._rows.execute(query, (len(text), text))]
 
-    def samples_told(self) -> Iterator[str]:
-        """Each sample's id, digest and labels' digest in a line, in the order of the ids."""
-        return (
-            _told(*row) for row in self._rows.execute("SELECT id, digest, labels FROM samples ORDER BY id")
-        )
-
-    def records_told(self) -> Iterator[str]:
-        """Each record's sample, signature and seal in a line, in the order of these."""
-        rows = self._rows.execute("SELECT id, signature, seal FROM records ORDER BY id, signature")
-        return (_told(*row) for row in rows)
+    def told(self, table: Literal["samples", "records"]) -> Iterator[str]:
+        """What names each sample or record, and what seals it, in a line, in the order of the names."""
+        columns, names = ("id, digest, labels", "id") if table == "samples" else (_SEALED, "id, signature")
+        for row in self._rows.execute(f"SELECT {columns} FROM {table} ORDER BY {names}"):
+            # what `json.dumps` gives, in a fifth of the time
+            yield f"[{', '.join(map(encode_basestring_ascii, row))}]"
 
     @property
     def sample_ids(self) -> Collection[str]:
@@ -337,11 +333,6 @@ def _adding(table: str, columns: Sequence[str], key: str) -> str:
     marks = ", ".join("?" * len(columns))
     new = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"
     return f"{new} ON CONFLICT ({key}) DO UPDATE SET {anew}"
-
-
-def _told(*texts: str) -> str:
-    """Texts as a line of JSON: what `json.dumps` gives, in a fifth of the time."""
-    return f"[{', '.join(map(encode_basestring_ascii, texts))}]"
 
 
 def _connected(where: str) -> Connection:

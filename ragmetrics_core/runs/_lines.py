@@ -6,12 +6,12 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from io import BytesIO, FileIO
 from itertools import accumulate
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, TypeVar
+from typing import BinaryIO, TypeVar
 
 from ragmetrics_core.errors import RecordError, SampleError
 from ragmetrics_core.runs._writing import no_link
 
-__all__ = ["DAMAGED", "Lines", "PlacedLine"]
+__all__ = ["DAMAGED", "Lines"]
 
 T = TypeVar("T")
 
@@ -20,13 +20,6 @@ DAMAGED = (
     *(ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError),
     SampleError,
 )
-
-
-class PlacedLine(NamedTuple):
-    """A line and where it starts in its file."""
-
-    offset: int
-    text: bytes
 
 
 class Lines:
@@ -75,30 +68,27 @@ class Lines:
             self._writer.close()
         self._writer = None
 
-    def __iter__(self) -> Iterator[PlacedLine]:
-        """All whole lines, in order."""
-        return self._beginning(0)
-
     def read(self, meaning: Callable[[bytes], T], start: int = 0) -> Iterator[tuple[T, int]]:
         """What the whole lines from a place on mean, in order, each with its own place.
 
         Raises:
             RecordError: a line cannot be read.
         """
-        for offset, text in self._beginning(start):
+        for offset, line in self.placed(start):
             try:
-                found = meaning(text)
+                entry = meaning(line)
             except DAMAGED as error:
                 raise self.broken(offset, error) from error
-            yield found, offset
+            yield entry, offset
 
-    def _beginning(self, offset: int) -> Iterator[PlacedLine]:
+    def placed(self, offset: int = 0) -> Iterator[tuple[int, bytes]]:
+        """All whole lines from a place on, in order, each with its own place."""
         with self.opened() as file:
             while offset < self._end:
                 file.seek(offset)
-                text = file.readline()
-                yield PlacedLine(offset, text)
-                offset += len(text)
+                line = file.readline()
+                yield offset, line
+                offset += len(line)
 
     def broken(self, offset: int, error: Exception) -> RecordError:
         """The error that says which line cannot be read, and why."""

@@ -275,34 +275,41 @@ def _rows_of_file(path: Path) -> Generator[ReadRow]:
     if not head:
         raise SampleError(f"{str(path)!r} is empty")
     if kind == ".parquet":
-        return reader(path)
+        return _some(path, reader(path))
     if head.startswith(_UTF16_MARKS):
         raise SampleError(f"{str(path)!r} is UTF-16; save it as UTF-8")
     if b"\0" in head:
         raise SampleError(f"{str(path)!r} is a binary file; a file of samples is UTF-8 text")
-    return reader(path)
+    return _some(path, reader(path))
+
+
+def _some(path: Path, rows: Iterable[ReadRow]) -> Generator[ReadRow]:
+    """The rows of a file, of which there must be some."""
+    is_empty = True
+    for row in rows:
+        is_empty = False
+        yield row
+    if is_empty:
+        raise SampleError(f"{str(path)!r} holds no samples")
 
 
 def _rows_of_jsonl(path: Path) -> Generator[ReadRow]:
-    is_blank = True
     with opened(path) as file:
         for number, line in enumerate(file, start=1):
             text = (line.removeprefix(_UTF8_MARK) if number == 1 else line).rstrip()
             if not text:
                 continue
-            is_blank = False
             try:
-                found = ReadRow(f"line {number}", json.loads(text.decode()))
+                row = ReadRow(f"line {number}", json.loads(text.decode()))
             except (ValueError, RecursionError) as error:
-                found = ReadRow(f"line {number}", problem=_problem(error))
-            yield found
-    if is_blank:
-        raise SampleError(f"{str(path)!r} holds no samples")
+                row = ReadRow(f"line {number}", problem=_problem(error))
+            yield row
 
 
 def _rows_of_json(path: Path) -> Generator[ReadRow]:
     try:
-        content: object = json.loads(_whole(path).removeprefix(_UTF8_MARK).decode())
+        with opened(path) as file:
+            content: object = json.loads(file.read().removeprefix(_UTF8_MARK).decode())
         rows = list(_rows_of_mapping(content)) if is_dict(content) else content
     except SampleError as error:
         raise SampleError(f"{str(path)!r}: {error}") from None
@@ -310,8 +317,6 @@ def _rows_of_json(path: Path) -> Generator[ReadRow]:
         raise SampleError(f"{str(path)!r}: {_problem(error)}") from None
     if not is_list(rows):
         raise SampleError(f"{str(path)!r} must hold a list of samples, got {shown(rows)}")
-    if not rows:
-        raise SampleError(f"{str(path)!r} holds no samples")
     yield from _rows_of_iterable(rows)
 
 
@@ -328,18 +333,8 @@ def _problem(error: Exception) -> str:
             return f"JSON that cannot be read: {error}"
 
 
-def _whole(path: Path) -> bytes:
-    with opened(path) as file:
-        return file.read()
-
-
 def _rows_of_parquet(path: Path) -> Generator[ReadRow]:
-    count = 0
-    for found in _rows_of_iterable(rows_of_parquet(path)):
-        count += 1
-        yield found
-    if count == 0:
-        raise SampleError(f"{str(path)!r} holds no samples")
+    yield from _rows_of_iterable(rows_of_parquet(path))
 
 
 _READERS: Final = {

@@ -3,15 +3,14 @@
 import json
 import os
 import socket
-import time
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.runs._writing import put_in_place
+from ragmetrics_core.errors import ConfigError, RecordError
+from ragmetrics_core.runs._writing import put_in_place, unwritable
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -20,9 +19,9 @@ __all__ = ["FolderLock", "is_held"]
 
 
 # Seconds. Whoever looks at a run touches the lock for a moment to see whether it is held: no run may fail for
-# that. A machine may be busy in that moment, so as long as nobody has put a name there, the wait is longer.
+# that. A machine may be busy in that moment, so it is tried again as long as no living holder is named.
 _PATIENCE = 0.1
-_UNNAMED_PATIENCE = 2.0
+_TIMES = 20
 _NAMELESS = "another process"
 
 
@@ -65,29 +64,22 @@ class FolderLock:
         if self._lock is not None:
             raise ConfigError(f"this run holds the lock of {self.path} already")
         file, beside = (self.path / name for name in self.FILES)
-        try:
+        with unwritable(f"the run folder {self.path}"):
             self.path.mkdir(parents=True, exist_ok=True)
             # It may be released in another thread than the one that takes it.
             lock = FileLock(file, thread_local=False)
-            deadline = time.monotonic() + _UNNAMED_PATIENCE
-            while not lock.is_locked:
-                with (
-                    suppress(Timeout)
-                    if time.monotonic() < deadline and not _is_named(beside)
-                    else nullcontext()
-                ):
+            for _ in range(_TIMES):
+                with suppress(Timeout):
                     lock.acquire(timeout=_PATIENCE, poll_interval=_PATIENCE / 10)
-        except Timeout:
+                if lock.is_locked or _holder(beside) != _NAMELESS:
+                    break
+        if not lock.is_locked:
             raise ConfigError(
                 f"{_holder(beside)} writes to the run {self.path}: wait until it ends or "
                 "choose another folder"
-            ) from None
-        except OSError as error:
-            raise ConfigError(
-                f"the run folder {self.path} cannot be written: {error.strerror or error}"
-            ) from error
+            )
         self._lock = lock
-        with suppress(OSError):  # a full disk: the lock holds all the same, only its holder stays unnamed
+        with suppress(RecordError):  # a full disk: the lock holds all the same, only its holder stays unnamed
             _note_holder(beside)
         return self
 
@@ -142,11 +134,6 @@ def _is_taken(file: Path) -> bool:
             return False
     except Timeout:
         return True
-
-
-def _is_named(file: Path) -> bool:
-    """Whether the holder of a lock, who may have come this moment, has put a name there and lives."""
-    return _holder(file) != _NAMELESS
 
 
 def _note_holder(file: Path) -> None:

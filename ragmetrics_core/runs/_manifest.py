@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from ragmetrics_core.errors import RecordError
+from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.shapes import Json
@@ -150,6 +150,12 @@ class Manifest(BaseModel):
         if self.redacted and not other.redacted:
             found.append("its texts are redacted, and no redact is given")
         return found
+
+    def check_goes_on(self, path: Path, other: "Manifest", way: str = "") -> None:
+        """Raise `ConfigError` when the run in a folder cannot go on as another one; it names a way out."""
+        if differences := self.differences(other):
+            told = "; ".join(differences)
+            raise ConfigError(f"{path} holds another run: {told}. Choose another folder{way}")
 
 
 def seal_in(path: Path) -> ManifestSeal:

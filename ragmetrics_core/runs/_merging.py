@@ -6,12 +6,13 @@ from pathlib import Path
 from shutil import rmtree
 from typing import get_args
 
-from ragmetrics_core.errors import ConfigError, SampleError
+from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.journal import Journal
+from ragmetrics_core.records import Record
 from ragmetrics_core.runs._folder import Folder
 from ragmetrics_core.runs._manifest import Manifest
 from ragmetrics_core.runs._run import Run
-from ragmetrics_core.runs._settling import Prefer, settled, settled_sample
+from ragmetrics_core.runs._settling import Prefer, Settled, settled, settled_sample
 from ragmetrics_core.samples import Sample
 
 __all__ = ["merge"]
@@ -46,8 +47,12 @@ def merge(first: str | Path, second: str | Path, *, out: str | Path, prefer: Pre
     manifest = _manifest(runs[0].manifest, runs[1].manifest)
     if prefer not in (None, *get_args(Prefer)):
         raise ConfigError(f"prefer is 'first' or 'second', not {prefer!r}")
-    _check_samples(*runs)
-    conflicts = list(_conflicts(*runs))
+    conflicts = [f"{sample.id}: {conflict}" for sample, conflict in _samples(*runs) if conflict]
+    conflicts += [
+        f"{record.sample_id}, {record.signature}: {conflict}"
+        for record, conflict in _records(*runs)
+        if conflict
+    ]
     if conflicts and prefer is None:
         raise ConfigError(_refusal(conflicts, *runs))
     if conflicts:
@@ -64,7 +69,7 @@ def merge(first: str | Path, second: str | Path, *, out: str | Path, prefer: Pre
                 for file in journals:
                     journal.absorb(file)
         altered = tuple(dict.fromkeys(name for run in runs for name in run.altered()))
-        merged.save_manifest(manifest.model_copy(update={"altered": altered}))
+        merged.update_manifest(altered=altered, finished=manifest.finished)
     except BaseException:
         merged.close()
         rmtree(out)  # it was empty or not there before, and half of two runs is no run
@@ -73,32 +78,35 @@ def merge(first: str | Path, second: str | Path, *, out: str | Path, prefer: Pre
     return Run(merged)
 
 
-def _check_samples(run: Folder, other: Folder) -> None:
-    """Raise `ConfigError` when an id stands for different contents that both have scores of."""
-    for sample_id in other.index.sample_ids:
-        if other.index.statuses(sample_id) and sample_id in run.index.sample_ids:
-            try:
-                run.statuses(other.sample(sample_id))
-            except SampleError:
-                raise ConfigError(
-                    f"the sample {sample_id!r} has other content in {run.path} than in {other.path}: "
-                    "the two cannot be merged"
-                ) from None
+def _samples(one: Folder, other: Folder, prefer: Prefer | None = None) -> Iterator[Settled[Sample]]:
+    """The samples of both runs, with the labels of both.
+
+    Raises:
+        ConfigError: an id stands for different contents that both have scores of.
+    """
+    of_other = (sample_id for sample_id in other.index.sample_ids if sample_id not in one.index.sample_ids)
+    for sample_id in chain(one.index.sample_ids, of_other):
+        runs = [run for run in (one, other) if sample_id in run.index.sample_ids]
+        samples = [run.sample(sample_id) for run in runs]
+        if len(samples) == 2 and samples[0].digest == samples[1].digest:
+            yield settled_sample(samples[0], samples[1], prefer)
+            continue
+        # a sample without scores may have changed since, and gives way to one that has some
+        scored = [sample for run, sample in zip(runs, samples, strict=True) if run.index.statuses(sample_id)]
+        if len(scored) == 2:
+            raise ConfigError(
+                f"the sample {sample_id!r} has other content in {one.path} than in {other.path}: "
+                "the two cannot be merged"
+            )
+        yield Settled((scored or samples)[0])
 
 
-def _conflicts(one: Folder, other: Folder) -> Iterator[str]:
-    """Where two runs contradict each other."""
-    for sample_id in other.index.sample_ids:
-        if (
-            sample_id in one.index.sample_ids
-            and one.sample(sample_id).digest == other.sample(sample_id).digest
-        ):
-            told = settled_sample(one.sample(sample_id), other.sample(sample_id)).conflict
-            if told:
-                yield f"{sample_id}: {told}"
-    for key in other.index.keys:
-        if key in one.index.keys and (told := settled(one.record(key), other.record(key)).conflict):
-            yield f"{key.sample_id}, {key.signature}: {told}"
+def _records(one: Folder, other: Folder, prefer: Prefer | None = None) -> Iterator[Settled[Record]]:
+    """The records of both runs; where both have one of a score, the one that counts."""
+    of_other = (key for key in other.index.keys if key not in one.index.keys)
+    for key in chain(one.index.keys, of_other):
+        records = [run.record(key) for run in (one, other) if key in run.index.keys]
+        yield settled(records[0], records[1], prefer) if len(records) == 2 else Settled(records[0])
 
 
 def _refusal(conflicts: Sequence[str], one: Folder, other: Folder) -> str:
@@ -122,25 +130,10 @@ def _copy(one: Folder, other: Folder, merged: Folder, prefer: Prefer | None) -> 
         for row in run.rejected:
             merged.reject(row)
         merged.add_prompt_texts(run.prompt_texts)
-    for run in (one, other):
-        for sample_id in run.index.sample_ids:
-            if sample_id in merged.index.sample_ids:
-                continue
-            merged.add_sample(_sample(one, other, sample_id, prefer))
-    for key in chain(one.index.keys, (key for key in other.index.keys if key not in one.index.keys)):
-        found = [run.record(key) for run in (one, other) if key in run.index.keys]
-        merged.add_records([settled(found[0], found[1], prefer).kept if len(found) == 2 else found[0]])
-
-
-def _sample(one: Folder, other: Folder, sample_id: str, prefer: Prefer | None) -> Sample:
-    """The sample of an id, with the labels of both runs."""
-    found = [run for run in (one, other) if sample_id in run.index.sample_ids]
-    samples = [run.sample(sample_id) for run in found]
-    if len(samples) == 2 and samples[0].digest == samples[1].digest:
-        return settled_sample(samples[0], samples[1], prefer).kept
-    # a sample without scores may have changed since, and gives way to one that has some
-    scored = [sample for run, sample in zip(found, samples, strict=True) if run.index.statuses(sample_id)]
-    return (scored or samples)[0]
+    for sample, _ in _samples(one, other, prefer):
+        merged.add_sample(sample)
+    for record, _ in _records(one, other, prefer):
+        merged.add_records([record])
 
 
 def _manifest(one: Manifest, other: Manifest) -> Manifest:

@@ -2,9 +2,8 @@
 
 import asyncio
 import contextvars
-import threading
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
@@ -32,33 +31,19 @@ def synchronous(work: Callable[P, Awaitable[T]]) -> Callable[P, T]:
 
 def on_own_loop(work: Awaitable[T]) -> T:
     """Run what can be awaited to its end on a loop of its own, in a thread of its own; Ctrl-C cancels it."""
-    result: Future[T] = Future()
-    started = threading.Event()
-    running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = []
+    running: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None]] = Future()
 
     async def main() -> T:
-        task = asyncio.current_task()
-        assert task is not None
-        running.append((asyncio.get_running_loop(), task))
-        started.set()
+        running.set_result((asyncio.get_running_loop(), asyncio.current_task()))
         return await work
 
-    def run() -> None:
+    with ThreadPoolExecutor(1, thread_name_prefix="ragmetrics-evaluate") as threads:
+        result = threads.submit(contextvars.copy_context().run, asyncio.run, main())
         try:
-            result.set_result(asyncio.run(main()))
-        except BaseException as error:  # everything is the caller's: it is raised again by `result()` below
-            result.set_exception(error)
-
-    context = contextvars.copy_context()
-    thread = threading.Thread(target=context.run, args=(run,), name="ragmetrics-evaluate")
-    thread.start()
-    try:
-        return result.result()
-    except KeyboardInterrupt:
-        started.wait()
-        loop, task = running[0]
-        with suppress(RuntimeError):  # the loop may have ended by itself just now
-            loop.call_soon_threadsafe(task.cancel)
-        raise
-    finally:
-        thread.join()
+            return result.result()
+        except KeyboardInterrupt:
+            loop, task = running.result()
+            with suppress(RuntimeError):  # the loop may have ended by itself just now
+                if task is not None:
+                    loop.call_soon_threadsafe(task.cancel)
+            raise

@@ -11,16 +11,15 @@ from ragmetrics_core.journal import Journal, call_address, decode_reply
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.models import Budget, Price, Traffic
 from ragmetrics_core.models._cascade import decider
-from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer
+from ragmetrics_core.protocol import Completion, Generate, Judge
 from ragmetrics_core.records import FAILED
-from ragmetrics_core.redaction import Redact
 from ragmetrics_core.runs._folder import Folder
 from ragmetrics_core.runs._loading import AsyncSource, BadRow, none_usable
 from ragmetrics_core.runs._manifest import Manifest
 from ragmetrics_core.runs._own_loop import synchronous
-from ragmetrics_core.runs._preparation import AnyJudge, Metrics, Prompts, prepare
+from ragmetrics_core.runs._preparation import prepare
 from ragmetrics_core.runs._prices import price_of
-from ragmetrics_core.runs._settings import EVALUATION_DEFAULTS, EvaluationArgs, settled
+from ragmetrics_core.runs._settings import RUN_DEFAULTS, RunArgs, settled
 
 if TYPE_CHECKING:
     from ragmetrics_core.models._lexical import LexicalJudge
@@ -91,25 +90,15 @@ class _StandIn:
         return await self.rules.agenerate(request)
 
 
-@unfolded(EvaluationArgs, EVALUATION_DEFAULTS)
+@unfolded(RunArgs, RUN_DEFAULTS)
 async def aplan(
     samples: AsyncSource,
     *,
-    metrics: Metrics | None = None,
-    judge: AnyJudge | None = None,
-    panel: Sequence[AnyJudge] = (),
-    embedder: Embedder | str | None = None,
-    scorer: Scorer | str | None = None,
     out: str | Path | None = None,
     cache: str | Path | None = None,
     traffic: Traffic | None = None,
     budget: Budget | None = None,
-    repeats: int = 1,
-    full_repeats: int = 1,
-    prompts: Prompts | None = None,
-    redact: Redact | None = None,
-    limit: int | None = None,
-    **settings: Unpack[EvaluationArgs],
+    **settings: Unpack[RunArgs],
 ) -> Plan:
     """Count what `evaluate` with the same arguments would ask, without one call.
 
@@ -121,25 +110,12 @@ async def aplan(
     Raises:
         ConfigError: a mistake in the arguments, or the folder holds another run.
     """
-    traffic, budget = settled(traffic, budget, settings)
+    traffic, budget, made_of = settled(traffic, budget, settings)
     # Loaded here, because its word lists take longer than all else that evaluating needs.
     from ragmetrics_core.models._lexical import LexicalJudge
 
     stand_in = _StandIn(LexicalJudge())
-    prepared = await prepare(
-        samples,
-        metrics=metrics,
-        judge=judge,
-        panel=panel,
-        embedder=embedder,
-        scorer=scorer,
-        prompts=prompts,
-        repeats=repeats,
-        full_repeats=full_repeats,
-        redact=redact,
-        limit=limit,
-        asked=False,
-    )
+    prepared = await prepare(samples, **made_of, asked=False)
     earlier = _folder_in(out, prepared.manifest)
     estimates = {metric.signature: MetricEstimate() for metric in prepared.metrics}
     counted = kept = rejected = 0
@@ -199,8 +175,7 @@ def _folder_in(out: str | Path | None, manifest: Manifest) -> Folder | None:
     if out is None or not (Path(out) / "manifest.json").is_file():
         return None
     folder = Folder.open(out)
-    if differences := folder.manifest.differences(manifest):
-        raise ConfigError(f"{out} holds another run: {'; '.join(differences)}. Choose another folder")
+    folder.manifest.check_goes_on(Path(out), manifest)
     return folder
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
+from inspect import signature
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 from ragmetrics_core.drivers import Models
 from ragmetrics_core.errors import ConfigError
@@ -25,9 +26,11 @@ from ragmetrics_core.runs._manifest import Manifest, MetricEntry
 from ragmetrics_core.samples import Sample
 
 __all__ = [
+    "PREPARATION_DEFAULTS",
     "AnyJudge",
     "Metrics",
     "Preparation",
+    "PreparationArgs",
     "Prompts",
     "prepare",
     "prompt_names",
@@ -38,6 +41,23 @@ T = TypeVar("T")
 Metrics = str | Metric[Any] | Iterable[str | Metric[Any]]
 AnyJudge = Judge | TextFunction | str
 Prompts = str | Path | Mapping[str, PromptText]
+
+
+class PreparationArgs(TypedDict, total=False):
+    """What `evaluate`, `plan` and `export_wave` take alike; `evaluate` describes each."""
+
+    metrics: Metrics | None
+    judge: AnyJudge | None
+    panel: Sequence[AnyJudge]
+    embedder: Embedder | str | None
+    scorer: Scorer | str | None
+    repeats: int
+    full_repeats: int
+    prompts: Prompts | None
+    keep_vectors: bool
+    redact: Redact | None
+    strict_shown: bool
+    limit: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,10 +80,10 @@ class Preparation:
 async def prepare(
     samples: AsyncSource,
     *,
-    metrics: Metrics | None,
-    judge: AnyJudge | None,
+    metrics: Metrics | None = None,
+    judge: AnyJudge | None = None,
     panel: Sequence[AnyJudge] = (),
-    embedder: Embedder | str | None,
+    embedder: Embedder | str | None = None,
     scorer: Scorer | str | None = None,
     prompts: Prompts | None = None,
     repeats: int = 1,
@@ -117,6 +137,12 @@ async def prepare(
         models=models,
         manifest=_manifest(chosen, models, notes, samples, redact),
     )
+
+
+PREPARATION_DEFAULTS: Mapping[str, Any] = {
+    name: signature(prepare).parameters[name].default for name in PreparationArgs.__annotations__
+}
+"""What these arguments are when they are not given."""
 
 
 def prompt_names(metric: Metric[Any]) -> frozenset[str]:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import BinaryIO
 
 from ragmetrics_core.errors import RecordError
@@ -15,36 +16,33 @@ from ragmetrics_core.samples import Sample
 __all__ = ["Reader"]
 
 
+@dataclass
 class Reader:
     """Reads records with their samples and prompts.
 
-    Args:
-        records: the file of records, and what it is read with.
-        samples: the file of samples, likewise.
-        prompts: the prompts' texts, by digest.
-
     Attributes:
+        records: the file of records.
+        samples: the file of samples.
+        prompts: the prompts' texts, by digest.
+        record_file: what the records are read with.
+        sample_file: what the samples are read with.
         line: the line of the record that was read last.
     """
 
-    def __init__(
-        self,
-        records: tuple[Lines, BinaryIO],
-        samples: tuple[Lines, BinaryIO],
-        prompts: Mapping[str, PromptText],
-    ) -> None:
-        self._records, self._record_file = records
-        self._samples, self._sample_file = samples
-        self._prompts = prompts
-        self.line = b""
-        self._last: tuple[int, Sample] | None = None
+    records: Lines
+    samples: Lines
+    prompts: Mapping[str, PromptText]
+    record_file: BinaryIO
+    sample_file: BinaryIO
+    line: bytes = b""
+    _last: tuple[int, Sample] | None = None
 
     @classmethod
     @contextmanager
     def of(cls, records: Lines, samples: Lines, prompts: Mapping[str, PromptText]) -> Generator["Reader"]:
         """What reads a run's files, for `with`: until the block ends they stay open."""
         with records.opened() as record_file, samples.opened() as sample_file:
-            yield cls((records, record_file), (samples, sample_file), prompts)
+            yield cls(records, samples, prompts, record_file, sample_file)
 
     def record(self, place: Place) -> Record:
         """The record at a place, with its sample and prompts.
@@ -56,11 +54,11 @@ class Reader:
         try:
             record = Record.from_json(self.line)
         except RecordError as error:
-            raise self._records.broken(place.record, error) from error
+            raise self.records.broken(place.record, error) from error
         if place.sample is None:
             missing = RecordError(f"samples.jsonl has no sample {record.sample_id!r}")
-            raise self._records.broken(place.record, missing)
-        return record.hydrated(self.sample(place.sample), self._prompts)
+            raise self.records.broken(place.record, missing)
+        return record.hydrated(self.sample(place.sample), self.prompts)
 
     def has_votes(self, place: Place) -> bool:
         """Whether verdicts of the record at a place may have votes: a line without the word has none."""
@@ -68,8 +66,8 @@ class Reader:
         return b'"votes"' in self.line
 
     def _go_to(self, place: Place) -> None:
-        self._record_file.seek(place.record)
-        self.line = self._record_file.readline()
+        self.record_file.seek(place.record)
+        self.line = self.record_file.readline()
 
     def sample(self, place: int) -> Sample:
         """The sample at a place; for the records of one sample, which follow each other, it is read once.
@@ -78,10 +76,10 @@ class Reader:
             RecordError: the line cannot be read.
         """
         if self._last is None or self._last[0] != place:
-            self._sample_file.seek(place)
+            self.sample_file.seek(place)
             try:
-                fields = json.loads(self._sample_file.readline())["sample"]
+                fields = json.loads(self.sample_file.readline())["sample"]
                 self._last = place, Sample.model_validate(fields)
             except DAMAGED as error:
-                raise self._samples.broken(place, error) from error
+                raise self.samples.broken(place, error) from error
         return self._last[1]

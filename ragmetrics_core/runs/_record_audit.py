@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ragmetrics_core.drivers import Difference, audit, is_reproduced
+from ragmetrics_core.errors import RecordError
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.records import Record
 from ragmetrics_core.runs._index import Place
@@ -41,10 +42,13 @@ class RecordAudit(NamedTuple):
             reader: of the run's files.
             place: where the record stands.
             metric: its metric, which is needed where it is not in the catalogue.
-
-        Raises:
-            RecordError: the record cannot be read.
         """
+        try:
+            return self._differences(reader, place, metric)
+        except RecordError as error:
+            return [Difference("record", "unreadable", str(error))]
+
+    def _differences(self, reader: Reader, place: Place, metric: Metric[Any] | None) -> list[Difference]:
         record = reader.record(place)
         if is_reproduced(record, reader.line, metric=metric):
             return self._beside_the_manifest(record)

@@ -75,9 +75,7 @@ def rows_of_csv(path: Path) -> Generator[ReadRow]:
                 continue
             count += 1
             yield _row_of_cells(where, header, cells)
-    if header is None:
-        raise SampleError(f"{str(path)!r} holds no samples")
-    if count == 0:
+    if header is not None and count == 0:
         raise SampleError(f"{str(path)!r} has a header and no rows")
 
 

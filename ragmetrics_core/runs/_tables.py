@@ -4,7 +4,8 @@ What has rows of its own is asked for them (pandas, polars). Everything else tha
 (`__arrow_c_stream__`: pyarrow, DuckDB, Ibis, narwhals, and others) is read by pyarrow, batch by batch.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Protocol, cast
 
@@ -64,22 +65,17 @@ def rows_of_parquet(path: Path) -> Iterator[object]:
         SampleError: it is none, or unpacks to 200 times its size and over 64 MB.
         ConfigError: pyarrow is not installed.
     """
-    arrow = _pyarrow()
-    parquet = _parquet()
-    try:
-        with parquet.ParquetFile(path) as file:
-            refuse_repeated(list(file.schema_arrow.names), repr(str(path)))
-            left = max(ALWAYS_UNPACKED, MOST_UNPACKED * path.stat().st_size)
-            for batch in file.iter_batches(batch_size=_TOGETHER):
-                left -= batch.nbytes
-                if left < 0:
-                    raise SampleError(
-                        f"{str(path)!r} unpacks to over {MOST_UNPACKED} times its size, as no data does: "
-                        "write it as JSON Lines if it is what it should be"
-                    )
-                yield from _rows_of_batch(batch)
-    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise SampleError(f"cannot read {str(path)!r}: {' '.join(str(error).split())}") from error
+    with _parquet(path) as parquet, parquet.ParquetFile(path) as file:
+        refuse_repeated(list(file.schema_arrow.names), repr(str(path)))
+        left = max(ALWAYS_UNPACKED, MOST_UNPACKED * path.stat().st_size)
+        for batch in file.iter_batches(batch_size=_TOGETHER):
+            left -= batch.nbytes
+            if left < 0:
+                raise SampleError(
+                    f"{str(path)!r} unpacks to over {MOST_UNPACKED} times its size, as no data does: "
+                    "write it as JSON Lines if it is what it should be"
+                )
+            yield from _rows_of_batch(batch)
 
 
 def count_parquet(path: Path) -> int:
@@ -89,12 +85,8 @@ def count_parquet(path: Path) -> int:
         SampleError: it is none.
         ConfigError: pyarrow is not installed.
     """
-    arrow = _pyarrow()
-    parquet = _parquet()
-    try:
+    with _parquet(path) as parquet:
         return int(parquet.read_metadata(path).num_rows)
-    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise SampleError(f"cannot read {str(path)!r}: {' '.join(str(error).split())}") from error
 
 
 def _rows_of_arrow(source: object) -> Iterator[object]:
@@ -136,10 +128,16 @@ def _refuse_splits(source: Mapping[Any, object]) -> None:
     )
 
 
-def _parquet() -> Any:
+@contextmanager
+def _parquet(path: Path) -> Generator[Any]:
+    """What reads Parquet files; what it says against a file is a `SampleError`."""
+    arrow = _pyarrow()
     from pyarrow import parquet
 
-    return parquet
+    try:
+        yield parquet
+    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise SampleError(f"cannot read {str(path)!r}: {' '.join(str(error).split())}") from error
 
 
 def _pyarrow() -> Any:

@@ -14,9 +14,9 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any, Literal
 
-from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.errors import ConfigError, RecordError
 
-__all__ = ["no_link", "not_a_link", "put_in_place", "replacing", "write_whole"]
+__all__ = ["no_link", "not_a_link", "put_in_place", "replacing", "unwritable", "write_whole"]
 
 # What not every system has.
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
@@ -52,7 +52,7 @@ def put_in_place(path: Path, text: str) -> None:
     What stood in the place of that one is removed, wherever it led.
 
     Raises:
-        OSError: it cannot be written; the earlier one is kept.
+        RecordError: it cannot be written; the earlier one is kept.
     """
     scratch = path.with_name(f"{path.name}.new")
     try:
@@ -60,10 +60,10 @@ def put_in_place(path: Path, text: str) -> None:
         with open(scratch, "x", opener=no_link, encoding="utf-8") as file:
             file.write(text)
         os.replace(scratch, path)
-    except OSError:
+    except OSError as error:
         with suppress(OSError):
             scratch.unlink(missing_ok=True)
-        raise
+        raise RecordError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 @contextmanager
@@ -92,8 +92,8 @@ def replacing(path: Path, mode: Literal["w", "wb"] = "w", **options: Any) -> Gen
 
 
 @contextmanager
-def unwritable(path: Path) -> Generator[None]:
-    """What the system says against writing a file, as one sentence.
+def unwritable(path: Path | str) -> Generator[None]:
+    """What the system says against writing a file or a folder, as one sentence.
 
     Raises:
         ConfigError: in place of an `OSError` of the block.

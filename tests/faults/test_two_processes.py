@@ -54,40 +54,6 @@ def test_the_second_process_is_refused_and_the_first_finishes_undisturbed(
     assert max(server.counts().asked.values()) == 1
 
 
-def test_looking_at_a_run_is_possible_while_it_is_written(
-    tmp_path: Path, server: ServerProcess, alone: Scores
-):
-    data, out = written(tmp_path, SAMPLES), tmp_path / "run"
-    records = out / "records.jsonl"
-    server.set(HELD)
-    first = children.evaluated(server, data, out, *SLOWLY, name="first")
-    first.wait_for(lambda: records.exists() and records.stat().st_size > 0)
-    for command in (["show", out], ["audit", out], ["runs", tmp_path]):
-        looked = children.start(children.command, tmp_path / "looking", command).end()
-        assert (looked.code, looked.err) == (0, ""), command
-    assert 0 < len(scores_of(Run.load(out))) < len(alone)
-    assert scores_of(Run.load(out)).items() <= alone.items()
-    server.set(Settings())
-    assert first.end().code == 0
-    assert scores_of(Run.load(out)) == alone
-
-
-def test_a_killed_process_leaves_the_folder_free_at_once(
-    tmp_path: Path, server: ServerProcess, alone: Scores
-):
-    data, out = written(tmp_path, SAMPLES), tmp_path / "run"
-    server.set(Settings(faults={"hang": 1.0}))
-    first = children.evaluated(server, data, out, name="first")
-    first.wait_for(lambda: server.counts().in_flight > 0)
-    first.kill()
-    # what it wrote about itself is still there
-    assert (out / ".lock.json").exists()
-
-    server.set(Settings())
-    assert children.evaluated(server, data, out, name="second").end().code == 0
-    assert scores_of(Run.load(out)) == alone
-
-
 def test_of_processes_that_start_together_one_makes_the_run_and_the_others_say_who_does(
     tmp_path: Path, server: ServerProcess, alone: Scores
 ):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from ragmetrics_core.errors import ModelError, RecordError
+from ragmetrics_core.errors import RecordError
 from ragmetrics_core.journal import (
     decode_rating,
     decode_reply,
@@ -29,11 +29,6 @@ TOKENS = st.none() | st.builds(Usage, st.integers(0, 10**6), st.integers(0, 10**
 @given(st.builds(Completion, TEXTS, TEXTS, TOKENS, st.none() | TEXTS))
 def test_a_reply_survives(reply: Completion):
     assert decode_reply(encode_reply(reply)) == reply
-
-
-def test_a_reply_without_a_text_is_not_stored():
-    with pytest.raises(ModelError, match="replied with NoneType, not with text"):
-        encode_reply(Completion(None))  # type: ignore[arg-type]
 
 
 def test_other_tools_can_read_a_stored_reply():
@@ -83,16 +78,6 @@ def test_numbers_that_fit_float32_take_4_bytes_each():
     # 1000 numbers a server sent as float32, which the client widened: 4 bytes each and a short head
     vector = np.linspace(0, 1, 1000, dtype=np.float32).astype(np.float64)
     assert 4000 <= len(encode_vector(vector)) < 4050
-
-
-def test_numbers_that_do_not_fit_float32_take_8_bytes_each():
-    # 0.1 has no exact float32, and 1e300 none at all
-    for number in (0.1, 1e300):
-        assert 8000 <= len(encode_vector(np.full(1000, number))) < 8050
-
-
-def test_a_vector_in_the_other_byte_order_keeps_its_numbers():
-    assert decode_vector(encode_vector(np.array([1.5, -2.0], dtype=">f8"))).tolist() == [1.5, -2.0]
 
 
 def test_whole_numbers_are_stored_as_a_vector_of_floats():

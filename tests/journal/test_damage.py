@@ -10,13 +10,14 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.journal import Journal, call_address
 
-MOVE_ASIDE = r"is damaged .*: move it and its -wal file aside, and give the same command again"
+ASIDE = r"is damaged .*: move it and its -wal file aside, and give the same command again"
 
 
 def address(number: object) -> str:
@@ -60,51 +61,39 @@ def overwrite(path: Path, offset: int, data: bytes) -> None:
         file.write(data)
 
 
-@pytest.mark.parametrize("page", [2, 3, 5, 8])
-def test_a_corrupted_page_is_found_before_the_run(tmp_path: Path, page: int):
-    path = written(tmp_path / "j")
-    overwrite(path, (page - 1) * 4096, b"\xa5" * 4096)
-    refused(path, MOVE_ASIDE)
-
-
-def test_a_truncated_file_is_found_before_the_run(tmp_path: Path):
-    path = written(tmp_path / "j")
-    os.truncate(path, path.stat().st_size // 2)
-    refused(path, MOVE_ASIDE)
-
-
-def test_a_file_cut_within_its_head_is_refused(tmp_path: Path):
-    path = written(tmp_path / "j")
-    os.truncate(path, 50)
-    refused(path, "is no journal of ragmetrics: choose another path")
-
-
-def test_an_empty_file_is_not_taken_for_a_new_journal(tmp_path: Path):
-    path = tmp_path / "j"
-    path.touch()
-    refused(path, r"is damaged \(the file is empty\): move it")
-
-
-def test_a_file_that_is_no_database_is_refused(tmp_path: Path):
-    path = tmp_path / "notes.txt"
-    path.write_text("my notes\n" * 1000)
-    refused(path, "is no journal of ragmetrics: choose another path")
-
-
-def test_the_database_of_another_program_is_refused(tmp_path: Path):
-    path = tmp_path / "j"
+def stated(path: Path, statement: str) -> None:
+    """Give a database a statement; one that is not there yet begins with it."""
     with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE calls (number TEXT)")
+        connection.execute(statement)
     connection.close()
-    refused(path, "is no journal of ragmetrics: choose another path")
 
 
-def test_a_journal_of_a_later_version_is_refused(tmp_path: Path):
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        *(
+            (lambda path, page=page: overwrite(path, page * 4096, b"\xa5" * 4096), ASIDE)
+            for page in (1, 4, 7)
+        ),
+        (lambda path: os.truncate(path, path.stat().st_size // 2), ASIDE),
+        (lambda path: os.truncate(path, 0), r"is damaged \(the file is empty\): move it"),
+        (lambda path: os.truncate(path, 50), "is no journal of ragmetrics: choose another path"),
+        (lambda path: path.write_text("my notes\n" * 1000), "is no journal of ragmetrics: choose another"),
+        (
+            lambda path: stated(path, "PRAGMA application_id = 7"),
+            "is no journal of ragmetrics: choose another",
+        ),
+        (
+            lambda path: stated(path, "PRAGMA user_version = 2"),
+            "has format 2 and this version of ragmetrics knows up to 1: update ragmetrics",
+        ),
+        (lambda path: (path.unlink(), path.mkdir()), "is a folder: give the path of a file"),
+    ],
+)
+def test_a_damaged_or_a_foreign_file_is_refused_before_the_run(tmp_path: Path, damage: Any, told: str):
     path = written(tmp_path / "j")
-    with sqlite3.connect(path) as connection:
-        connection.execute("PRAGMA user_version = 2")
-    connection.close()
-    refused(path, "has format 2 and this version of ragmetrics knows up to 1: update ragmetrics")
+    damage(path)
+    refused(path, told)
 
 
 def test_a_later_version_that_is_still_in_the_log_is_refused(tmp_path: Path):
@@ -129,22 +118,12 @@ def left_behind(folder: Path) -> Path:
     return folder / "left" / "j"
 
 
-def test_answers_that_are_only_in_the_log_are_read(tmp_path: Path):
-    with Journal(left_behind(tmp_path)) as journal:
-        assert [journal.get(address(number)) for number in range(400)] == [body(n) for n in range(400)]
-
-
 def test_a_corrupted_page_beside_a_log_is_refused_and_the_log_is_kept(tmp_path: Path):
     path = left_behind(tmp_path)
     page = path.read_bytes().index(body(7)) // 4096
     overwrite(path, page * 4096, b"\xa5" * 4096)
     assert contents(path.parent).keys() == {"j", "j-wal"}
-    refused(path, MOVE_ASIDE)
-
-
-def test_a_folder_is_no_journal(tmp_path: Path):
-    (tmp_path / "j").mkdir()
-    refused(tmp_path / "j", "is a folder: give the path of a file")
+    refused(path, ASIDE)
 
 
 def test_a_missing_folder_is_named(tmp_path: Path):
@@ -183,25 +162,8 @@ def test_an_answer_in_the_place_of_another_is_an_error(tmp_path: Path):
     connection.close()
     with Journal(path) as journal:
         assert journal.get(address(1)) == body(1)
-        with pytest.raises(RecordError, match=MOVE_ASIDE):
+        with pytest.raises(RecordError, match=ASIDE):
             journal.get(address(2))
-
-
-def test_an_altered_answer_is_not_absorbed(tmp_path: Path):
-    path = written(tmp_path / "other")
-    overwrite(path, path.read_bytes().index(body(7)), b"<8>")
-    with Journal(tmp_path / "j") as journal:
-        with pytest.raises(RecordError, match="other is damaged"):
-            journal.absorb(path)
-        assert len(journal) == 0
-
-
-def test_a_forgotten_altered_answer_can_be_answered_anew(tmp_path: Path):
-    path = written(tmp_path / "j")
-    overwrite(path, path.read_bytes().index(body(7)), b"<8>")
-    with Journal(path) as journal:
-        journal.forget([address(7)])
-        assert journal.get(address(7)) is None
 
 
 # Root may write everywhere, so the process becomes nobody once everything is imported, which
@@ -382,4 +344,4 @@ def test_damage_that_sqlite_quotes_in_bytes_that_are_no_text_is_said(tmp_path):
     overwrite(path, place, b"\xb2")
     overwrite(path, place + path.read_bytes()[place:].find(b"CREATE"), b"XXXXXX")
 
-    refused(path, MOVE_ASIDE)
+    refused(path, ASIDE)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ragmetrics_core import Run, evaluate
+from ragmetrics_core import evaluate
 from ragmetrics_core.drivers import audit
 from ragmetrics_core.errors import ModelError
 from ragmetrics_core.testing import ScriptedJudge
@@ -67,28 +67,9 @@ def test_a_third_asking_is_of_the_whole_conversation_also_where_the_judge_repeat
     assert list(run.audit()) == []
 
 
-def test_a_second_run_takes_both_replies_from_the_journal(tmp_path):
-    for _ in range(2):
-        judge = ScriptedJudge({**REPLIES, "verdicts": [PROSE, YES]})
-        run = evaluate([SAMPLE], metrics="faithfulness", judge=judge, cache=tmp_path / "cache.sqlite")
-        assert run.score("q1", "faithfulness").value == 1.0
-    assert judge.asked == []
-
-
 def test_a_call_that_fails_when_asking_again_fails_the_score_and_the_record_holds():
     judge = ScriptedJudge({**REPLIES, "verdicts": [PROSE, ModelError("down")]})
     record = evaluate([SAMPLE], metrics="faithfulness", judge=judge, attempts=1).score("q1", "faithfulness")
     assert (record.status, record.reason) == ("model_error", "verdicts.v5: down")
     assert [step.reply for step in record.generate_steps][1:] == [PROSE]
     assert audit(record) == []
-
-
-def test_going_on_asks_a_judge_again_that_was_never_read(tmp_path):
-    out = tmp_path / "run"
-    evaluate([SAMPLE], metrics="faithfulness", judge=ScriptedJudge({**REPLIES, "verdicts": PROSE}), out=out)
-    judge = ScriptedJudge(REPLIES)
-    run = evaluate([SAMPLE], metrics="faithfulness", judge=judge, out=out)
-
-    assert [request.prompt.name for request in judge.asked] == ["verdicts"]
-    assert Run.load(out).score("q1", "faithfulness").value == run.score("q1", "faithfulness").value == 1.0
-    assert list(run.audit()) == []

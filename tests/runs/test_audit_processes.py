@@ -15,7 +15,6 @@ from ragmetrics_core import evaluate
 from ragmetrics_core.drivers import Difference
 from ragmetrics_core.metrics import get
 from ragmetrics_core.runs import Key, Run
-from ragmetrics_core.runs._audit_processes import processes_for
 from tests.lines import plain
 
 COUNT = 130
@@ -50,10 +49,6 @@ def changed(run: Path, changes: Mapping[int, Mapping[str, Any]]) -> None:
 
 def found(run: Path, processes: int) -> Sequence[tuple[Key, list[Difference]]]:
     return list(Run.load(run).audit(processes=processes))
-
-
-def test_several_processes_find_in_a_whole_run_nothing(whole: Path):
-    assert found(whole, 2) == []
 
 
 def test_several_processes_find_what_one_finds_in_the_same_order(run: Path):
@@ -148,8 +143,3 @@ def test_processes_that_die_leave_their_records_to_this_one(run: Path, monkeypat
 
     monkeypatch.setattr(subprocess, "Popen", Killed)
     assert found(run, 2) == alone != []
-
-
-def test_few_records_are_not_worth_a_process():
-    assert (processes_for(9_999), processes_for(10, 3), processes_for(10, 0)) == (1, 3, 1)
-    assert 1 <= processes_for(1_000_000) <= (os.cpu_count() or 1)

@@ -10,7 +10,7 @@ import pytest
 
 from ragmetrics_core import Run, aevaluate, as_judge, evaluate
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.metrics import AnswerCorrectness, Faithfulness
+from ragmetrics_core.metrics import Faithfulness
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.runs import Progress
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
@@ -97,13 +97,6 @@ def test_the_parts_of_a_composite_share_calls_with_the_metric_itself():
         "statements": 1,
         "reference_verdicts": 1,
     }
-
-
-def test_weight_zero_for_similarity_embeds_nothing_and_needs_no_embedder():
-    run = evaluate([REFERENCED], metrics=[AnswerCorrectness(weights=(1, 0))], judge=scripted())
-    # TP 1, covered 0 of 1: P 1, R 0, F1 0
-    assert run.score("q1", "answer_correctness").value == 0.0
-    assert run.tally["embedded"] == 0
 
 
 def test_no_more_calls_are_in_flight_than_allowed():
@@ -198,18 +191,6 @@ def test_a_synchronous_function_is_a_judge_and_runs_beside_the_loop():
     assert not any(thread.name == "ragmetrics-evaluate" for thread in threads)
 
 
-def test_an_asynchronous_function_is_a_judge():
-    async def judge(prompt: str) -> str:
-        return json.dumps(ONE if "Split the answer" in prompt else YES)
-
-    assert evaluate([SAMPLE], metrics="faithfulness", judge=judge).score("q1", "faithfulness").value == 1.0
-
-
-def test_as_judge_leaves_a_judge_as_it_is():
-    judge = scripted()
-    assert as_judge(judge) is judge
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -241,17 +222,6 @@ def test_a_mistake_is_named_before_the_first_call(arguments, message):
         evaluate([SAMPLE], **{"metrics": "faithfulness", "judge": judge, **arguments})
     assert message in str(error.value)
     assert judge.asked == []
-
-
-def test_progress_is_told_after_each_sample():
-    seen = []
-    evaluate(
-        many(3),
-        metrics="faithfulness",
-        judge=scripted(),
-        progress=lambda progress: seen.append(progress.samples),
-    )
-    assert seen == [1, 2, 3]
 
 
 def test_the_progress_counts_samples_that_are_done_and_not_those_that_were_begun():

@@ -101,14 +101,3 @@ def test_a_correction_stays_with_the_replies_that_it_is_about(judge, again, tmp_
 
     assert (score.status, references(score)) == ("incomplete", (1, 4, 2))
     assert [each.overruled for each in score.verdicts] == [None, True]
-
-
-def test_a_correction_that_leaves_the_full_score_leaves_nothing_open(judge, again):
-    run = again()
-    run.correct("q", METRIC, 1, True)
-    asked = len(judge.asked)
-
-    score = again().score("q", METRIC)
-
-    # Bonn counts now, with the full score
-    assert (score.value, references(score), len(judge.asked)) == (1.0, (1, 4, 2), asked)

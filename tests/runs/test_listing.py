@@ -46,13 +46,6 @@ def test_a_run_that_is_writing_is_running(tmp_path):
     assert only(tmp_path).state == "finished"
 
 
-def test_whoever_else_holds_the_lock_makes_a_run_running(tmp_path):
-    measured(tmp_path / "run")
-    with FolderLock(tmp_path / "run"):
-        assert only(tmp_path).state == "running"
-    assert only(tmp_path).state == "finished"
-
-
 def test_a_run_that_was_ended_before_its_last_sample_is_interrupted(tmp_path):
     def rows():
         yield from ROWS[:2]
@@ -61,12 +54,6 @@ def test_a_run_that_was_ended_before_its_last_sample_is_interrupted(tmp_path):
     with pytest.raises(OSError, match="the disk went away"):
         measured(tmp_path / "run", rows(), concurrency=1)
     assert only(tmp_path)[1:3] == ("interrupted", 2)
-
-
-def test_a_run_that_goes_on_is_finished_in_the_end(tmp_path):
-    test_a_run_that_was_ended_before_its_last_sample_is_interrupted(tmp_path)
-    measured(tmp_path / "run")
-    assert only(tmp_path)[1:3] == ("finished", 3)
 
 
 def test_a_run_between_two_waves_is_waiting(tmp_path):
@@ -109,13 +96,6 @@ def test_a_run_whose_manifest_cannot_be_read_is_listed_with_the_reason(tmp_path,
     assert problem in found.problem
 
 
-def test_one_unreadable_run_hides_no_other(tmp_path):
-    for name in ("a", "b", "c"):
-        measured(tmp_path / name)
-    (tmp_path / "b" / "manifest.json").write_text("")
-    assert [found.state for found in list_runs(tmp_path)] == ["finished", "unreadable", "finished"]
-
-
 def test_runs_are_listed_by_path_from_all_folders_below(tmp_path):
     for name in ("b", "a/z", "a/b/c"):
         measured(tmp_path / name)
@@ -128,11 +108,6 @@ def test_what_lies_inside_a_run_is_no_run_of_its_own(tmp_path):
     measured(tmp_path / "run")
     measured(tmp_path / "run" / "backup")
     assert only(tmp_path).path == tmp_path / "run"
-
-
-def test_a_runs_own_folder_lists_that_run(tmp_path):
-    measured(tmp_path)
-    assert only(tmp_path).path == tmp_path
 
 
 def test_listing_changes_no_file(tmp_path):
@@ -151,10 +126,6 @@ def test_a_copy_without_its_lock_gets_none_by_being_listed(tmp_path):
         (tmp_path / "run" / name).unlink(missing_ok=True)
     assert only(tmp_path).state == "finished"
     assert not any((tmp_path / "run" / name).exists() for name in FolderLock.FILES)
-
-
-def test_a_folder_without_runs_has_an_empty_list(tmp_path):
-    assert list(list_runs(tmp_path)) == []
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):

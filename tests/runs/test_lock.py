@@ -50,30 +50,6 @@ def test_a_second_run_in_the_same_process_is_refused(tmp_path: Path):
         FolderLock(tmp_path).acquire()
 
 
-def test_a_second_run_in_another_thread_is_refused(tmp_path: Path):
-    refused = []
-
-    def second() -> None:
-        try:
-            FolderLock(tmp_path).acquire()
-        except ConfigError as error:
-            refused.append(error)
-
-    with FolderLock(tmp_path):
-        thread = threading.Thread(target=second)
-        thread.start()
-        thread.join()
-
-    assert len(refused) == 1
-
-
-def test_a_refused_run_does_not_take_the_lock_from_its_holder(tmp_path: Path):
-    with FolderLock(tmp_path):
-        for _ in range(2):
-            with pytest.raises(ConfigError):
-                FolderLock(tmp_path).acquire()
-
-
 def test_a_killed_process_leaves_no_lock_behind(tmp_path: Path):
     with held_by_another_process(tmp_path) as process:
         process.send_signal(signal.SIGKILL)
@@ -131,12 +107,6 @@ def test_a_lock_can_be_released_in_another_thread(tmp_path: Path):
 
     with FolderLock(tmp_path) as again:
         assert again.held
-
-
-def test_two_folders_can_be_written_at_once(tmp_path: Path):
-    with FolderLock(tmp_path / "a") as one, FolderLock(tmp_path / "b") as other:
-        assert one.held
-        assert other.held
 
 
 def test_a_file_in_the_folders_place_is_said(tmp_path: Path):

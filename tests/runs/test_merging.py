@@ -87,26 +87,6 @@ def test_parts_that_overlap_or_not_give_the_records_of_the_whole(tmp_path_factor
     assert list(merged.audit()) == []
 
 
-def test_two_halves_are_the_whole_run(tmp_path, one, out):
-    measured(tmp_path / "two", ROWS[3:])
-    whole = measured(tmp_path / "whole")
-    merged = merge(one, tmp_path / "two", out=out)
-    assert merged.means() == whole.means()
-    assert [merged.sample(row["id"]) for row in ROWS] == [whole.sample(row["id"]) for row in ROWS]
-    assert (merged.metrics, merged.judge, merged.finished) == (whole.metrics, whole.judge, True)
-    # the question about the reference is the same for all samples: each half has paid for it once
-    assert merged.tally["calls"] == whole.tally["calls"] + 1
-
-
-def test_other_metrics_of_the_same_samples_stand_side_by_side(tmp_path, out):
-    measured(tmp_path / "a", metrics=PAIR[0])
-    measured(tmp_path / "b", metrics=PAIR[1])
-    whole = measured(tmp_path / "whole")
-    merged = merge(tmp_path / "a", tmp_path / "b", out=out)
-    assert records(merged) == records(whole)
-    assert [entry.name for entry in merged.metrics] == PAIR
-
-
 def test_the_merged_run_goes_on_and_asks_nothing_again(tmp_path, one, out):
     measured(tmp_path / "two", ROWS[3:4])
     merge(one, tmp_path / "two", out=out)
@@ -123,15 +103,6 @@ def test_the_merged_run_goes_on_and_asks_nothing_again(tmp_path, one, out):
         "verdicts",
     ]
     assert records(run) == records(measured(tmp_path / "whole"))
-
-
-def test_the_merged_journal_answers_what_either_has_asked(tmp_path, one, out):
-    measured(tmp_path / "two", ROWS[3:])
-    merge(one, tmp_path / "two", out=out)
-    silent = ScriptedJudge({})
-    again = measured(tmp_path / "again", judge=silent, cache=out / "journal.sqlite")
-    assert silent.asked == []
-    assert len(again.keys) == 10
 
 
 def test_runs_that_shared_a_journal_have_none_to_merge(tmp_path, out):
@@ -303,13 +274,6 @@ def test_of_two_failed_scores_the_first_runs_counts_and_is_measured_again(tmp_pa
     assert measured(out, ROWS[:1], metrics=PAIR[0]).score("q0", "faithfulness").status == "ok"
 
 
-def test_a_persons_correction_is_kept(tmp_path, one, out):
-    Run.load(one).correct("q0", "faithfulness", 1, True, by="Ada")
-    measured(tmp_path / "two", ROWS[3:])
-    merged = merge(one, tmp_path / "two", out=out)
-    assert (merged.score("q0", "faithfulness").value, list(merged.audit())) == (1.0, [])
-
-
 def test_a_part_that_was_interrupted_makes_the_whole_unfinished(tmp_path, one, out):
     def rows():
         yield ROWS[3]
@@ -348,14 +312,6 @@ def test_other_models_are_refused_with_what_differs(tmp_path, one, out, argument
     assert not out.exists()
 
 
-def test_other_embedders_are_refused(tmp_path, out):
-    for dimensions in (8, 16):
-        embedder = HashEmbedder(dimensions=dimensions)
-        measured(tmp_path / str(dimensions), metrics="answer_similarity", judge=None, embedder=embedder)
-    with pytest.raises(ConfigError, match="the embedder is hash-8 in one, hash-16 in the other"):
-        merge(tmp_path / "8", tmp_path / "16", out=out)
-
-
 def test_a_run_without_a_judge_goes_with_any(tmp_path, one, out):
     measured(tmp_path / "two", ROWS[:3], metrics="answer_similarity", judge=None, embedder=HashEmbedder())
     merged = merge(tmp_path / "two", one, out=out)
@@ -376,18 +332,6 @@ def test_a_folder_that_holds_something_is_refused_and_stays(tmp_path, one, out):
         with pytest.raises(ConfigError, match="is not empty: a merged run needs a folder of its own"):
             merge(one, one, out=target)
     assert (out / "notes.txt").read_text() == "mine"
-
-
-def test_an_empty_folder_will_do(tmp_path, one, out):
-    measured(tmp_path / "two", ROWS[3:])
-    out.mkdir()
-    assert len(merge(one, tmp_path / "two", out=out)) == 5
-
-
-def test_what_is_no_run_is_named(tmp_path, one, out):
-    with pytest.raises(RecordError, match=r"there is no run in .*nothing"):
-        merge(one, tmp_path / "nothing", out=out)
-    assert not out.exists()
 
 
 @pytest.mark.parametrize("damaged", ["journal.sqlite", "records.jsonl"])

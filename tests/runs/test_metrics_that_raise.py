@@ -9,7 +9,6 @@ import pytest
 from ragmetrics_core import Run, evaluate
 from ragmetrics_core.asking import ask, together
 from ragmetrics_core.drivers import audit
-from ragmetrics_core.errors import RunStopped
 from ragmetrics_core.measurement import Measurement, valued
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.prompts import STATEMENTS
@@ -82,12 +81,6 @@ def test_a_file_that_was_edited_above_the_line_proves_its_failures_as_before(tmp
     found = run.score("s1", "odd")
     moved = found.model_copy(update={"reason": (found.reason or "").replace("line ", "line 9")}).sealed()
     assert audit(found, metric=Odd()) == audit(moved, metric=Odd()) == []
-
-
-def test_a_run_that_stops_at_the_first_failure_stops_at_a_metric_that_raises():
-    ODD.append(fail)
-    with pytest.raises(RunStopped, match="odd on sample s1: ZeroDivisionError"):
-        evaluate(ROWS, metrics=[Odd()], on_error="raise")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,9 +1,6 @@
 """Prompts of the user in place of those of the library."""
 
-import pytest
-
 from ragmetrics_core import evaluate
-from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import AnswerCorrectness
 from tests.runs.capital import REFERENCED, SAMPLE, scripted
 
@@ -38,11 +35,3 @@ def test_prompts_reach_the_parts_of_a_composite(tmp_path):
     asked = next(request for request in judge.asked if request.prompt.name == "reference_verdicts")
     assert asked.messages[1].content.startswith("MINE")
     assert list(run.audit()) == []
-
-
-def test_a_prompt_that_no_metric_asks_is_a_mistake(tmp_path):
-    (tmp_path / "statement.v1.md").write_text("## user\n{{ answer }}", encoding="utf-8")
-    with pytest.raises(
-        ConfigError, match="no metric of this run asks the prompt 'statement'; they ask statements, verdicts"
-    ):
-        evaluate([SAMPLE], metrics="faithfulness", judge=scripted(), prompts=tmp_path)

@@ -1,6 +1,5 @@
 """A plan says beforehand what a run will ask; with the judge whose rules it uses, to the last token."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -9,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from examples.custom_metric import Hedging
-from ragmetrics_core import aevaluate, evaluate
+from ragmetrics_core import evaluate
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import METRICS, Faithfulness, get
 from ragmetrics_core.models import LexicalJudge, OpenAIJudge, Price
@@ -26,7 +24,7 @@ from ragmetrics_core.parsers import (
     VerdictList,
 )
 from ragmetrics_core.protocol import Completion, Generate
-from ragmetrics_core.runs import aplan, plan
+from ragmetrics_core.runs import plan
 from ragmetrics_core.testing import HashEmbedder, OverlapScorer, ScriptedJudge
 from tests.catalogue import EVERY, MEASURABLE
 
@@ -189,33 +187,11 @@ def test_only_calls_that_no_reply_decides_about_are_exact():
     assert (factual.exact, factual.estimated, factual.shared) == (1, 2, 1)
 
 
-def test_calls_side_by_side_do_not_depend_on_one_another():
-    # context precision asks only about the chunks of the sample: 21 chunks are two calls, both exact
-    row = {**ROWS[0], "contexts": [f"Chunk {number}." for number in range(21)]}
-    found = plan([row], metrics="context_precision", judge="embedded").total
-    assert (found.exact, found.estimated) == (2, 0)
-
-
 def test_votes_of_a_judge_that_gives_several_replies_at_once_pay_the_prompt_once():
     once = plan(ROWS[:1], metrics="context_recall", judge="embedded").total
     thrice = plan(ROWS[:1], metrics="context_recall", judge="embedded", repeats=3).total
     assert (thrice.calls, thrice.prompt_tokens) == (once.calls, once.prompt_tokens)
     assert thrice.completion_tokens > once.completion_tokens
-
-
-def test_votes_of_any_other_judge_are_calls_of_their_own():
-    found = plan(ROWS[:1], metrics="faithfulness", judge=OneByOne(), repeats=3).total
-    # the statements once, the verdicts three times
-    assert (found.exact, found.estimated) == (1, 3)
-
-
-def test_asynchronous_callers_await_a_plan():
-    async def both() -> tuple[int, int]:
-        found = await aplan(ROWS, judge="embedded")
-        return found.total.calls, (await aevaluate(ROWS, judge="embedded")).tally["calls"]
-
-    planned, made = asyncio.run(both())
-    assert planned == made
 
 
 # -- what is not asked, and what is there already
@@ -226,20 +202,6 @@ def test_a_plan_makes_no_call_and_no_file(tmp_path):
     plan(ROWS, judge=judge, out=tmp_path / "run", cache=tmp_path / "cache.sqlite")
     assert judge.asked == []
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_plan_leaves_the_folder_of_a_run_as_it_is(tmp_path):
-    evaluate(ROWS, judge="embedded", out=tmp_path, max_calls=3)
-    before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if "journal" not in path.name}
-    plan(ROWS, judge="embedded", out=tmp_path)
-    after = {path.name: path.read_bytes() for path in tmp_path.iterdir() if "journal" not in path.name}
-    assert after == before
-
-
-def test_a_finished_run_has_nothing_left_to_ask(tmp_path):
-    evaluate(ROWS, judge="embedded", out=tmp_path)
-    found = plan(ROWS, judge="embedded", out=tmp_path)
-    assert (found.samples, found.kept, found.total.calls) == (0, 10, 0)
 
 
 @pytest.mark.parametrize("calls", [0, 1, 5, 8])
@@ -284,10 +246,6 @@ def test_a_sample_whose_content_changed_is_not_planned(tmp_path):
     assert (found.samples, found.rejected, found.total.calls) == (0, 1, 0)
 
 
-def test_a_limit_plans_the_first_rows():
-    assert plan(ROWS, judge="embedded", limit=2) == plan(ROWS[:2], judge="embedded")
-
-
 def test_redaction_is_planned_as_it_will_be_sent():
     def redact(text: str) -> str:
         return text.replace("Einstein", "E.")
@@ -327,15 +285,6 @@ def test_a_metric_with_prompts_of_its_own_is_planned_too():
     assert total.completion_tokens > 20
 
 
-def test_the_example_of_a_metric_of_ones_own_is_planned_as_it_runs():
-    judge = ScriptedJudge(lambda request: request.prompt.answer.filled(request.expected))
-    sample = {"question": "Where?", "answer": "It may be in Ulm. It lies on the Danube."}
-    planned = plan([sample], metrics=[Hedging()], judge=judge).total
-    assert judge.asked == []
-    evaluate([sample], metrics=[Hedging()], judge=judge)
-    assert planned.calls == planned.exact == len(judge.asked) == 1
-
-
 @pytest.mark.parametrize(
     "kind",
     [VerdictList, DecliningVerdict, StatementList, QuestionList, Rating, EntityList, RelevantSentences],
@@ -361,8 +310,3 @@ def test_the_cost_is_tokens_times_price():
         tokens.prompt_tokens * 0.000002 + tokens.completion_tokens * 0.000008
     )
     assert found.cost(tokens) == pytest.approx(sum(map(found.cost, found.metrics.values())))
-
-
-def test_without_prices_there_is_no_cost():
-    found = plan(ROWS[:1], judge="embedded")
-    assert (found.price, found.cost(found.total)) == (None, None)

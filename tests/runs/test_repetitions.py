@@ -94,11 +94,6 @@ def test_a_metrics_name_stands_for_its_first_repetition_and_each_has_a_mean():
     assert run.mean(f"{FAITHFULNESS}(repetition=2)").value == 0.0
 
 
-def test_every_repetition_proves_itself(tmp_path):
-    repeated(["yn", "nn"], ["y", "n"], out=tmp_path)
-    assert list(Run.load(tmp_path).audit()) == []
-
-
 def test_going_on_asks_no_repetition_again(tmp_path):
     repeated(["yn"], ["n"], out=tmp_path, max_calls=3)
     judge = Varying(["yn"], ["n"])
@@ -112,11 +107,6 @@ def test_more_repetitions_are_another_run(tmp_path):
     told = r"it does not measure faithfulness/strict\.1\(repetition=3\)"
     with pytest.raises(ConfigError, match=told):
         repeated(["yn"], ["n"], ["y"], out=tmp_path)
-
-
-def test_fewer_than_one_is_refused():
-    with pytest.raises(ConfigError, match="full_repeats must be at least 1, not 0"):
-        repeated(["y"], full_repeats=0)
 
 
 # -- all repetitions together
@@ -187,10 +177,6 @@ def test_votes_that_agree_leave_all_of_it_to_the_statements():
     assert spread == pytest.approx((sqrt(0.125), 0.0, sqrt(0.125), 1))
 
 
-def test_a_judge_that_says_the_same_has_no_spread():
-    assert repeated(["yn", "yn"], ["yn", "yn"]).spread("faithfulness") == (0.0, 0.0, 0.0, 1)
-
-
 def test_a_repetition_without_a_score_is_left_out():
     # the second repetition makes no statement; 1 and 0 are left: variance 0.5
     spread = repeated(["y"], [""], ["n"]).spread("faithfulness")
@@ -212,11 +198,6 @@ def test_the_spread_of_a_metric_with_settings_is_its_own():
         run.spread("faithfulness")
 
 
-def test_the_spread_of_a_run_that_was_read_is_the_same(tmp_path):
-    spread = repeated(["yy", "yn"], ["nn", "yn"], out=tmp_path).spread("faithfulness")
-    assert Run.load(tmp_path).spread("faithfulness") == spread
-
-
 # -- the formula
 
 
@@ -231,12 +212,6 @@ def test_votes_may_differ_in_number():
     # Within the one repetition with two votes: variance of 0 and 1 is 0.5. Means 0.5 and 1: variance 0.125.
     # With (2 + 1) / 2 votes on average, verdicts explain 0.5 / 1.5 = 0.333, more than there is.
     assert nested_spread([[[0.0, 1.0], [1.0]]]) == pytest.approx((sqrt(0.5), sqrt(0.5), 0.0, 1))
-
-
-def test_samples_that_were_measured_once_do_not_enter():
-    once, twice = [[0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]]
-    assert nested_spread([once, twice]) == nested_spread([twice])
-    assert nested_spread([once]) == nested_spread([]) == (None, None, None, 0)
 
 
 @given(st.lists(repetitions, min_size=1, max_size=4))

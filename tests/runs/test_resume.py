@@ -10,13 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragmetrics_core import Run, evaluate
+from ragmetrics_core import evaluate
 from ragmetrics_core.errors import ConfigError, ModelError
-from ragmetrics_core.metrics import ContextRelevanceRating
-from ragmetrics_core.models import CallableJudge
 from ragmetrics_core.prompts import ANSWER_VERDICTS, STATEMENTS, PromptText
 from ragmetrics_core.protocol import Completion, Generate
-from ragmetrics_core.runs import export_wave, import_replies, merge, plan
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 from tests.lines import plain
 
@@ -101,29 +98,6 @@ def test_a_reply_without_a_rating_on_the_scale_is_never_served_again(tmp_path, u
     assert (again.value, judge.count("answer_rating")) == (0.7, 1)
 
 
-def test_no_reply_without_a_usable_verdict_is_served_again_whichever_side_it_is_on(tmp_path):
-    # one statement each: verdicts on a seventh one are of no use, for the answer as for the reference
-    useless = {"verdicts": [{"number": 7, "verdict": "yes"}]}
-    broken = scripted(reference_verdicts=useless, answer_verdicts=useless)
-    first = evaluate(rows(1), metrics="factual_correctness", judge=broken, out=tmp_path / "run")
-    assert first.score("q0", "factual_correctness").status == "parse_error"
-    judge = scripted(answer_verdicts=REPLIES["reference_verdicts"])
-    again = evaluate(rows(1), metrics="factual_correctness", judge=judge, out=tmp_path / "run")
-    # each side's statement is in the other: precision 1, recall 1
-    assert again.score("q0", "factual_correctness").value == 1.0
-    assert sorted(request.prompt.name for request in judge.asked) == ["answer_verdicts", "reference_verdicts"]
-
-
-def test_both_useless_ratings_of_a_double_judge_are_asked_again(tmp_path):
-    metric = ContextRelevanceRating(variant="ragas-0.4")
-    broken = ScriptedJudge({"context_grade": {"rating": 9}, "context_grade_again": {"rating": 9}})
-    evaluate(rows(1), metrics=[metric], judge=broken, out=tmp_path / "run")
-    judge = ScriptedJudge({"context_grade": {"rating": 2}, "context_grade_again": {"rating": 1}})
-    again = evaluate(rows(1), metrics=[metric], judge=judge, out=tmp_path / "run")
-    # (2 + 1) of 2 x 2
-    assert (again.score("q0", metric).value, len(judge.asked)) == (0.75, 2)
-
-
 @pytest.mark.parametrize("cacheable", [True, False])
 def test_a_reply_that_is_no_text_fails_its_sample_alone_and_is_not_kept(tmp_path, cacheable):
     class Textless(ScriptedJudge):
@@ -204,18 +178,6 @@ def test_a_shared_cache_pays_for_nothing_twice(tmp_path):
     assert lines(tmp_path / "a") == lines(tmp_path / "b")
 
 
-def test_a_function_without_a_stable_name_is_never_cached_across_runs(tmp_path):
-    asked = []
-
-    def judge(prompt: str) -> str:
-        asked.append(prompt)
-        return json.dumps({"statements": [], "declined": False})
-
-    for name in ("a", "b"):
-        evaluate(rows(1), metrics="faithfulness", judge=judge, out=tmp_path / name, cache=tmp_path / "c")
-    assert len(asked) == 2
-
-
 def test_scores_of_another_function_of_the_same_name_are_never_taken_over(tmp_path):
     def measured(verdict: str, **arguments: Any) -> Any:
         replies = {
@@ -233,105 +195,3 @@ def test_scores_of_another_function_of_the_same_name_are_never_taken_over(tmp_pa
     with pytest.raises(ConfigError, match=told):
         measured("no")
     assert measured("no", overwrite=True).score("q0", "faithfulness").value == 0.0
-
-
-def test_a_function_with_a_name_that_was_chosen_goes_on(tmp_path):
-    judge = CallableJudge(
-        function=lambda prompt: json.dumps({"statements": [], "declined": False}), identity="mine"
-    )
-    for count in (1, 2):
-        run = evaluate(rows(count), metrics="faithfulness", judge=judge, out=tmp_path / "run")
-        assert len(run) == count
-
-
-def test_the_limit_of_calls_holds_and_the_rest_is_cancelled_until_it_is_raised(tmp_path):
-    first = scripted()
-    run = evaluate(rows(5), metrics="faithfulness", judge=first, out=tmp_path / "run", max_calls=3)
-    assert len(first.asked) == 3
-    assert set(run.mean("faithfulness").statuses) <= {"ok", "cancelled"}
-    rest = scripted()
-    whole = evaluate(rows(5), metrics="faithfulness", judge=rest, out=tmp_path / "run")
-    # two calls a sample, of which three were paid before
-    assert len(rest.asked) == 7
-    assert whole.mean("faithfulness").statuses == {"ok": 5}
-    assert list(whole.audit()) == []
-
-
-def test_waves_give_the_records_of_the_online_run(tmp_path):
-    online = evaluate(rows(2), judge=scripted(), out=tmp_path / "online")
-    assert online.finished
-    reply = {}
-    for record in online.records():
-        for step in record.generate_steps:
-            reply[step.rendered_digest] = step.reply
-    waves = 0
-    while True:
-        asked: list[tuple[str, str]] = []
-        judge = Asked(asked)
-        wave = export_wave(rows(2), tmp_path / "wave.jsonl", out=tmp_path / "waves", judge=judge)
-        if not wave.waiting:
-            break
-        waves += 1
-        requests = [json.loads(line) for line in (tmp_path / "wave.jsonl").read_text().splitlines()]
-        replies = [
-            {"custom_id": each["custom_id"], "reply": reply[each["body"]["digest"]]} for each in requests
-        ]
-        (tmp_path / "replies.jsonl").write_text("\n".join(map(json.dumps, replies)))
-        assert import_replies(tmp_path / "waves", tmp_path / "replies.jsonl").replies == len(requests)
-    assert waves == 2  # statements, then verdicts
-    assert lines(tmp_path / "waves") == {
-        key: json.dumps(json.loads(line)) for key, line in lines(tmp_path / "online").items()
-    }
-
-
-class Asked:
-    """A judge that is asked by file and never by a call."""
-
-    identity = "scripted"
-
-    def __init__(self, asked: list[tuple[str, str]]) -> None:
-        self.asked = asked
-
-    def body(self, request: Generate[Any]) -> dict[str, object]:
-        return {"model": "scripted", "digest": request.digest}
-
-    async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
-        raise AssertionError("the judge is not asked")
-
-
-def test_a_plan_counts_what_the_run_then_asks_and_makes_no_call():
-    found = plan(rows(4), judge="embedded")
-    run = evaluate(rows(4), judge="embedded")
-    assert (found.total.calls, found.total.shared) == (run.tally["calls"], run.tally["shared"])
-    # statements of answer and reference follow from the sample; the verdicts depend on them
-    assert found.total.exact == 8
-
-
-def test_votes_decide_by_majority_and_a_tie_is_not_supported():
-    def reply(request: Generate[Any]) -> Any:
-        if request.prompt.name == "statements":
-            return REPLIES["statements"]
-        return {"verdicts": [{"number": 1, "verdict": "yes" if request.draw == 0 else "no"}]}
-
-    run = evaluate(rows(1), metrics="faithfulness", judge=OneDraw(reply), repeats=2)
-    (verdict,) = run.score("q0", "faithfulness").verdicts
-    assert (verdict.supported, verdict.votes, verdict.tally) == (False, (True, False), "1 of 2 votes, a tie")
-    assert list(run.audit()) == []
-
-
-class OneDraw(ScriptedJudge):
-    """Answers each draw by itself, as most servers do."""
-
-    async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
-        return (await super().agenerate(request))[:1]
-
-
-def test_two_halves_merge_into_the_whole(tmp_path):
-    evaluate(rows(4)[:2], judge=scripted(), out=tmp_path / "a")
-    evaluate(rows(4)[2:], judge=scripted(), out=tmp_path / "b")
-    merged = merge(tmp_path / "a", tmp_path / "b", out=tmp_path / "c")
-    assert (len(merged), len(merged.keys), list(merged.audit())) == (4, 8, [])
-    judge = scripted()
-    evaluate(rows(4), judge=judge, out=tmp_path / "c")
-    assert judge.asked == []
-    assert len(Run.load(tmp_path / "c").keys) == 8

@@ -5,23 +5,7 @@ import pytest
 from ragmetrics_core import Run, Sample, evaluate
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import Faithfulness
-from ragmetrics_core.testing import HashEmbedder
-from tests.runs.capital import REFERENCED, SAMPLE, many, scripted
-
-
-def test_vectors_are_kept_on_request():
-    run = evaluate(
-        [REFERENCED], metrics="answer_similarity", embedder=HashEmbedder(dimensions=8), keep_vectors=True
-    )
-    (step,) = run.score("q1", "answer_similarity").steps
-    assert [len(vector) for vector in step.vectors] == [8, 8]
-
-
-def test_labels_reach_the_rows():
-    row = evaluate(
-        [{**SAMPLE, "retrieval_correct": True, "model": "m"}], metrics="faithfulness", judge=scripted()
-    ).to_rows()[0]
-    assert (row["retrieval_correct"], row["model"]) == (True, "m")
+from tests.runs.capital import SAMPLE, many, scripted
 
 
 def test_rows_say_what_the_records_say_and_open_none(tmp_path):

@@ -142,11 +142,6 @@ def test_a_vote_that_leaves_a_statement_out_does_not_count_for_it():
     assert outcome(record) == [(True, "2 of 3 votes"), (True, "2 of 2 votes")]
 
 
-def test_a_vote_that_leaves_a_statement_out_can_make_a_tie():
-    record = record_of(Voting("yy", "yn", "y-"), repeats=3)
-    assert outcome(record) == [(True, "3 of 3 votes"), (False, "1 of 2 votes, a tie")]
-
-
 def test_a_statement_that_all_votes_leave_out_twice_has_no_verdict():
     record = record_of(Voting("y-", "y-"), repeats=2)
     assert (record.status, record.verdicts[1].supported) == ("incomplete", None)
@@ -278,16 +273,6 @@ def test_only_the_judge_whose_reply_could_not_be_read_is_asked_again():
     assert audit(record) == []
 
 
-def test_only_the_draw_that_could_not_be_read_is_asked_again():
-    judge = Mending("y", "n", "y")
-    judge.unread = (1,)
-    record = record_of(judge, repeats=3)
-    asked = [(request.draw, request.again) for request in judge.asked if request.expected.numbers]
-    assert asked == [(0, 0), (1, 0), (2, 0), (1, 1)]
-    assert record.verdicts[0].votes == (True, False, True)
-    assert audit(record) == []
-
-
 # -- the record
 
 
@@ -309,10 +294,6 @@ def test_each_vote_alone_would_have_given_a_score_of_its_own():
     assert record.value == pytest.approx(2 / 3)
 
 
-def test_a_vote_that_left_a_statement_out_has_no_score_of_its_own():
-    assert by_vote(record_of(Voting("yy", "y-"), repeats=2)) == [1.0, None]
-
-
 def test_votes_that_were_altered_are_found():
     record = record_of(Voting("y", "n", "n"), repeats=3)
     altered = record.model_copy(
@@ -328,16 +309,6 @@ def test_a_person_overrules_the_majority_and_the_votes_stay(tmp_path):
     (verdict,) = run.score("q1", "faithfulness").verdicts
     assert (verdict.supported, verdict.overruled, verdict.votes) == (True, False, (True, False, False))
     assert list(run.audit()) == []
-
-
-def test_going_on_asks_for_no_vote_again(tmp_path):
-    arguments: dict[str, Any] = {"metrics": "faithfulness", "repeats": 3, "out": tmp_path}
-    evaluate([SAMPLE], judge=Voting("y", "n", "y"), max_calls=3, **arguments)
-    rest = Voting("y", "n", "y")
-    run = evaluate([SAMPLE], judge=rest, **arguments)
-    # the statements and two votes are in the journal
-    assert [(request.prompt.name, request.draw) for request in rest.asked] == [("verdicts", 2)]
-    assert run.score("q1", "faithfulness").verdicts[0].votes == (True, False, True)
 
 
 def test_sentences_that_are_named_as_relevant_are_voted_on_too():

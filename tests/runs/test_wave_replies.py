@@ -9,7 +9,7 @@ from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.protocol import Completion, Usage
 from ragmetrics_core.runs import import_replies
 from ragmetrics_core.runs._lock import FolderLock
-from tests.runs.by_file import SAMPLE, STATEMENTS, Post, batch_line, failed_line, plain_line, scripted, write
+from tests.runs.by_file import STATEMENTS, Post, batch_line, failed_line, plain_line, scripted, write
 
 
 def test_a_failed_request_stays_open_and_the_first_reason_is_told(tmp_path):
@@ -45,14 +45,6 @@ def test_whatever_is_no_reply_fails_with_its_reason_and_can_be_answered_later(po
     assert post.take(scripted(request)) == (1, 0, None, 0, 0)
 
 
-def test_an_empty_reply_is_a_reply_that_cannot_be_read(post):
-    for _ in range(2):  # it is asked for once more
-        (request,) = post.export()
-        assert post.take(plain_line(request, "")).replies == 1
-    post.export()
-    assert post.status == "parse_error"
-
-
 def test_a_reply_that_was_cut_by_the_length_limit_is_no_reply_to_build_on(post):
     cut = Completion(text=STATEMENTS[:-2], usage=Usage(1, 1), finish_reason="length")
     for _ in range(2):  # it is asked for once more
@@ -86,14 +78,6 @@ def test_of_two_replies_to_one_request_the_first_counts(post):
     )
     assert (found.replies, found.unknown, found.waiting) == (1, 1, 0)
     assert [each["body"]["prompt"] for each in post.export()] == ["verdicts"]
-
-
-def test_replies_to_another_run_are_not_taken(tmp_path, post):
-    other = Post(tmp_path / "other", [{**SAMPLE, "answer": "In Bern."}], metrics="faithfulness")
-    other.out.mkdir(parents=True)
-    (request,) = other.export()
-    post.export()
-    assert post.take(scripted(request)) == (0, 0, None, 1, 1)
 
 
 def test_a_bad_line_is_named_and_the_replies_before_it_are_safe(tmp_path):

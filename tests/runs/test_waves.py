@@ -182,17 +182,6 @@ def test_a_persons_plain_replies_give_the_same_values_verdicts_and_replies(tmp_p
         assert [step.reply for step in other.generate_steps] == [step.reply for step in one.generate_steps]
 
 
-def test_statements_and_their_verdicts_are_two_waves(post):
-    (first,) = post.export()
-    assert (first["body"]["prompt"], post.status, post.run.finished) == ("statements", "cancelled", False)
-    post.take(scripted(first))
-    (second,) = post.export()
-    assert (second["body"]["prompt"], post.status) == ("verdicts", "cancelled")
-    post.take(scripted(second))
-    assert post.export() == []
-    assert (post.run.score("q1", "faithfulness").value, post.run.finished) == (1.0, True)
-
-
 def test_all_votes_of_a_verdict_are_in_one_wave(tmp_path):
     judges = [ByFile(name) for name in ("one", "two", "three")]
     post = Post(tmp_path, [SAMPLE], judges, metrics="faithfulness", repeats=2)

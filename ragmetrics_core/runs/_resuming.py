@@ -1,22 +1,31 @@
-"""Scores that a person's decision has left open: references that were not asked about may now count."""
+"""What of an earlier part of a run is measured again, and which replies it has asked for in vain."""
 
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ragmetrics_core.drivers import useless_replies
+from ragmetrics_core.journal import call_address
+from ragmetrics_core.metrics import Metric
 from ragmetrics_core.records import FAILED, GenerateStep, Record
 from ragmetrics_core.records._written_record import WrittenRecord
 from ragmetrics_core.runs._folder import Folder
 from ragmetrics_core.runs._stored import Key
 
-__all__ = ["goes_on", "left_open"]
+__all__ = ["goes_on", "left_open", "useless_calls"]
 
 
 def left_open(folder: Folder, sample_id: str) -> dict[str, Record]:
-    """The records of a sample that lack references because of a correction, by signature."""
+    """The records of a sample, by signature, that a person's decision has left open.
+
+    References that were not asked about may count now.
+    """
     statuses = folder.index.statuses(sample_id)
     incomplete = [signature for signature, status in statuses.items() if status == "incomplete"]
     records = (folder.record(Key(sample_id, signature)) for signature in incomplete)
     return {
-        each.signature: each
-        for each in records
-        if each.corrections and each.counts.get("references_not_asked")
+        record.signature: record
+        for record in records
+        if record.corrections and record.counts.get("references_not_asked")
     }
 
 
@@ -39,3 +48,17 @@ def _replies(record: Record) -> dict[tuple[str, int | None, str | None], tuple[s
         for step in record.steps
         if isinstance(step, GenerateStep)
     }
+
+
+def useless_calls(record: Record, metrics: Iterable[Metric[Any]]) -> Iterator[str]:
+    """The addresses of the replies that a failed record failed on.
+
+    Args:
+        record: a hydrated record.
+        metrics: the run's metrics, its own among them.
+    """
+    metric = next((each for each in metrics if each.signature == record.signature), None)
+    for step in useless_replies(record, metric=metric):
+        judge = step.judge or record.judge
+        assert judge is not None, "a judge replied"
+        yield call_address(judge, step.rendered_digest, str(step.draw))
