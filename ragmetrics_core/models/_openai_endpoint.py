@@ -44,8 +44,9 @@ _KEY, _URL = "OPENAI_API_KEY", "OPENAI_BASE_URL"
 _ACCOUNT = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
 _CONNECT_SECONDS = 10.0
 _LONGEST_QUOTE = 300
-# Of the words of a server, so many characters are looked at.
+# Of the words of a server, so many characters are looked at, and of a failed answer so many bytes are read.
 _LONGEST_WORDS = 20_000
+_LARGEST_FAILURE = 4 * _LONGEST_WORDS
 # What to do about a parameter that a server refuses, by its name.
 _REMEDIES: Final[Mapping[str, str]] = {
     "temperature": "pass temperature=None, on the command line --judge-option temperature=none",
@@ -109,7 +110,8 @@ class Endpoint:
     certificates are what the environment says (HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE).
 
     Nothing that a server says makes it go elsewhere or unpack anything: no redirect is followed, no
-    compressed answer is read, and one beyond `largest` bytes is not read to its end.
+    compressed answer is read, and one beyond `largest` bytes is not read to its end,
+    nor is a failed one beyond some ten thousand. The status of a failed one counts, however its words come.
 
     Args:
         user: the class that posts, for messages.
@@ -140,7 +142,7 @@ class Endpoint:
         key = SecretStr(
             ((api_key.get_secret_value() if api_key else "") or os.environ.get(_KEY) or "").strip()
         )
-        base_url = base_url or os.environ.get(_URL)
+        base_url = (base_url or os.environ.get(_URL) or "").strip()
         if not model:
             raise ConfigError(f"{user} needs the name of a model")
         self._lacks = _lacking(user, has_key=bool(key or base_url))
@@ -223,16 +225,25 @@ class Endpoint:
         Raises:
             ModelError: it is too large or compressed, or its status is no success.
         """
+        import aiohttp
+
         headers = {name.lower(): value for name, value in answer.headers.items()}
-        if headers.get("content-encoding", "").strip().lower() not in {"", "identity"}:
-            raise ModelError(f"{self.url} sent a compressed answer, which was not asked for")
+        is_plain = headers.get("content-encoding", "").strip().lower() in {"", "identity"}
+        is_answered = 200 <= answer.status < 300
+        most = self._largest if is_answered else _LARGEST_FAILURE
         content = bytearray()
-        async for part in answer.content.iter_any():
-            content += part
-            if len(content) > self._largest:
-                raise ModelError(f"{self.url} sent an answer of more than {self._largest:,} bytes")
-        if not 200 <= answer.status < 300:
-            raise self._status_error(answer.status, headers, bytes(content))
+        try:
+            while len(content) <= most and (part := await answer.content.readany()):
+                content += part
+        except aiohttp.ClientError:
+            if is_answered:
+                raise
+        if not is_answered:  # the status counts, however its words came
+            raise self._status_error(answer.status, headers, bytes(content) if is_plain else b"")
+        if not is_plain:
+            raise ModelError(f"{self.url} sent a compressed answer, which was not asked for")
+        if len(content) > most:
+            raise ModelError(f"{self.url} sent an answer of more than {most:,} bytes")
         for secret in self._in_bytes:
             content = content.replace(secret, HIDDEN.encode())
         return bytes(content)
@@ -268,7 +279,7 @@ class Endpoint:
             error.__cause__ = error.__context__ = error.__traceback__ = None
             return error
         chain = tuple(_chain(error))
-        cause = next((text for each in reversed(chain) if (text := str(each))), type(chain[-1]).__name__)
+        cause = next(filter(None, map(_words, reversed(chain))), type(chain[-1]).__name__)
         if not isinstance(error, aiohttp.ClientError | OSError) or isinstance(error, aiohttp.InvalidURL):
             # no package for this kind of proxy, or a setting that no request can carry
             return ModelRefused(
@@ -375,12 +386,19 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
+def _words(error: BaseException) -> str:
+    """What an error says; without the status 400 that aiohttp gives to what it cannot read."""
+    from aiohttp.http import HttpProcessingError
+
+    return error.message if isinstance(error, HttpProcessingError) else str(error)
+
+
 def _body(content: bytes) -> object:
     """What a server says of a failure: JSON, or else its words, whatever encoding it names."""
     try:
         return json.loads(content)
     except (ValueError, RecursionError):
-        return content[: 4 * _LONGEST_WORDS].decode("utf-8", "replace")
+        return content.decode("utf-8", "replace")
 
 
 def _detail(body: object, name: str) -> str:

@@ -139,9 +139,8 @@ def without_secrets(text: str, secrets: Iterable[str] = ()) -> str:
     '401 for http://***@host/v1?api_key=*** sent Bearer ***'
     """
     for secret in sorted(secrets, key=len, reverse=True):
-        if secret in text:
-            text = text.replace(secret, HIDDEN)
-        elif len(secret) >= _WITH_BEGINNING and secret[:_BEGINNING] in text:
+        text = text.replace(secret, HIDDEN)
+        if len(secret) >= _WITH_BEGINNING and secret[:_BEGINNING] in text:
             text = re.sub(re.escape(secret[:_BEGINNING]) + r"[\w*.…-]*", HIDDEN, text)
     if "://" in text:
         text = _USER_INFO.sub(f"{HIDDEN}@", text)

@@ -7,7 +7,6 @@ import pytest
 
 from ragmetrics_core.errors import ConfigError, ModelOverloaded, ModelRefused
 from ragmetrics_core.models import Line
-from ragmetrics_core.models._pace import Turns
 from tests.models.waits import SlowJudge, line, now, request, run
 
 BUSY = ModelOverloaded("busy")
@@ -293,23 +292,21 @@ def test_a_limit_below_one_is_refused(limit: int):
         line(SlowJudge(), concurrency=limit)
 
 
-def test_there_is_room_while_a_call_could_begin_at_any_of_several_models():
+def test_there_is_room_when_nobody_waits_and_a_call_could_begin():
     async def scene() -> list[float]:
-        one, other = (line(SlowJudge(seconds=seconds), concurrency=1) for seconds in (2.0, 3.0))
+        model = line(SlowJudge(seconds=2.0), concurrency=1)
         seen: list[float] = []
-        await Turns.room(one.turns, other.turns)
+        await model.turns.room()
         seen.append(now())
-        calls = [asyncio.create_task(each.agenerate(request())) for each in (one, other, one)]
+        calls = [asyncio.create_task(model.agenerate(request())) for _ in range(2)]
         await asyncio.sleep(0.5)
-        # at 2 s the first gives its place to the one that waits; at 3 s the other has room
-        await Turns.room(one.turns, other.turns)
-        seen.append(now())
-        await Turns.room(one.turns)
+        # at 2 s the first gives its place to the one that waits
+        await model.turns.room()
         seen.append(now())
         await asyncio.gather(*calls)
         return seen
 
-    assert run(scene()) == [0.0, 3.0, 4.0]
+    assert run(scene()) == [0.0, 4.0]
 
 
 def test_a_server_that_asks_for_a_pause_has_no_room_until_it_is_over():
@@ -319,20 +316,7 @@ def test_a_server_that_asks_for_a_pause_has_no_room_until_it_is_over():
         model = line(judge, concurrency=4)
         with pytest.raises(ModelOverloaded):
             await model.agenerate(request())
-        await Turns.room(model.turns)
+        await model.turns.room()
         return now()
 
     assert run(scene()) == pytest.approx(6.0)
-
-
-def test_who_gives_up_looking_for_room_is_forgotten():
-    async def scene() -> int:
-        model = line(SlowJudge(seconds=1.0), concurrency=1)
-        call = asyncio.create_task(model.agenerate(request()))
-        await asyncio.sleep(0.5)
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(Turns.room(model.turns), 0.1)
-        await call
-        return len(model.turns._onlookers)
-
-    assert run(scene()) == 0
