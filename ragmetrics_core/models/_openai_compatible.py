@@ -85,15 +85,7 @@ class Served:
     @cached_property
     def endpoint(self) -> Endpoint:
         """Posts to the server."""
-        return Endpoint(
-            type(self).__name__,
-            model=self.model,
-            base_url=self.base_url,
-            api_key=cast("SecretStr | None", self.api_key),
-            body=getattr(self, "extra_body", None),
-            largest=self.largest,
-            asked=self.asked,
-        )
+        return Endpoint(self)
 
     def named(self, settings: Mapping[str, object]) -> str:
         """Server, model and the settings that are there; never the key."""

@@ -7,7 +7,7 @@ from base64 import b64encode
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from importlib.util import find_spec
 from ssl import SSLCertVerificationError
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 from urllib.parse import parse_qsl, unquote, urljoin, urlsplit
 
 from pydantic import SecretStr
@@ -35,16 +35,17 @@ from ragmetrics_core.shapes import Json, is_mapping
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
 
+    from ragmetrics_core.models._openai_compatible import Served
+
 __all__ = ["Endpoint", "encodable"]
 
 _DEFAULT_URL = "https://api.openai.com/v1"
 _NO_KEY = "not-needed"
 _KEY, _URL = "OPENAI_API_KEY", "OPENAI_BASE_URL"
-# What OpenAI's own client sends besides, of the environment.
 _ACCOUNT = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
 _CONNECT_SECONDS = 10.0
 _LONGEST_QUOTE = 300
-# Of the words of a server, so many characters are looked at, and of a failed answer so many bytes are read.
+# Characters that are looked at of a server's words, and bytes that are read of a failed answer.
 _LONGEST_WORDS = 20_000
 _LARGEST_FAILURE = 4 * _LONGEST_WORDS
 # What to do about a parameter that a server refuses, by its name.
@@ -110,52 +111,36 @@ class Endpoint:
     certificates are what the environment says (HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE).
 
     Nothing that a server says makes it go elsewhere or unpack anything: no redirect is followed, no
-    compressed answer is read, and one beyond `largest` bytes is not read to its end,
-    nor is a failed one beyond some ten thousand. The status of a failed one counts, however its words come.
+    compressed answer is read, and no long one to its end. The status counts, however its words come.
 
     Args:
-        user: the class that posts, for messages.
-        model: the model's name.
-        base_url: the server; None reads OPENAI_BASE_URL, else means OpenAI's own. User and password in it
-            are sent as HTTP has it ("Basic"), in place of the key.
-        api_key: the key; None reads OPENAI_API_KEY. A server given by `base_url` may need none.
-        body: what every request holds; a server may repeat keys in it, too.
-        largest: bytes of an answer, at most.
-        asked: False where a missing package or key is no error before something is posted.
+        served: says which model is where, with which key. User and password in an address are sent as HTTP
+            has it ("Basic"), in place of the key.
 
     Raises:
         ConfigError: the aiohttp package or the key is missing, or the address or key cannot be used.
     """
 
-    def __init__(
-        self,
-        user: str,
-        *,
-        model: str,
-        base_url: str | None,
-        api_key: SecretStr | None,
-        body: Mapping[str, Any] | None = None,
-        largest: int,
-        asked: bool = True,
-    ) -> None:
+    def __init__(self, served: "Served") -> None:
         # Keys stand in no variable of their own here: a traceback may come with the values of all of them.
-        key = SecretStr(
-            ((api_key.get_secret_value() if api_key else "") or os.environ.get(_KEY) or "").strip()
-        )
-        base_url = (base_url or os.environ.get(_URL) or "").strip()
-        if not model:
+        user, given = type(served).__name__, cast("SecretStr | None", served.api_key)
+        key = SecretStr(((given.get_secret_value() if given else "") or os.environ.get(_KEY) or "").strip())
+        base_url = (served.base_url or os.environ.get(_URL) or "").strip()
+        if not served.model:
             raise ConfigError(f"{user} needs the name of a model")
         self._lacks = _lacking(user, has_key=bool(key or base_url))
-        if asked and self._lacks is not None:
+        if served.asked and self._lacks is not None:
             raise ConfigError(self._lacks)
         if not (key.get_secret_value().isascii() and key.get_secret_value().isprintable()):
             raise ConfigError(f"{user}: the key holds characters that no HTTP header can carry")
         self._address = Address.of(base_url or _DEFAULT_URL, user)
-        self.model = model
+        self.model = served.model
         self.url = self._address.url
-        self._largest = largest
+        self._largest = served.largest
         self._key = key if key else SecretStr(_NO_KEY)
-        self._secrets = (*filter(None, [key.get_secret_value()]), *self._address.secrets, *secrets_in(body))
+        # a server may repeat keys that stand in what every request holds, too
+        beside = secrets_in(getattr(served, "extra_body", None))
+        self._secrets = (*filter(None, [key.get_secret_value()]), *self._address.secrets, *beside)
         self._in_bytes = tuple(each.encode() for each in self._secrets if len(each) >= SHORTEST)
         self._sessions = PerLoop(self._opened)
 
@@ -180,8 +165,7 @@ class Endpoint:
             failure = self._failure(error)
         else:
             return self._object(content)
-        # Raised outside the handlers, so that no error of the client hangs on it: they and the variables of
-        # their frames hold the request, and with it the key.
+        # Outside the handlers, so that no error of the client hangs on it: their frames hold the key.
         raise failure
 
     async def aclose(self) -> None:
@@ -233,8 +217,10 @@ class Endpoint:
         most = self._largest if is_answered else _LARGEST_FAILURE
         content = bytearray()
         try:
-            while len(content) <= most and (part := await answer.content.readany()):
+            async for part in answer.content.iter_any():
                 content += part
+                if len(content) > most:
+                    break
         except aiohttp.ClientError:
             if is_answered:
                 raise
@@ -294,9 +280,8 @@ class Endpoint:
                 f"{self.url} shows a certificate that is not trusted here ({self._quoted(str(untrusted))}): "
                 "name a file of those who vouch for it in SSL_CERT_FILE, if it is what it should be"
             )
-        is_lost = not isinstance(error, aiohttp.ClientConnectorError)
-        what = "lost the connection to" if is_lost else "no connection to"
-        return TransientModelError(f"{what} {self.url}: {self._quoted(cause)}")
+        what = "no" if isinstance(error, aiohttp.ClientConnectorError) else "lost the"
+        return TransientModelError(f"{what} connection to {self.url}: {self._quoted(cause)}")
 
     def _status_error(self, status: int, headers: Mapping[str, str], content: bytes) -> ModelError:
         if 300 <= status < 400:
@@ -347,9 +332,9 @@ def encodable(text: str) -> str:
 
 def _lacking(user: str, *, has_key: bool) -> str | None:
     """What is missing for anything to be asked, and where it comes from; None when nothing is."""
-    missing = next((name for name in ("aiohttp", "certifi") if find_spec(name) is None), None)
-    if missing is not None:
-        return f"{user} needs the {missing} package: pip install 'ragmetrics[openai]'"
+    for name in ("aiohttp", "certifi"):
+        if find_spec(name) is None:
+            return f"{user} needs the {name} package: pip install 'ragmetrics[openai]'"
     if has_key:
         return None
     return (
