@@ -141,7 +141,7 @@ class Endpoint:
         # a server may repeat keys that stand in what every request holds, too
         beside = secrets_in(getattr(served, "extra_body", None))
         self._secrets = (*filter(None, [key.get_secret_value()]), *self._address.secrets, *beside)
-        self._in_bytes = tuple(each.encode() for each in self._secrets if len(each) >= SHORTEST)
+        self._in_bytes = tuple(key.encode() for key in self._secrets if len(key) >= SHORTEST)
         self._sessions = PerLoop(self._opened)
 
     async def post(self, path: str, body: Mapping[str, object]) -> Mapping[str, Any]:
@@ -237,7 +237,7 @@ class Endpoint:
     def _object(self, content: bytes) -> Mapping[str, Any]:
         """The JSON object of a successful answer."""
         try:
-            found: Json = json.loads(content)
+            answer: Json = json.loads(content)
         except (ValueError, RecursionError):
             said = self._quoted(content.decode("utf-8", "replace"))
             if content.lstrip()[:1] == b"{":
@@ -248,14 +248,14 @@ class Endpoint:
                 f"{self.url} did not answer with JSON but with {said or 'nothing'}: "
                 "is this the base URL of an OpenAI-compatible server? It usually ends in /v1"
             ) from None
-        if not isinstance(found, dict):
-            raise ModelError(f"{self.url} answered with JSON that is no object: {self._quoted(str(found))}")
-        if found.get("error"):
+        if not isinstance(answer, dict):
+            raise ModelError(f"{self.url} answered with JSON that is no object: {self._quoted(str(answer))}")
+        if answer.get("error"):
             # Some routers report the failure of the server behind them in an answer with status 200.
             raise TransientModelError(
-                f"{self.url} reported an error: {self._quoted(_message(found['error']))}"
+                f"{self.url} reported an error: {self._quoted(_message(answer['error']))}"
             )
-        return found
+        return answer
 
     def _failure(self, error: Exception) -> ModelError:
         """The error of ours that fits; nothing of the client's error is kept but words without the key."""
@@ -271,10 +271,10 @@ class Endpoint:
             return ModelRefused(
                 f"{self.url} cannot be asked: {type(error).__name__}: {self._quoted(str(error))}"
             )
-        if any(isinstance(each, TimeoutError) for each in chain):  # only connecting has a time limit here
+        if any(isinstance(link, TimeoutError) for link in chain):  # only connecting has a time limit here
             return ModelTimeout(f"no connection to {self.url} within {_CONNECT_SECONDS:g} s")
         # the innermost: aiohttp's own is one, too, and says less
-        untrusted = next((each for each in chain[::-1] if isinstance(each, SSLCertVerificationError)), None)
+        untrusted = next((link for link in chain[::-1] if isinstance(link, SSLCertVerificationError)), None)
         if untrusted is not None:
             return AccessRefused(
                 f"{self.url} shows a certificate that is not trusted here ({self._quoted(str(untrusted))}): "
@@ -389,8 +389,8 @@ def _body(content: bytes) -> object:
 def _detail(body: object, name: str) -> str:
     """A short fact in an error body, in "error" or beside it; "" for none."""
     inner = body.get("error", body) if is_mapping(body) else None
-    found = inner.get(name) if is_mapping(inner) else None
-    return found if isinstance(found, str) else ""
+    fact = inner.get(name) if is_mapping(inner) else None
+    return fact if isinstance(fact, str) else ""
 
 
 def _message(body: object) -> str:

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from ragmetrics_core.errors import ModelRefused, TransientModelError
-from ragmetrics_core.journal import Journal, call_address, encode_reply
+from ragmetrics_core.journal import Journal
 from ragmetrics_core.models import Line
-from ragmetrics_core.protocol import Completion
 from tests.models import waits
 from tests.models.slow_model import Slow, request, settle, texts
 from tests.models.waits import SlowJudge, line, run
@@ -82,23 +81,6 @@ def test_when_the_one_who_asks_is_cancelled_another_asks(ask: Ask):
         model.answer()
         assert plain(await second) == plain(await third)
         assert len(model.asked) == 2
-
-    asyncio.run(run())
-
-
-@pytest.mark.parametrize("ask", CALLS)
-def test_cancelling_one_who_waits_leaves_the_others_alone(ask: Ask):
-    async def run() -> None:
-        model = Slow()
-        cached = line(model, journal=Journal())
-        first, second, third = (asyncio.ensure_future(ask(cached)) for _ in range(3))
-        await settle()
-        second.cancel()
-        await settle()
-        model.answer()
-        assert plain(await first) == plain(await third)
-        assert second.cancelled()
-        assert len(model.asked) == 1
 
     asyncio.run(run())
 
@@ -177,22 +159,6 @@ def test_an_unstable_model_is_never_stored(ask: Ask):
     assert (len(model.asked), len(journal), cached.meter.tally.cached) == (2, 0, 0)
 
 
-def test_what_is_stored_under_an_unstable_models_name_is_not_its_answer():
-    # it may be from another lambda of an earlier run
-    journal = Journal()
-    body = encode_reply(Completion("another's"))
-    journal.put(call_address("slow", "a", "0"), body, identity="slow")
-
-    async def run() -> Any:
-        model = Slow(cacheable=False)
-        task = asyncio.ensure_future(line(model, journal=journal).agenerate(request()))
-        await settle()
-        model.answer()
-        return await task
-
-    assert texts(asyncio.run(run())) == ["a0 of call 1"]
-
-
 def test_overlapping_draws_in_flight_are_asked_once():
     async def run() -> None:
         model = Slow(cacheable=False)
@@ -242,20 +208,5 @@ def test_texts_that_another_call_embeds_are_waited_for():
         model.answer()
         assert (await one).tolist() == [[1, 1], [2, 1]]
         assert (await other).tolist() == [[2, 1], [3, 1]]
-
-    asyncio.run(run())
-
-
-def test_what_was_shared_is_counted():
-    async def run() -> None:
-        model = Slow()
-        cached = line(model, journal=Journal())
-        one = asyncio.ensure_future(cached.aembed(["a", "b"]))
-        other = asyncio.ensure_future(cached.aembed(["b", "a", "b"]))
-        await settle()
-        model.answer()
-        await asyncio.gather(one, other)
-        # two different texts that the other call embedded
-        assert (cached.meter.tally.shared, cached.meter.tally.cached) == (2, 0)
 
     asyncio.run(run())
