@@ -22,7 +22,7 @@ from ragmetrics_core.models._batched import Vectors, in_rows
 from ragmetrics_core.models._cascade import Decider, decider_of
 from ragmetrics_core.models._foreign_errors import model_error
 from ragmetrics_core.models._meter import Meter
-from ragmetrics_core.models._pace import Allowance, Asked, Pace, Turns
+from ragmetrics_core.models._pace import Allowance, Pace, Turns
 from ragmetrics_core.models._per_loop import PerLoop
 from ragmetrics_core.models._redactor import Redactor, same_error
 from ragmetrics_core.models._traffic import Traffic
@@ -31,6 +31,9 @@ from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer
 
 __all__ = ["Line"]
+
+# What a model is asked: a judge gets a request, an embedder texts, a scorer pairs of texts.
+Asked = Generate[Any] | Sequence[str] | Sequence[tuple[str, ...]]
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -130,6 +133,8 @@ class Line(Wrapper):
 
         def asking(draws: Sequence[int]) -> Asked:
             """The request for the first of these draws and those that follow on it."""
+            if len(draws) == request.draws:
+                return request
             run = [draw for number, draw in enumerate(draws) if draw == draws[0] + number]
             return request._replace(draw=run[0], draws=len(run))
 
@@ -219,6 +224,7 @@ class Line(Wrapper):
         flights, loop = self._flights(), asyncio.get_running_loop()
         for address in addresses:
             flights[address] = loop.create_future()
+        request = asked if isinstance(asked, Generate) else None
         pace, traffic, gate = self._pace, self.traffic, self.turns
         timeout = None if self._answers_at_once else traffic.timeout
         answers: Sequence[T] = ()
@@ -226,7 +232,7 @@ class Line(Wrapper):
         spent = 0.0
         try:
             for attempt in count(1):
-                tokens = await pace.allowance.turn(asked) if pace.allowance else 0.0
+                tokens = await pace.allowance.turn(request) if pace.allowance and request else 0.0
                 await gate.turn()
                 slowdowns, begun = pace.slowdowns, loop.time()
                 given: Sequence[Any] = ()
@@ -250,8 +256,8 @@ class Line(Wrapper):
                         gate.hold(failure.retry_after)
                 finally:
                     gate.leave()
-                    if is_counted and isinstance(asked, Generate):
-                        self.meter.end(asked, given)
+                    if is_counted and request:
+                        self.meter.end(request, given)
                 # out of the handler: what is raised here must not carry what was taken out
                 may_pass = isinstance(failure, TransientModelError) and attempt < traffic.attempts
                 delay = _delay(failure, attempt, traffic) if may_pass else 0.0
@@ -263,7 +269,7 @@ class Line(Wrapper):
                 self.meter.tally.retried += 1
             pace.succeeded(slowdowns)
             pace.refusals_left = _REFUSALS_IN_A_ROW
-            if pace.allowance and isinstance(asked, Generate):
+            if pace.allowance and request:
                 pace.allowance.settle(tokens, given)
             if self._kept is not None:
                 for address, answer in zip(addresses, answers, strict=False):

@@ -7,17 +7,14 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ragmetrics_core.models._meter import CHARACTERS_PER_TOKEN
 from ragmetrics_core.models._per_loop import PerLoop
 from ragmetrics_core.protocol import Completion, Generate
 
-__all__ = ["Allowance", "Asked", "Pace", "Turns"]
-
-# What a model is asked: a judge gets a request, an embedder texts, a scorer pairs of texts.
-Asked = Generate[Any] | Sequence[str] | Sequence[tuple[str, ...]]
+__all__ = ["Allowance", "Pace", "Turns"]
 
 # A server may name the hour at which a quota is renewed. A run should fail then, not stand still.
 _LONGEST_HOLD = 60.0
-_CHARACTERS_PER_TOKEN = 4
 # How much of the mean the newest call is.
 _NEWEST = 0.1
 # Tokens that were taken too much come back while somebody waits for them.
@@ -55,10 +52,10 @@ class Allowance:
         # Whoever comes when others wait, waits behind them; the first of them tries again and again.
         self._first = PerLoop(asyncio.Lock)
 
-    async def turn(self, asked: Asked) -> float:
+    async def turn(self, request: Generate[Any]) -> float:
         """Wait until the call may be made; gives the tokens that were taken for it."""
         async with self._first():
-            estimate = self._estimate(asked)
+            estimate = self._estimate(request)
             while seconds := self._take(estimate):
                 await asyncio.sleep(min(seconds, _LONGEST_NAP))
         return estimate
@@ -86,11 +83,9 @@ class Allowance:
                     bucket.level -= amount
             return missing
 
-    def _estimate(self, asked: Asked) -> float:
-        if isinstance(asked, Generate):
-            characters = sum(len(message.content) for message in asked.messages)
-            return characters / _CHARACTERS_PER_TOKEN + self._completion * asked.draws
-        return sum(len("".join(texts)) for texts in asked) / _CHARACTERS_PER_TOKEN
+    def _estimate(self, request: Generate[Any]) -> float:
+        characters = sum(len(message.content) for message in request.messages)
+        return characters / CHARACTERS_PER_TOKEN + self._completion * request.draws
 
 
 class _Bucket:

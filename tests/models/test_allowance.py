@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ragmetrics_core.models import Line
 from ragmetrics_core.models._pace import Allowance, Pace
 from ragmetrics_core.protocol import Usage
-from tests.models.waits import SlowEmbedder, SlowJudge, line, now, request, run
+from tests.models.waits import SlowJudge, line, now, request, run
 
 # The prompt around the answer, in characters; 4 of them are counted as a token.
 FRAME = sum(len(message.content) for message in request("").messages)
@@ -167,32 +167,6 @@ def test_the_allowance_outlives_an_event_loop():
     run(model.agenerate(request()))
 
     assert judge.begun == pytest.approx([0, 0.75])
-
-
-def test_a_clock_that_steps_back_neither_gives_nor_takes():
-    times = iter([100.0, 40.0])
-    judge = SlowJudge(seconds=0.0)
-    model = of_clock(judge, lambda: next(times, 40.0 + now()))
-
-    async def scene() -> None:
-        await model.agenerate(request())
-        await model.agenerate(request())
-
-    run(scene())
-
-    assert judge.begun == pytest.approx([0, 1])
-
-
-def test_texts_to_embed_are_counted_too():
-    embedder = SlowEmbedder(seconds=0.0)
-    model = line(embedder, tokens_per_minute=60_000)
-
-    async def scene() -> float:
-        for _ in range(3):
-            await model.aembed(["x" * 2000, "y" * 2000])
-        return now()
-
-    assert run(scene()) == pytest.approx(2 * 1000 / 983.35)
 
 
 @given(

@@ -126,18 +126,3 @@ def test_time_in_a_queue_is_not_taken_from_the_budget():
     assert [
         at for at, answer in zip(judge.begun, judge.answers, strict=True) if answer == "0"
     ] == pytest.approx([0, 100, 110])
-
-
-def test_a_cancelled_caller_is_gone_at_once_between_attempts():
-    judge = SlowJudge(seconds=0.0, failures=[ModelOverloaded("busy", retry_after=100.0)])
-
-    async def scene() -> float:
-        task = asyncio.create_task(line(judge, attempts=4).agenerate(request()))
-        await asyncio.sleep(50)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        return now()
-
-    assert run(scene()) == 50
-    assert len(judge.begun) == 1

@@ -165,10 +165,6 @@ def test_token_matching_is_the_mean_of_each_tokens_best_cosine(encoder):
     assert rating == pytest.approx(cosines.max(dim=1).values.mean().item(), abs=1e-6)
 
 
-def test_a_text_is_found_fully_in_itself(encoder):
-    assert rate(TokenMatchScorer(model=encoder), [(PAIRS[1][0], PAIRS[1][0])]) == [pytest.approx(1.0)]
-
-
 def test_another_layer_has_other_numbers_and_a_missing_one_is_refused(encoder):
     first, last = (rate(TokenMatchScorer(model=encoder, layer=layer)) for layer in (1, None))
     assert first != pytest.approx(last)

@@ -5,7 +5,6 @@ import functools
 import gc
 import operator
 import weakref
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -106,23 +105,6 @@ def test_batches_go_by_the_line_as_single_calls_do():
 
     assert [result.tolist() for result in results] == [[[1, 1], [1, 1]]] * 12
     assert len(embedder.asked) == 4
-
-
-def test_a_scorer_goes_by_the_same_line():
-    class Scorer:
-        identity = "lengths"
-        asked = 0
-
-        async def arate(self, pairs):
-            self.asked += 1
-            if self.asked == 1:
-                raise TransientModelError("lost")
-            return [float(len(left) + len(right)) for left, right in pairs]
-
-    async def scene() -> Sequence[float]:
-        return await line(Scorer(), attempts=2).arate([("ab", "c"), ("", "d")])
-
-    assert run(scene()) == [3.0, 1.0]
 
 
 def test_a_line_that_several_runs_are_handed_keeps_its_pace_for_all_of_them():

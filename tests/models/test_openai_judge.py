@@ -121,20 +121,6 @@ def test_several_draws_are_one_call_whose_usage_is_counted_once():
     assert [each.usage for each in found] == [Usage(7, 6), None, None]
 
 
-def test_a_server_that_refuses_several_draws_is_asked_for_one_at_a_time_from_then_on():
-    def answer(seen: Any) -> Answer:
-        return (
-            Answer(status=400, body={"error": {"message": "n too large"}}) if "n" in seen.body else chat("a")
-        )
-
-    with OpenAIServer(answer) as server:
-        judge = OpenAIJudge("m", base_url=server.base_url)
-        first, second = ask(judge, request(draws=3)), ask(judge, request(draws=2))
-
-    assert [len(first), len(second)] == [1, 1]
-    assert ["n" in seen.body for seen in server.seen] == [True, False, False]
-
-
 def sent_form(seen: Any) -> str | None:
     """What a request that came in holds the reply to."""
     held_to: str | None = seen.body.get("response_format", {}).get("type")

@@ -120,28 +120,6 @@ def test_when_all_are_cancelled_nothing_is_left(ask: Ask):
 
 
 @pytest.mark.parametrize("ask", CALLS)
-def test_a_loop_that_was_stopped_in_a_call_does_not_hold_up_the_next(ask: Ask):
-    model = Slow()
-    cached = line(model, journal=Journal())
-    stopped = asyncio.new_event_loop()
-    task = stopped.create_task(ask(cached))
-    stopped.run_until_complete(asyncio.wait([task], timeout=0))
-
-    async def run() -> Any:
-        model.waiting.clear()
-        again = asyncio.ensure_future(ask(cached))
-        await settle()
-        model.answer()
-        return await again
-
-    asyncio.run(run())
-    task.cancel()
-    stopped.run_until_complete(asyncio.wait([task]))
-    stopped.close()
-    assert len(model.asked) == 2
-
-
-@pytest.mark.parametrize("ask", CALLS)
 def test_an_unstable_model_is_never_stored(ask: Ask):
     model = Slow(cacheable=False)
     journal = Journal()
