@@ -5,7 +5,6 @@ import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import count
 from typing import Any, TypeVar, cast
 
 from ragmetrics_core._branches import own_task
@@ -229,13 +228,15 @@ class Line(Wrapper):
         timeout = None if self._answers_at_once else traffic.timeout
         answers: Sequence[T] = ()
         ended: Exception | None = None
-        spent = 0.0
+        attempt, spent = 0, 0.0
         try:
-            for attempt in count(1):
+            while True:
+                attempt += 1
                 tokens = await pace.allowance.turn(request) if pace.allowance and request else 0.0
                 await gate.turn()
                 slowdowns, begun = pace.slowdowns, loop.time()
                 given: Sequence[Any] = ()
+                failure: BaseException | None = None
                 is_counted = False
                 limit = asyncio.timeout(timeout)
                 try:
@@ -245,7 +246,6 @@ class Line(Wrapper):
                     async with limit:
                         given = await call(asked)
                     answers = kind.checked(given, len(addresses), self.identity, self._redactor)
-                    break
                 except (asyncio.CancelledError, GeneratorExit):
                     raise
                 except BaseException as error:  # the boundary to foreign code: a model may raise anything
@@ -258,6 +258,15 @@ class Line(Wrapper):
                     gate.leave()
                     if is_counted and request:
                         self.meter.end(request, given)
+                if failure is None:
+                    pace.succeeded(slowdowns)
+                    pace.refusals_left = _REFUSALS_IN_A_ROW
+                    if pace.allowance and request:
+                        pace.allowance.settle(tokens, given)
+                    if self._kept is not None:
+                        for address, answer in zip(addresses, answers, strict=False):
+                            self._kept.put(address, kind.encode(answer), identity=self.identity)
+                    return answers
                 # out of the handler: what is raised here must not carry what was taken out
                 may_pass = isinstance(failure, TransientModelError) and attempt < traffic.attempts
                 delay = _delay(failure, attempt, traffic) if may_pass else 0.0
@@ -267,14 +276,6 @@ class Line(Wrapper):
                     raise _counted(failure, attempt)
                 await asyncio.sleep(delay)
                 self.meter.tally.retried += 1
-            pace.succeeded(slowdowns)
-            pace.refusals_left = _REFUSALS_IN_A_ROW
-            if pace.allowance and request:
-                pace.allowance.settle(tokens, given)
-            if self._kept is not None:
-                for address, answer in zip(addresses, answers, strict=False):
-                    self._kept.put(address, kind.encode(answer), identity=self.identity)
-            return answers
         except Exception as error:
             ended = error
             raise

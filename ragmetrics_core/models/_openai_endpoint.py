@@ -265,7 +265,7 @@ class Endpoint:
             error.__cause__ = error.__context__ = error.__traceback__ = None
             return error
         chain = tuple(_chain(error))
-        cause = next(filter(None, map(_words, reversed(chain))), type(chain[-1]).__name__)
+        cause = next((words for link in chain[::-1] if (words := _words(link))), type(chain[-1]).__name__)
         if not isinstance(error, aiohttp.ClientError | OSError) or isinstance(error, aiohttp.InvalidURL):
             # no package for this kind of proxy, or a setting that no request can carry
             return ModelRefused(
@@ -375,7 +375,7 @@ def _words(error: BaseException) -> str:
     """What an error says; without the status 400 that aiohttp gives to what it cannot read."""
     from aiohttp.http import HttpProcessingError
 
-    return error.message if isinstance(error, HttpProcessingError) else str(error)
+    return str(error.message if isinstance(error, HttpProcessingError) else error)
 
 
 def _body(content: bytes) -> object:

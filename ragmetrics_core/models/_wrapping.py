@@ -62,7 +62,8 @@ class CallableJudge:
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """Call the function once."""
         text = "\n\n".join(message.content for message in request.messages)
-        reply = self.function(text) if self.is_asynchronous else await asyncio.to_thread(self.function, text)
+        function = self.function
+        reply: object = function(text) if self.is_asynchronous else await asyncio.to_thread(function, text)
         if inspect.isawaitable(reply):
             reply = await reply
         if not isinstance(reply, str):

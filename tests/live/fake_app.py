@@ -1,7 +1,7 @@
 """A small application with a small adapter: what the shared suite is tried on, and how an adapter looks."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from itertools import count
 from typing import Any
@@ -81,7 +81,7 @@ class FakeApp:
         self._ids = count()
 
     @contextmanager
-    def answering(self, question: str) -> Iterator[list[str]]:
+    def answering(self, question: str) -> Generator[list[str]]:
         """A run of the application; what it answers is added piece by piece."""
         run, told = self._begin(question), list[str]()
         try:
