@@ -4,7 +4,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.models._wrapper import PromptChecker, Wrapper, unwrapped
@@ -63,10 +63,10 @@ class CallableJudge:
         """Call the function once."""
         text = "\n\n".join(message.content for message in request.messages)
         function = self.function
-        reply: object = function(text) if self.is_asynchronous else await asyncio.to_thread(function, text)
+        reply = function(text) if self.is_asynchronous else await asyncio.to_thread(function, text)
         if inspect.isawaitable(reply):
             reply = await reply
-        if not isinstance(reply, str):
+        if not isinstance(cast("object", reply), str):
             raise ModelError(f"the judge {self.identity} returned {type(reply).__name__}, not text")
         return [Completion(text=reply)]
 
