@@ -22,7 +22,6 @@ from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.models._cascade import Decider, decider_of
 from ragmetrics_core.models._line import Line
 from ragmetrics_core.models._meter import Tally
-from ragmetrics_core.models._pace import Turns
 from ragmetrics_core.prompts import Prompt, digest_of
 from ragmetrics_core.protocol import Compare, Completion, Embedder, Generate, Judge, Rate, Scorer
 from ragmetrics_core.records import CompareStep, Correction, RateStep
@@ -92,7 +91,7 @@ class Calls:
         counts: what their lines have counted so far.
         ends_when_refused: raise `AccessRefused` when a model refuses every call, instead of `StepFailed`.
         form_attempts: how often a reply is asked for, in all, until it is of the form.
-        lines: those whose calls say whether another sample can begin.
+        lines: the judges'; the calls of the first say whether another sample can begin.
     """
 
     models: Models
@@ -113,7 +112,7 @@ class Calls:
         """
         await asyncio.sleep(0)
         if self.lines:
-            await Turns.room(*[line.turns for line in self.lines])
+            await self.lines[0].turns.room()
 
 
 def _failed(about: str, error: Exception) -> StepFailed:

@@ -153,7 +153,7 @@ def translated(capture: Capture) -> Sample:
             component="note_contexts",
         )
         labels["found_contexts"] = "note_contexts"
-    was_searched = sample.contexts is not None and any(each.name != "shown" for each in sample.stages or ())
+    was_searched = sample.contexts is not None and any(stage.name != "shown" for stage in sample.stages or ())
     if capture.needs_contexts and not sample.contexts and not was_searched:
         raise Skip("no_contexts")
     return sample.model_copy(update={"id": capture.id, "labels": labels})

@@ -100,9 +100,9 @@ class Collector:
             self._roots.move_to_end(root.id)
             while len(self._roots) > self._max_open or self._is_over(next(iter(self._roots.values())), root):
                 evicted.append(self._remove(next(iter(self._roots.values()))))
-        for each in evicted:
+        for root in evicted:
             if self._on_evicted is not None:
-                self._on_evicted(each)
+                self._on_evicted(root)
         return node
 
     def get(self, id: Hashable) -> Node | None:

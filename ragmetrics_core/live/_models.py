@@ -1,7 +1,6 @@
 """The models of a live scorer: made on its own loop where asked for, and guarded."""
 
 import asyncio
-import inspect
 import threading
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
@@ -115,7 +114,7 @@ def at_home(
     requests fail, and those of the application with them. Who waits on this loop holds the judge up.
     """
     made, home = None if judge is None else as_judge(judge), running_loop()
-    if home is None or not isinstance(made, CallableJudge) or not _is_asynchronous(made.function):
+    if home is None or not isinstance(made, CallableJudge) or not made.is_asynchronous:
         return made, None
     function, identity = made.function, made.identity
 
@@ -134,8 +133,3 @@ def at_home(
         return await asyncio.wrap_future(answer)
 
     return replace(made, function=asked), home
-
-
-def _is_asynchronous(function: Callable[..., Any]) -> bool:
-    call = getattr(function, "__call__", None)  # noqa: B004  an object with an asynchronous __call__
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)

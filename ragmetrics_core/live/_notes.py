@@ -56,7 +56,7 @@ class _Pending:
     def take(self, taker: object) -> bool:
         """Whether this taker gets it: once."""
         with self._lock:
-            if any(each() is taker for each in self.taken):
+            if any(known() is taker for known in self.taken):
                 return False
             self.taken.append(ref(taker))
             return True

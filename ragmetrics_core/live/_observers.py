@@ -6,7 +6,7 @@ from typing import Literal
 
 from ragmetrics_core.live._capture import Capture, LiveResult
 from ragmetrics_core.live._evaluation import LiveEvaluation
-from ragmetrics_core.live._kept_captures import KeptCaptures
+from ragmetrics_core.live._kept_captures import KeptCaptures, Left
 from ragmetrics_core.live._log import described, discreet, one_line, traced
 from ragmetrics_core.live._missing_fields import MissingFields
 from ragmetrics_core.live._opentelemetry_sink import OpenTelemetrySink, current_span_context
@@ -73,10 +73,12 @@ class Observers:
         """What was captured, scored and skipped, and what went wrong."""
         return self.counts.shown(pending=pending, lacking=self.missing.shown())
 
-    def note_span(self, capture: Capture) -> None:
-        """Keep the host's current span for a sink that links results to it."""
+    def captured(self, capture: Capture) -> Capture:
+        """Count a capture, which keeps the host's current span for a sink that links results to it."""
         if self._wants_span and (context := current_span_context()) is not None:
             capture.data.setdefault("span_context", context)
+        self.counts.add("captured")
+        return capture
 
     def keep(self, sample: Sample) -> None:
         """Write a sample that waits for its scores, where there is a folder."""
@@ -93,6 +95,14 @@ class Observers:
         """Note that a sample waits no more."""
         if self.kept is not None:
             self._guarded(self.kept, self.kept.done, sample_id)
+
+    def left(self) -> list[Left]:
+        """Take what earlier processes captured and did not score, where there is a folder."""
+        try:
+            return [] if self.kept is None else self.kept.take_over(frozenset(self._evaluation.names))
+        except Exception as error:  # the boundary to the disk
+            self.tell("captures of earlier processes cannot be read", error)
+            return []
 
     def hear(self, result: LiveResult) -> None:
         """Take a result."""

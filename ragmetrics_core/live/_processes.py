@@ -32,9 +32,9 @@ _EXITING: WeakSet[Exiting] = WeakSet()
 _INHERITED: list[object] = []
 
 
-def renew_in_child(each: Forkable) -> None:
+def renew_in_child(forkable: Forkable) -> None:
     """Call the object's `after_fork` in every forked child, as long as the object lives."""
-    _FORKABLE.add(each)
+    _FORKABLE.add(forkable)
 
 
 def leave_to_parent(*inherited: object) -> None:
@@ -42,12 +42,12 @@ def leave_to_parent(*inherited: object) -> None:
     _INHERITED.extend(inherited)
 
 
-def finish_at_exit(each: Exiting) -> None:
+def finish_at_exit(exiting: Exiting) -> None:
     """Call the object's `at_exit` when the interpreter ends, if the object lives that long.
 
     A child that was forked before that has nothing to finish for it.
     """
-    _EXITING.add(each)
+    _EXITING.add(exiting)
     _finish_at_exit()
 
 
@@ -66,14 +66,14 @@ def _finish_at_exit() -> None:
 
 
 def _finish() -> None:
-    for each in list(_EXITING):
-        each.at_exit()
+    for exiting in list(_EXITING):
+        exiting.at_exit()
 
 
 def _renew() -> None:
     _EXITING.clear()
-    for each in list(_FORKABLE):
-        each.after_fork()
+    for forkable in list(_FORKABLE):
+        forkable.after_fork()
 
 
 if hasattr(os, "register_at_fork"):

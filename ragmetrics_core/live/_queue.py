@@ -1,16 +1,20 @@
 """The captures that wait and those that are worked on: bounded, and waited for."""
 
 import asyncio
+import random
 import threading
+import time
 from collections import deque
 from collections.abc import Iterable
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
+from typing import Any
 
-from ragmetrics_core.live._capture import Capture
+from ragmetrics_core.live._capture import Capture, SkipReason
 from ragmetrics_core.live._settings import LiveSettings
 from ragmetrics_core.samples import Sample
 
-__all__ = ["Queue", "Ticket"]
+__all__ = ["Queue", "Ticket", "done_by", "seconds_left"]
 
 
 @dataclass(slots=True, eq=False)
@@ -32,12 +36,19 @@ class Queue:
     """Takes captures from any thread, gives them to one.
 
     Args:
-        settings: how many captures may wait, how many may be worked on at a time, and which one goes when
-            one more comes.
+        settings: which captures are taken, how many may wait, how many may be worked on at a time, and which
+            one goes when one more comes.
+        pauses: how often it was told to pause and not yet to go on.
+
+    Attributes:
+        is_closed: whether it takes nothing any more.
     """
 
-    def __init__(self, settings: LiveSettings) -> None:
+    def __init__(self, settings: LiveSettings, pauses: int = 0) -> None:
         self._settings = settings
+        self._chance = random.Random(settings.seed)
+        self.pauses = pauses
+        self.is_closed = False
         # With a lock that may be taken twice: a collected generator may end its run, and come here, while
         # this thread is in here already.
         self._changed = threading.Condition()
@@ -49,6 +60,20 @@ class Queue:
     def __len__(self) -> int:
         """How many wait or are worked on."""
         return len(self._open)
+
+    def pause(self, times: int = 1) -> None:
+        """Take nothing until that was said as often with -1."""
+        with self._changed:
+            self.pauses = max(0, self.pauses + times)
+
+    def refusal(self) -> SkipReason | None:
+        """Why the next capture is not taken, if it is not."""
+        if self.is_closed:
+            return "closed"
+        if self.pauses:
+            return "paused"
+        rate = self._settings.sample_rate
+        return "not_sampled" if rate < 1 and self._chance.random() >= rate else None
 
     def put(self, ticket: Ticket) -> Ticket | None:
         """Take one that waits for its turn; gives the one that goes, which may be this one."""
@@ -111,3 +136,14 @@ class Queue:
         with self._changed:
             here = set(self._open)
             return self._changed.wait_for(lambda: here.isdisjoint(self._open), timeout)
+
+
+def seconds_left(until: float | None) -> float | None:
+    """Seconds until a time of the clock that never jumps; None for no limit."""
+    return None if until is None else max(0.0, until - time.monotonic())
+
+
+def done_by(future: Future[Any], until: float | None) -> bool:
+    """Whether something is done by then; waits for it."""
+    wait([future], timeout=seconds_left(until))
+    return future.done()

@@ -2,11 +2,10 @@
 
 import asyncio
 import logging
-import random
 import threading
 import time
 from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from types import MappingProxyType
 from typing import Any, TypeVar, Unpack
@@ -21,7 +20,7 @@ from ragmetrics_core.live._evaluation import LiveEvaluation
 from ragmetrics_core.live._models import at_home, chosen, running_loop
 from ragmetrics_core.live._observers import Observers
 from ragmetrics_core.live._processes import finish_at_exit, leave_to_parent, renew_in_child
-from ragmetrics_core.live._queue import Queue, Ticket
+from ragmetrics_core.live._queue import Queue, Ticket, done_by, seconds_left
 from ragmetrics_core.live._settings import LIVE_DEFAULTS, LiveArgs, LiveSettings
 from ragmetrics_core.live._verbs import LiveFace
 from ragmetrics_core.metrics import Metric
@@ -108,18 +107,16 @@ class LiveScorer(LiveFace):
         }
         self.evaluation = LiveEvaluation(metrics, settings, models)
         self.observers = Observers(self.evaluation, settings, ways)
-        self._pauses = 0
-        self._begin()
+        self._begin(pauses=0)
         renew_in_child(self)
 
-    def _begin(self) -> None:
-        self.queue = Queue(self._settings)
-        self._chance = random.Random(self._settings.seed)
+    def _begin(self, pauses: int) -> None:
+        self.queue = Queue(self._settings, pauses)
         # A collected generator may end its run, and come here, while this thread is in here already.
         self._lock = threading.RLock()
         self._background: Background | None = None
         self._caught_up: Future[int] | None = None
-        self._is_woken = self._is_closed = False
+        self._is_woken = False
 
     def after_fork(self) -> None:
         """Begin anew in a forked child; what was pending is the parent's.
@@ -132,7 +129,7 @@ class LiveScorer(LiveFace):
             self._finalizer.detach()
         self.evaluation.renew()
         self.observers.renew()
-        self._begin()
+        self._begin(self.queue.pauses)
 
     @property
     def live(self) -> "LiveScorer":
@@ -144,8 +141,6 @@ class LiveScorer(LiveFace):
         """What is measured; a `Gate` takes them."""
         return self.evaluation.metrics
 
-    # Taking captures
-
     def submit(self, capture: Capture) -> bool:
         """Take a capture; from any thread or loop. It never raises and, in the background mode, never waits.
 
@@ -154,7 +149,7 @@ class LiveScorer(LiveFace):
         try:
             if is_judging():
                 return False
-            if (refusal := self._refusal()) is not None:
+            if (refusal := self.queue.refusal()) is not None:
                 self.observers.counts.add("skipped", refusal)
                 return False
             if self._settings.mode == "inline":
@@ -162,7 +157,7 @@ class LiveScorer(LiveFace):
             with suppress(AttributeError):  # an adapter may be wrong about what it hands over
                 capture.hold()
             background = self._background or self._started()
-            ticket = self._ticket(capture)
+            ticket = Ticket(self.observers.captured(capture))
             dropped = self.queue.put(ticket)
             if dropped is not None:
                 self.observers.counts.add("skipped", "overflow")
@@ -219,18 +214,6 @@ class LiveScorer(LiveFace):
         """Count something that an adapter saw and did not capture."""
         self.observers.counts.add("skipped", reason)
 
-    def pause(self) -> None:
-        """Take nothing until `resume` was called as often as this."""
-        with self._lock:
-            self._pauses += 1
-
-    def resume(self) -> None:
-        """Take what comes again."""
-        with self._lock:
-            self._pauses = max(0, self._pauses - 1)
-
-    # Waiting and ending
-
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until everything captured so far is scored and the sinks have it; False when time ran out.
 
@@ -245,7 +228,7 @@ class LiveScorer(LiveFace):
         until = self._until(timeout)
         background = self._background
         return self._settled(until) and (
-            background is None or _done(background.sinks.submit(self.observers.end, "flush"), until)
+            background is None or done_by(background.sinks.submit(self.observers.end, "flush"), until)
         )
 
     def close(self, timeout: float | None = None) -> bool:
@@ -254,7 +237,7 @@ class LiveScorer(LiveFace):
         What is not done by then is given up and counted as skipped, "closed". Called by a judge or a sink, or
         on the loop that an asynchronous function as judge needs, it does not wait; `await aclose()` does.
         """
-        self._is_closed = True
+        self.queue.is_closed = True
         until = self._until(timeout)
         done = self.flush(timeout)
         for _ in range(self.queue.give_up()):
@@ -265,7 +248,7 @@ class LiveScorer(LiveFace):
             closing = background.sinks.submit(self.observers.end, "close")
             self._finalizer()
             if not is_judging():  # a sink would wait for itself
-                done = _done(closing, until) and done
+                done = done_by(closing, until) and done
         return done
 
     def at_exit(self) -> None:
@@ -280,7 +263,7 @@ class LiveScorer(LiveFace):
             if moved == before:
                 _LOGGER.warning("%d captures are not scored, because the judge is stuck", len(self.queue))
                 break
-        _done(background.sinks.submit(self.observers.end, "close"), self._until(patience))
+        done_by(background.sinks.submit(self.observers.end, "close"), self._until(patience))
 
     def _until(self, timeout: float | None) -> float | None:
         """Until when may be waited here: not at all on the loop that the judge needs."""
@@ -290,25 +273,16 @@ class LiveScorer(LiveFace):
 
     def _settled(self, until: float | None) -> bool:
         """Wait for everything that is here, with what earlier processes left behind."""
-        return (self._caught_up is None or _done(self._caught_up, until)) and self.queue.settle(_left(until))
+        caught_up = self._caught_up is None or done_by(self._caught_up, until)
+        return caught_up and self.queue.settle(seconds_left(until))
 
     def _moved(self) -> tuple[object, ...]:
         return self.evaluation.tally.get("calls"), self.stats
 
-    # Working
-
-    def _refusal(self) -> SkipReason | None:
-        if self._is_closed:
-            return "closed"
-        if self._pauses:
-            return "paused"
-        rate = self._settings.sample_rate
-        return "not_sampled" if rate < 1 and self._chance.random() >= rate else None
-
     def _started(self) -> Background:
         """The threads, which start now if they have not."""
         with self._lock:
-            if self._is_closed:
+            if self.queue.is_closed:
                 raise ConfigError("the scorer is closed")
             if self._background is None:
                 threads = self._settings.traffic.concurrency + _SPARE_THREADS
@@ -319,11 +293,6 @@ class LiveScorer(LiveFace):
                 if self.observers.kept is not None:
                     self._caught_up = self._background.begin(self._catch_up)
             return self._background
-
-    def _ticket(self, capture: Capture) -> Ticket:
-        self.observers.note_span(capture)
-        self.observers.counts.add("captured")
-        return Ticket(capture)
 
     def _waited(self, work: Callable[[Ticket], Coroutine[Any, Any, T]], capture: Capture) -> T:
         if self._home is not None and running_loop() is self._home:
@@ -339,7 +308,7 @@ class LiveScorer(LiveFace):
 
     @contextmanager
     def _entered(self, capture: Capture) -> Generator[Ticket]:
-        ticket = self._ticket(capture)
+        ticket = Ticket(self.observers.captured(capture))
         self.queue.enter(ticket)
         try:
             yield ticket
@@ -414,13 +383,8 @@ class LiveScorer(LiveFace):
 
     async def _catch_up(self) -> int:
         """Take what earlier processes captured and did not score, which is pending from now on."""
-        kept, loop = self.observers.kept, asyncio.get_running_loop()
-        assert kept is not None, "asked only where captures are kept"
-        try:
-            left = await loop.run_in_executor(None, kept.take_over, frozenset(self.evaluation.names))
-        except Exception as error:  # the boundary to the disk
-            self.observers.tell("captures of earlier processes cannot be read", error)
-            return 0
+        loop = asyncio.get_running_loop()
+        left = await loop.run_in_executor(None, self.observers.left)
         tickets: list[Ticket] = []
         for sample, scored in left:
             making: asyncio.Future[Sample] = loop.create_future()
@@ -430,12 +394,3 @@ class LiveScorer(LiveFace):
         self.queue.put_left(tickets)
         self._pump()
         return len(tickets)
-
-
-def _left(until: float | None) -> float | None:
-    return None if until is None else max(0.0, until - time.monotonic())
-
-
-def _done(future: "Future[Any]", until: float | None) -> bool:
-    wait([future], timeout=_left(until))
-    return future.done()

@@ -157,7 +157,7 @@ class LiveSettings:
 def check_expected(expected: object, what: str) -> None:
     """Raise `ConfigError` unless it is an expected answer, or several, or none."""
     several = expected if is_series(expected) else [expected or ""]
-    if not all(isinstance(each, str) for each in several):
+    if not all(isinstance(answer, str) for answer in several):
         raise ConfigError(f"{what} must be an answer or a list of answers, not {expected!r}")
 
 
@@ -167,7 +167,7 @@ LIVE_DEFAULTS: Mapping[str, Any] = LiveSettings().keywords
 
 def check_alone(*owned: object, **keywords: Unpack[LiveArgs]) -> None:
     """Raise `ConfigError` when somebody who hands in a live scorer gives something that it has itself."""
-    if keywords or any(each is not None and each != () for each in owned):
+    if keywords or any(thing is not None and thing != () for thing in owned):
         raise ConfigError(
             "a live scorer has its own metrics, models and settings: pass those, or live=..., not both"
         )

@@ -75,11 +75,11 @@ class LiveFace:
 
     def pause(self) -> None:
         """Take nothing until `resume` was called as often as this."""
-        self.live.pause()
+        self.live.queue.pause()
 
     def resume(self) -> None:
         """Take what comes again."""
-        self.live.resume()
+        self.live.queue.pause(-1)
 
     @contextmanager
     def paused(self) -> Generator[None]:

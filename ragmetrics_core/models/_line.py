@@ -1,37 +1,26 @@
 """The line to a model: everything that stands between a driver and a judge, an embedder or a scorer."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import random
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import takewhile
-from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
-
-import numpy as np
+from typing import Any, TypeVar, cast
 
 from ragmetrics_core.errors import (
     AccessRefused,
     BudgetSpent,
-    ModelError,
     ModelOverloaded,
     ModelTimeout,
     TransientModelError,
 )
-from ragmetrics_core.journal import (
-    Journal,
-    call_address,
-    decode_rating,
-    decode_reply,
-    decode_vector,
-    encode_rating,
-    encode_reply,
-    encode_vector,
-)
+from ragmetrics_core.journal import Journal, call_address
+from ragmetrics_core.models._answers import RATINGS, REPLIES, VECTORS, AnswerKind
 from ragmetrics_core.models._batched import Vectors, in_rows
 from ragmetrics_core.models._cascade import Decider, decider_of
 from ragmetrics_core.models._foreign_errors import model_error
 from ragmetrics_core.models._meter import Meter
-from ragmetrics_core.models._pace import Allowance, Asked, Attempts, Pace, Turns
+from ragmetrics_core.models._pace import Allowance, Pace, Turns
 from ragmetrics_core.models._per_loop import PerLoop
 from ragmetrics_core.models._redactor import Redactor, same_error
 from ragmetrics_core.models._traffic import Traffic
@@ -41,67 +30,16 @@ from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scor
 
 __all__ = ["Line"]
 
+# What a model is asked: a judge gets a request, an embedder texts, a scorer pairs of texts.
+Asked = Generate[Any] | Sequence[str] | Sequence[tuple[str, ...]]
+
+K = TypeVar("K")
 T = TypeVar("T")
 Flights = dict[str, "asyncio.Future[Any]"]
 """Answers that are on their way, by address; None for one whose call was cancelled or did not answer it."""
 
 # What refuses the first call, or so many in a row, refuses every one.
 _REFUSALS_IN_A_ROW = 3
-
-
-@dataclass(frozen=True)
-class Kind(Generic[T]):
-    """What a kind of model answers.
-
-    Attributes:
-        asked: what it is asked to do, as a part of the addresses of its answers.
-        checked: takes what a model gave, how many answers were asked for, the model's identity, and what
-            takes out what is private.
-        encode, decode: to the form in which the journal stores one, and back.
-    """
-
-    asked: str
-    checked: Callable[[Any, int, str, Redactor], Sequence[T]]
-    encode: Callable[[T], bytes]
-    decode: Callable[[bytes], T]
-
-
-def _replies(given: Any, count: int, identity: str, redactor: Redactor) -> Sequence[Completion]:
-    """At most so many replies and at least one, without what is private."""
-    if not given:
-        raise ModelError(f"the judge {identity} returned no reply")
-    for reply in given:
-        if not isinstance(reply, Completion) or not isinstance(cast("object", reply.text), str):
-            kind = type(getattr(reply, "text", reply)).__name__
-            raise ModelError(f"the judge {identity} replied with {kind}, not with text")
-    return redactor.replies(given[:count])
-
-
-def _vectors(given: Any, count: int, identity: str, _: Redactor) -> Sequence[Vectors]:
-    """One vector for each text."""
-    vectors = np.asarray(given)
-    is_whole = vectors.ndim == 2 and len(vectors) == count and vectors.size
-    if not is_whole or not np.isfinite(vectors).all():
-        raise ModelError(
-            f"the embedder {identity} gave an array of shape {vectors.shape} for {count} "
-            "texts, or one with numbers that are not finite"
-        )
-    return list(vectors)
-
-
-def _ratings(given: Any, count: int, identity: str, _: Redactor) -> Sequence[float]:
-    """One number for each pair."""
-    if len(given) != count or not np.isfinite(given).all():
-        raise ModelError(
-            f"the scorer {identity} gave {len(given)} ratings for {count} pairs, or "
-            "numbers that are not finite"
-        )
-    return [float(rating) for rating in given]
-
-
-_REPLIES: Final = Kind("reply", _replies, encode_reply, decode_reply)
-_VECTORS: Final = Kind("embed", _vectors, encode_vector, decode_vector)
-_RATINGS: Final = Kind("rate", _ratings, encode_rating, decode_rating)
 
 
 @dataclass(frozen=True)
@@ -176,10 +114,10 @@ class Line(Wrapper):
     @property
     def turns(self) -> Turns:
         """Who of the running loop's calls is in flight, and who waits."""
-        return self._here().gate
+        return self._pace.gate()
 
-    async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
-        """Replies from calls in flight or the journal, as many in a row as there are; else from the judge.
+    def agenerate(self, request: Generate[Any]) -> Awaitable[Sequence[Completion]]:
+        """Replies for all draws, from the journal, from calls in flight, and from the judge for the rest.
 
         Raises:
             ModelError: the judge did not answer, or not with text.
@@ -188,26 +126,17 @@ class Line(Wrapper):
         # The driver fills in the digest; who calls a judge directly need not.
         digest = request.digest or digest_of(*(message.content for message in request.messages))
         identity = (self.decider and self.decider(request)) or self.identity
-        addresses = _addresses(identity, digest, request)
-        flights = self._here().flights
-        while addresses:
-            if stored := self._stored_run(addresses):
-                return stored
-            if addresses[0] not in flights:
-                break
-            joined: list[Completion] = []
-            for flight in list(takewhile(bool, map(flights.get, addresses))):
-                if flight is None or (reply := await asyncio.shield(flight)) is None:
-                    break
-                joined.append(reply)
-            if joined:
-                self.meter.tally.shared += len(joined)
-                return joined
-        if len(addresses) > 1:
-            addresses = self._unknown_run(addresses)
-        if len(addresses) < request.draws:
-            request = request._replace(draws=len(addresses))
-        return await self._ask(addresses, cast("Judge", self.inner).agenerate, request, _REPLIES)
+        draws = range(request.draw, request.draw + request.draws)
+        address_of = {draw: call_address(identity, digest, str(draw)) for draw in draws}
+
+        def asking(draws: Sequence[int]) -> Asked:
+            """The request for the first of these draws and those that follow on it."""
+            if len(draws) == request.draws:
+                return request
+            run = [draw for number, draw in enumerate(draws) if draw == draws[0] + number]
+            return request._replace(draw=run[0], draws=len(run))
+
+        return self._answers(address_of, asking, cast("Judge", self.inner).agenerate, REPLIES)
 
     async def aembed(self, texts: Sequence[str]) -> Vectors:
         """One row for each text; only those texts are embedded that the journal does not have.
@@ -216,18 +145,18 @@ class Line(Wrapper):
             ModelError: the embedder did not answer, or not with one vector of finite numbers for each text.
             RecordError: the journal failed.
         """
+        call = cast("Embedder", self.inner).aembed
         if not texts:
-            return await cast("Embedder", self.inner).aembed(texts)
-        vector_of = await self._each(
-            [(text,) for text in texts], cast("Embedder", self.inner).aembed, _VECTORS
-        )
-        at = {text: position for position, (text,) in enumerate(vector_of)}
+            return await call(texts)
+        address_of = {text: call_address(self.identity, "embed", text) for text in texts}
+        vectors = await self._answers(address_of, list[str], call, VECTORS)
+        at = {text: position for position, text in enumerate(address_of)}
         journal = (self.journal and self.journal.path) or "in memory"
         otherwise = (
             f"the embedder {self.identity} gives vectors of another length than before: name it differently, "
             f"or prune its vectors from the journal {journal}"
         )
-        return in_rows([*vector_of.values()], otherwise)[[at[text] for text in texts]]
+        return in_rows(vectors, otherwise)[[at[text] for text in texts]]
 
     async def arate(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
         """One number for each pair; only those pairs are rated that the journal does not have.
@@ -236,46 +165,84 @@ class Line(Wrapper):
             ModelError: the scorer did not answer, or not with one finite number for each pair.
             RecordError: the journal failed.
         """
+        call = cast("Scorer", self.inner).arate
         if not pairs:
-            return await cast("Scorer", self.inner).arate(pairs)
-        asked = [(one, other) for one, other in pairs]
-        rating_of = await self._each(asked, cast("Scorer", self.inner).arate, _RATINGS)
-        return [rating_of[pair] for pair in asked]
+            return await call(pairs)
+        address_of = {pair: call_address(self.identity, "rate", *pair) for pair in map(tuple, pairs)}
+        ratings = await self._answers(address_of, list[tuple[str, ...]], call, RATINGS)
+        rating_of = dict(zip(address_of, ratings, strict=True))
+        return [rating_of[tuple(pair)] for pair in pairs]
+
+    async def _answers(
+        self,
+        address_of: Mapping[K, str],
+        asking: Callable[[Sequence[K]], Asked],
+        call: Callable[[Any], Awaitable[Any]],
+        kind: AnswerKind[T],
+    ) -> list[T]:
+        """The answer for each item, in order: stored, in flight, or from new calls for the rest."""
+        answers: dict[K, T] = {}
+        flights = self._flights()
+        while len(answers) < len(address_of):
+            others: dict[K, asyncio.Future[T | None]] = {}
+            mine: list[K] = []
+            for item, address in address_of.items():
+                if item in answers:
+                    continue
+                if (flight := flights.get(address)) is not None:
+                    others[item] = flight
+                elif (answer := self._stored(address, kind)) is not None:
+                    answers[item] = answer
+                else:
+                    mine.append(item)
+            # One's own call comes first: two who wait for one another's calls would wait for ever.
+            if mine:
+                asked = asking(mine)
+                if isinstance(asked, Generate):
+                    mine = mine[: asked.draws]
+                addresses = [address_of[item] for item in mine]
+                answers.update(zip(mine, await self._ask(addresses, asked, call, kind), strict=False))
+            for item, flight in others.items():
+                if (answer := await asyncio.shield(flight)) is not None:
+                    answers[item] = answer
+                    self.meter.tally.shared += 1
+        return [answers[item] for item in address_of]
 
     async def _ask(
         self,
         addresses: Sequence[str],
-        call: Callable[[Any], Awaitable[Any]],
         asked: Asked,
-        kind: Kind[T],
+        call: Callable[[Any], Awaitable[Any]],
+        kind: AnswerKind[T],
     ) -> Sequence[T]:
         """Make a call; store its answers, and give them to all who wait for them.
 
         It is made in the caller's own task: cancelling that ends it, and nothing is left behind.
         """
-        flights, gate = self._here()
-        loop = asyncio.get_running_loop()
+        flights, loop = self._flights(), asyncio.get_running_loop()
         for address in addresses:
             flights[address] = loop.create_future()
-        pace, timeout = self._pace, None if self._answers_at_once else self.traffic.timeout
-        attempts = Attempts(self.traffic)
+        request = asked if isinstance(asked, Generate) else None
+        pace, traffic, gate = self._pace, self.traffic, self.turns
+        timeout = None if self._answers_at_once else traffic.timeout
         answers: Sequence[T] = ()
-        failure: BaseException | None = None
+        ended: Exception | None = None
+        attempt, spent = 0, 0.0
         try:
             while True:
-                tokens = await pace.allowance.turn(asked) if pace.allowance else 0.0
+                attempt += 1
+                tokens = await pace.allowance.turn(request) if pace.allowance and request else 0.0
                 await gate.turn()
-                slowdowns = pace.slowdowns
-                attempts.begin()
+                slowdowns, begun = pace.slowdowns, loop.time()
                 given: Sequence[Any] = ()
-                begun = False
+                failure: BaseException | None = None
+                is_counted = False
                 limit = asyncio.timeout(timeout)
                 try:
-                    begun = self._begin(asked)
+                    is_counted = self._begin(asked)
                     async with limit:
                         given = await call(asked)
                     answers = kind.checked(given, len(addresses), self.identity, self._redactor)
-                    failure = None
                 except (asyncio.CancelledError, GeneratorExit):
                     raise
                 except BaseException as error:  # the boundary to foreign code: a model may raise anything
@@ -286,69 +253,38 @@ class Line(Wrapper):
                         gate.hold(failure.retry_after)
                 finally:
                     gate.leave()
-                    if begun and isinstance(asked, Generate):
-                        self.meter.end(asked, given)
-                # out of the handler: what is raised here must not carry what was taken out
+                    if is_counted and request:
+                        self.meter.end(request, given)
                 if failure is None:
-                    break
-                delay = attempts.delay(failure)
-                if delay is None:
+                    pace.succeeded(slowdowns)
+                    pace.refusals_left = _REFUSALS_IN_A_ROW
+                    if pace.allowance and request:
+                        pace.allowance.settle(tokens, given)
+                    if self._kept is not None:
+                        for address, answer in zip(addresses, answers, strict=False):
+                            self._kept.put(address, kind.encode(answer), identity=self.identity)
+                    return answers
+                # out of the handler: what is raised here must not carry what was taken out
+                may_pass = isinstance(failure, TransientModelError) and attempt < traffic.attempts
+                delay = _delay(failure, attempt, traffic) if may_pass else 0.0
+                spent += delay + (loop.time() - begun if attempt > 1 else 0.0)
+                if not may_pass or spent > traffic.patience:
                     self.meter.tally.failed += not isinstance(failure, BudgetSpent)
-                    raise _counted(failure, attempts.made)
+                    raise _counted(failure, attempt)
                 await asyncio.sleep(delay)
                 self.meter.tally.retried += 1
-            pace.succeeded(slowdowns)
-            pace.refusals_left = _REFUSALS_IN_A_ROW
-            if pace.allowance and isinstance(asked, Generate):
-                pace.allowance.settle(tokens, given)
-            self._keep(addresses, answers, kind)
-            return answers
         except Exception as error:
-            failure = error
+            ended = error
             raise
         finally:
             # After a cancellation there is neither answer nor failure: one of those who wait takes over.
             for number, address in enumerate(addresses):
                 flight = flights.pop(address)
-                if isinstance(failure, Exception):
-                    flight.set_exception(failure)
+                if ended is not None:
+                    flight.set_exception(ended)
                     flight.exception()  # nobody need wait for it
                 else:
                     flight.set_result(answers[number] if number < len(answers) else None)
-
-    async def _each(
-        self,
-        items: Sequence[tuple[str, ...]],
-        call: Callable[[Any], Awaitable[Any]],
-        kind: Kind[T],
-    ) -> dict[tuple[str, ...], T]:
-        """The answer for each item: stored, from calls in flight, or from one new call for the rest."""
-        address_of = {item: call_address(self.identity, kind.asked, *item) for item in items}
-        answers: dict[tuple[str, ...], T] = {}
-        flights = self._here().flights
-        while len(answers) < len(address_of):
-            others: dict[tuple[str, ...], asyncio.Future[T | None]] = {}
-            mine: list[tuple[str, ...]] = []
-            for item, address in address_of.items():
-                if item in answers:
-                    continue
-                if (flight := flights.get(address)) is not None:
-                    others[item] = flight
-                elif (body := self._body(address)) is not None:
-                    answers[item] = kind.decode(body)
-                    self.meter.tally.cached += 1
-                else:
-                    mine.append(item)
-            # One's own call comes first: two who wait for one another's calls would wait for ever.
-            if mine:
-                asked: Asked = [item[0] for item in mine] if kind is _VECTORS else mine
-                addresses = [address_of[item] for item in mine]
-                answers.update(zip(mine, await self._ask(addresses, call, asked, kind), strict=True))
-            for item, flight in others.items():
-                if (answer := await asyncio.shield(flight)) is not None:
-                    answers[item] = answer
-                    self.meter.tally.shared += 1
-        return {item: answers[item] for item in address_of}
 
     def _begin(self, asked: Asked) -> bool:
         """Count a call; True, since it begins.
@@ -372,30 +308,16 @@ class Line(Wrapper):
             error = refusal
         return self._redactor.error(error)
 
-    def _body(self, address: str) -> bytes | None:
-        return None if self._kept is None else self._kept.get(address)
-
-    def _stored_run(self, addresses: Sequence[str]) -> Sequence[Completion]:
-        """The stored replies, up to the first draw that has none."""
-        if (first := self._body(addresses[0])) is None:
-            return ()
-        later = takewhile(lambda body: body is not None, map(self._body, addresses[1:]))
-        bodies = [first, *later]
-        self.meter.tally.cached += len(bodies)
-        stored = [decode_reply(body) for body in bodies if body is not None]
+    def _stored(self, address: str, kind: AnswerKind[T]) -> T | None:
+        """The answer that the journal has, if it has one."""
+        if self._kept is None or (body := self._kept.get(address)) is None:
+            return None
+        self.meter.tally.cached += 1
+        answer = kind.decode(body)
+        if self._redactor.redact is None:
+            return answer
         # a journal may hold what was not redacted: one that runs share, or replies from a file
-        return stored if self._redactor.redact is None else self._redactor.replies(stored)
-
-    def _unknown_run(self, addresses: Sequence[str]) -> Sequence[str]:
-        """The first address and those after it, up to the first whose answer is known or on its way."""
-        flights = self._here().flights
-        later = takewhile(lambda each: each not in flights and self._body(each) is None, addresses[1:])
-        return [addresses[0], *later]
-
-    def _keep(self, addresses: Sequence[str], answers: Sequence[T], kind: Kind[T]) -> None:
-        if self._kept is not None:
-            for address, answer in zip(addresses, answers, strict=False):
-                self._kept.put(address, kind.encode(answer), identity=self.identity)
+        return kind.checked([answer], 1, self.identity, self._redactor)[0]
 
     @cached_property
     def _kept(self) -> Journal | None:
@@ -423,8 +345,15 @@ class Line(Wrapper):
         return decider_of(self.inner)
 
     @cached_property
-    def _here(self) -> "PerLoop[_Here]":
-        return PerLoop(lambda: _Here({}, self._pace.gate()))
+    def _flights(self) -> PerLoop[Flights]:
+        """The answers that are on their way to the running loop."""
+        return PerLoop(dict)
+
+
+def _delay(failure: BaseException, attempt: int, traffic: Traffic) -> float:
+    """Seconds from a failed attempt to the next one."""
+    most = min(traffic.longest_delay, traffic.first_delay * 2.0 ** (attempt - 1))
+    return random.uniform(0.0, most) + max(0.0, getattr(failure, "retry_after", None) or 0.0)
 
 
 def _counted(failure: BaseException, attempts: int) -> BaseException:
@@ -434,16 +363,3 @@ def _counted(failure: BaseException, attempts: int) -> BaseException:
     counted = same_error(failure, f"{failure} (after {attempts} attempts)")
     counted.__cause__ = failure
     return counted
-
-
-def _addresses(identity: str, digest: str, request: Generate[Any]) -> Sequence[str]:
-    """The addresses of a request's draws."""
-    first = request.draw
-    return [call_address(identity, digest, str(first + number)) for number in range(request.draws)]
-
-
-class _Here(NamedTuple):
-    """What a line has of the running loop."""
-
-    flights: Flights
-    gate: Turns

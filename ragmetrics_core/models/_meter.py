@@ -8,7 +8,7 @@ from ragmetrics_core.errors import BudgetSpent
 from ragmetrics_core.models._budget import Budget, Price
 from ragmetrics_core.protocol import Completion, Generate, Usage
 
-__all__ = ["Meter", "Tally", "tokens_in"]
+__all__ = ["CHARACTERS_PER_TOKEN", "Meter", "Tally", "tokens_in"]
 
 # A token is about four characters of English; other languages need up to three times as many.
 CHARACTERS_PER_TOKEN = 4

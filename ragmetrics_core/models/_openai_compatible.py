@@ -69,7 +69,7 @@ class Served:
         Raises:
             ConfigError: its key, or a password in its address, would be in the pickle.
         """
-        settings = {each.name: getattr(self, each.name) for each in fields(self)}
+        settings = {setting.name: getattr(self, setting.name) for setting in fields(self)}
         if self.api_key is not None or secrets_in(settings):
             raise ConfigError(
                 f"this {type(self).__name__} is not pickled, for its key would be in the pickle: set "
@@ -85,15 +85,7 @@ class Served:
     @cached_property
     def endpoint(self) -> Endpoint:
         """Posts to the server."""
-        return Endpoint(
-            type(self).__name__,
-            model=self.model,
-            base_url=self.base_url,
-            api_key=cast("SecretStr | None", self.api_key),
-            body=getattr(self, "extra_body", None),
-            largest=self.largest,
-            asked=self.asked,
-        )
+        return Endpoint(self)
 
     def named(self, settings: Mapping[str, object]) -> str:
         """Server, model and the settings that are there; never the key."""
@@ -193,7 +185,9 @@ class OpenAIJudge(Served):
         self, request: Generate[Any], *, held_to: HeldTo = None, several: bool = False
     ) -> Mapping[str, object]:
         """The JSON that asks for the request's first draw, or for `several` draws at once."""
-        messages = [{"role": each.role, "content": encodable(each.content)} for each in request.messages]
+        messages = [
+            {"role": message.role, "content": encodable(message.content)} for message in request.messages
+        ]
         form = response_format(request) if held_to == "json_schema" else held_to and {"type": held_to}
         optional: Mapping[str, object] = {
             "temperature": self.temperature,

@@ -7,7 +7,7 @@ from base64 import b64encode
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from importlib.util import find_spec
 from ssl import SSLCertVerificationError
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 from urllib.parse import parse_qsl, unquote, urljoin, urlsplit
 
 from pydantic import SecretStr
@@ -35,17 +35,19 @@ from ragmetrics_core.shapes import Json, is_mapping
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
 
+    from ragmetrics_core.models._openai_compatible import Served
+
 __all__ = ["Endpoint", "encodable"]
 
 _DEFAULT_URL = "https://api.openai.com/v1"
 _NO_KEY = "not-needed"
 _KEY, _URL = "OPENAI_API_KEY", "OPENAI_BASE_URL"
-# What OpenAI's own client sends besides, of the environment.
 _ACCOUNT = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
 _CONNECT_SECONDS = 10.0
 _LONGEST_QUOTE = 300
-# Of the words of a server, so many characters are looked at.
+# Characters that are looked at of a server's words, and bytes that are read of a failed answer.
 _LONGEST_WORDS = 20_000
+_LARGEST_FAILURE = 4 * _LONGEST_WORDS
 # What to do about a parameter that a server refuses, by its name.
 _REMEDIES: Final[Mapping[str, str]] = {
     "temperature": "pass temperature=None, on the command line --judge-option temperature=none",
@@ -109,52 +111,37 @@ class Endpoint:
     certificates are what the environment says (HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE).
 
     Nothing that a server says makes it go elsewhere or unpack anything: no redirect is followed, no
-    compressed answer is read, and one beyond `largest` bytes is not read to its end.
+    compressed answer is read, and no long one to its end. The status counts, however its words come.
 
     Args:
-        user: the class that posts, for messages.
-        model: the model's name.
-        base_url: the server; None reads OPENAI_BASE_URL, else means OpenAI's own. User and password in it
-            are sent as HTTP has it ("Basic"), in place of the key.
-        api_key: the key; None reads OPENAI_API_KEY. A server given by `base_url` may need none.
-        body: what every request holds; a server may repeat keys in it, too.
-        largest: bytes of an answer, at most.
-        asked: False where a missing package or key is no error before something is posted.
+        served: says which model is where, with which key. User and password in an address are sent as HTTP
+            has it ("Basic"), in place of the key.
 
     Raises:
         ConfigError: the aiohttp package or the key is missing, or the address or key cannot be used.
     """
 
-    def __init__(
-        self,
-        user: str,
-        *,
-        model: str,
-        base_url: str | None,
-        api_key: SecretStr | None,
-        body: Mapping[str, Any] | None = None,
-        largest: int,
-        asked: bool = True,
-    ) -> None:
+    def __init__(self, served: "Served") -> None:
         # Keys stand in no variable of their own here: a traceback may come with the values of all of them.
-        key = SecretStr(
-            ((api_key.get_secret_value() if api_key else "") or os.environ.get(_KEY) or "").strip()
-        )
-        base_url = base_url or os.environ.get(_URL)
-        if not model:
+        user, given = type(served).__name__, cast("SecretStr | None", served.api_key)
+        key = SecretStr(((given.get_secret_value() if given else "") or os.environ.get(_KEY) or "").strip())
+        base_url = (served.base_url or os.environ.get(_URL) or "").strip()
+        if not served.model:
             raise ConfigError(f"{user} needs the name of a model")
         self._lacks = _lacking(user, has_key=bool(key or base_url))
-        if asked and self._lacks is not None:
+        if served.asked and self._lacks is not None:
             raise ConfigError(self._lacks)
         if not (key.get_secret_value().isascii() and key.get_secret_value().isprintable()):
             raise ConfigError(f"{user}: the key holds characters that no HTTP header can carry")
         self._address = Address.of(base_url or _DEFAULT_URL, user)
-        self.model = model
+        self.model = served.model
         self.url = self._address.url
-        self._largest = largest
+        self._largest = served.largest
         self._key = key if key else SecretStr(_NO_KEY)
-        self._secrets = (*filter(None, [key.get_secret_value()]), *self._address.secrets, *secrets_in(body))
-        self._in_bytes = tuple(each.encode() for each in self._secrets if len(each) >= SHORTEST)
+        # a server may repeat keys that stand in what every request holds, too
+        beside = secrets_in(getattr(served, "extra_body", None))
+        self._secrets = (*filter(None, [key.get_secret_value()]), *self._address.secrets, *beside)
+        self._in_bytes = tuple(key.encode() for key in self._secrets if len(key) >= SHORTEST)
         self._sessions = PerLoop(self._opened)
 
     async def post(self, path: str, body: Mapping[str, object]) -> Mapping[str, Any]:
@@ -178,8 +165,7 @@ class Endpoint:
             failure = self._failure(error)
         else:
             return self._object(content)
-        # Raised outside the handlers, so that no error of the client hangs on it: they and the variables of
-        # their frames hold the request, and with it the key.
+        # Outside the handlers, so that no error of the client hangs on it: their frames hold the key.
         raise failure
 
     async def aclose(self) -> None:
@@ -223,16 +209,27 @@ class Endpoint:
         Raises:
             ModelError: it is too large or compressed, or its status is no success.
         """
+        import aiohttp
+
         headers = {name.lower(): value for name, value in answer.headers.items()}
-        if headers.get("content-encoding", "").strip().lower() not in {"", "identity"}:
-            raise ModelError(f"{self.url} sent a compressed answer, which was not asked for")
+        is_plain = headers.get("content-encoding", "").strip().lower() in {"", "identity"}
+        is_answered = 200 <= answer.status < 300
+        most = self._largest if is_answered else _LARGEST_FAILURE
         content = bytearray()
-        async for part in answer.content.iter_any():
-            content += part
-            if len(content) > self._largest:
-                raise ModelError(f"{self.url} sent an answer of more than {self._largest:,} bytes")
-        if not 200 <= answer.status < 300:
-            raise self._status_error(answer.status, headers, bytes(content))
+        try:
+            async for part in answer.content.iter_any():
+                content += part
+                if len(content) > most:
+                    break
+        except aiohttp.ClientError:
+            if is_answered:
+                raise
+        if not is_answered:  # the status counts, however its words came
+            raise self._status_error(answer.status, headers, bytes(content) if is_plain else b"")
+        if not is_plain:
+            raise ModelError(f"{self.url} sent a compressed answer, which was not asked for")
+        if len(content) > most:
+            raise ModelError(f"{self.url} sent an answer of more than {most:,} bytes")
         for secret in self._in_bytes:
             content = content.replace(secret, HIDDEN.encode())
         return bytes(content)
@@ -240,7 +237,7 @@ class Endpoint:
     def _object(self, content: bytes) -> Mapping[str, Any]:
         """The JSON object of a successful answer."""
         try:
-            found: Json = json.loads(content)
+            answer: Json = json.loads(content)
         except (ValueError, RecursionError):
             said = self._quoted(content.decode("utf-8", "replace"))
             if content.lstrip()[:1] == b"{":
@@ -251,14 +248,14 @@ class Endpoint:
                 f"{self.url} did not answer with JSON but with {said or 'nothing'}: "
                 "is this the base URL of an OpenAI-compatible server? It usually ends in /v1"
             ) from None
-        if not isinstance(found, dict):
-            raise ModelError(f"{self.url} answered with JSON that is no object: {self._quoted(str(found))}")
-        if found.get("error"):
+        if not isinstance(answer, dict):
+            raise ModelError(f"{self.url} answered with JSON that is no object: {self._quoted(str(answer))}")
+        if answer.get("error"):
             # Some routers report the failure of the server behind them in an answer with status 200.
             raise TransientModelError(
-                f"{self.url} reported an error: {self._quoted(_message(found['error']))}"
+                f"{self.url} reported an error: {self._quoted(_message(answer['error']))}"
             )
-        return found
+        return answer
 
     def _failure(self, error: Exception) -> ModelError:
         """The error of ours that fits; nothing of the client's error is kept but words without the key."""
@@ -268,24 +265,23 @@ class Endpoint:
             error.__cause__ = error.__context__ = error.__traceback__ = None
             return error
         chain = tuple(_chain(error))
-        cause = next((text for each in reversed(chain) if (text := str(each))), type(chain[-1]).__name__)
+        cause = next((words for link in chain[::-1] if (words := _words(link))), type(chain[-1]).__name__)
         if not isinstance(error, aiohttp.ClientError | OSError) or isinstance(error, aiohttp.InvalidURL):
             # no package for this kind of proxy, or a setting that no request can carry
             return ModelRefused(
                 f"{self.url} cannot be asked: {type(error).__name__}: {self._quoted(str(error))}"
             )
-        if any(isinstance(each, TimeoutError) for each in chain):  # only connecting has a time limit here
+        if any(isinstance(link, TimeoutError) for link in chain):  # only connecting has a time limit here
             return ModelTimeout(f"no connection to {self.url} within {_CONNECT_SECONDS:g} s")
         # the innermost: aiohttp's own is one, too, and says less
-        untrusted = next((each for each in chain[::-1] if isinstance(each, SSLCertVerificationError)), None)
+        untrusted = next((link for link in chain[::-1] if isinstance(link, SSLCertVerificationError)), None)
         if untrusted is not None:
             return AccessRefused(
                 f"{self.url} shows a certificate that is not trusted here ({self._quoted(str(untrusted))}): "
                 "name a file of those who vouch for it in SSL_CERT_FILE, if it is what it should be"
             )
-        is_lost = not isinstance(error, aiohttp.ClientConnectorError)
-        what = "lost the connection to" if is_lost else "no connection to"
-        return TransientModelError(f"{what} {self.url}: {self._quoted(cause)}")
+        what = "no" if isinstance(error, aiohttp.ClientConnectorError) else "lost the"
+        return TransientModelError(f"{what} connection to {self.url}: {self._quoted(cause)}")
 
     def _status_error(self, status: int, headers: Mapping[str, str], content: bytes) -> ModelError:
         if 300 <= status < 400:
@@ -336,9 +332,9 @@ def encodable(text: str) -> str:
 
 def _lacking(user: str, *, has_key: bool) -> str | None:
     """What is missing for anything to be asked, and where it comes from; None when nothing is."""
-    missing = next((name for name in ("aiohttp", "certifi") if find_spec(name) is None), None)
-    if missing is not None:
-        return f"{user} needs the {missing} package: pip install 'ragmetrics[openai]'"
+    for name in ("aiohttp", "certifi"):
+        if find_spec(name) is None:
+            return f"{user} needs the {name} package: pip install 'ragmetrics[openai]'"
     if has_key:
         return None
     return (
@@ -375,19 +371,26 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
+def _words(error: BaseException) -> str:
+    """What an error says; without the status 400 that aiohttp gives to what it cannot read."""
+    from aiohttp.http import HttpProcessingError
+
+    return str(error.message if isinstance(error, HttpProcessingError) else error)
+
+
 def _body(content: bytes) -> object:
     """What a server says of a failure: JSON, or else its words, whatever encoding it names."""
     try:
         return json.loads(content)
     except (ValueError, RecursionError):
-        return content[: 4 * _LONGEST_WORDS].decode("utf-8", "replace")
+        return content.decode("utf-8", "replace")
 
 
 def _detail(body: object, name: str) -> str:
     """A short fact in an error body, in "error" or beside it; "" for none."""
     inner = body.get("error", body) if is_mapping(body) else None
-    found = inner.get(name) if is_mapping(inner) else None
-    return found if isinstance(found, str) else ""
+    fact = inner.get(name) if is_mapping(inner) else None
+    return fact if isinstance(fact, str) else ""
 
 
 def _message(body: object) -> str:

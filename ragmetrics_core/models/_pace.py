@@ -1,62 +1,24 @@
-"""How a model is asked: calls in flight, calls and tokens a minute, how often, and who comes next."""
+"""How a model is asked: calls in flight, calls and tokens a minute, and who comes next."""
 
 import asyncio
-import random
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ragmetrics_core.errors import TransientModelError
+from ragmetrics_core.models._meter import CHARACTERS_PER_TOKEN
 from ragmetrics_core.models._per_loop import PerLoop
-from ragmetrics_core.models._traffic import Traffic
 from ragmetrics_core.protocol import Completion, Generate
 
-__all__ = ["Allowance", "Asked", "Attempts", "Pace", "Turns"]
-
-# What a model is asked: a judge gets a request, an embedder texts, a scorer pairs of texts.
-Asked = Generate[Any] | Sequence[str] | Sequence[tuple[str, ...]]
+__all__ = ["Allowance", "Pace", "Turns"]
 
 # A server may name the hour at which a quota is renewed. A run should fail then, not stand still.
 _LONGEST_HOLD = 60.0
-_CHARACTERS_PER_TOKEN = 4
 # How much of the mean the newest call is.
 _NEWEST = 0.1
 # Tokens that were taken too much come back while somebody waits for them.
 _LONGEST_NAP = 1.0
-
-
-class Attempts:
-    """The attempts at one call, and the time that they take.
-
-    Attributes:
-        made: how many there were.
-    """
-
-    __slots__ = ("_begun", "_spent", "_traffic", "made")
-
-    def __init__(self, traffic: Traffic) -> None:
-        self._traffic = traffic
-        self.made = 0
-        self._begun = self._spent = 0.0
-
-    def begin(self) -> None:
-        """An attempt has its turn."""
-        self.made += 1
-        self._begun = asyncio.get_running_loop().time()
-
-    def delay(self, failure: BaseException) -> float | None:
-        """Seconds until the next attempt; None when there is none after this failure."""
-        traffic = self._traffic
-        if not isinstance(failure, TransientModelError) or self.made >= traffic.attempts:
-            return None
-        if self.made > 1:
-            self._spent += asyncio.get_running_loop().time() - self._begun
-        most = min(traffic.longest_delay, traffic.first_delay * 2.0 ** (self.made - 1))
-        delay = random.uniform(0.0, most) + max(0.0, failure.retry_after or 0.0)
-        self._spent += delay
-        return delay if self._spent <= traffic.patience else None
 
 
 class Allowance:
@@ -90,10 +52,10 @@ class Allowance:
         # Whoever comes when others wait, waits behind them; the first of them tries again and again.
         self._first = PerLoop(asyncio.Lock)
 
-    async def turn(self, asked: Asked) -> float:
+    async def turn(self, request: Generate[Any]) -> float:
         """Wait until the call may be made; gives the tokens that were taken for it."""
         async with self._first():
-            estimate = self._estimate(asked)
+            estimate = self._estimate(request)
             while seconds := self._take(estimate):
                 await asyncio.sleep(min(seconds, _LONGEST_NAP))
         return estimate
@@ -121,11 +83,9 @@ class Allowance:
                     bucket.level -= amount
             return missing
 
-    def _estimate(self, asked: Asked) -> float:
-        if isinstance(asked, Generate):
-            characters = sum(len(message.content) for message in asked.messages)
-            return characters / _CHARACTERS_PER_TOKEN + self._completion * asked.draws
-        return sum(len("".join(texts)) for texts in asked) / _CHARACTERS_PER_TOKEN
+    def _estimate(self, request: Generate[Any]) -> float:
+        characters = sum(len(message.content) for message in request.messages)
+        return characters / CHARACTERS_PER_TOKEN + self._completion * request.draws
 
 
 class _Bucket:
@@ -205,25 +165,17 @@ class Turns:
         self._in_flight = 0
         self._queue: deque[asyncio.Future[None]] = deque()
         self._held: asyncio.TimerHandle | None = None
-        self._onlookers: list[asyncio.Future[None]] = []
 
     @property
     def has_room(self) -> bool:
         """Whether a call could begin now."""
         return not self._held and self._in_flight < self._pace.limit
 
-    @staticmethod
-    async def room(*turns: "Turns") -> None:
-        """Wait until a call could begin at one of these; it takes no place there."""
-        while not any(each.has_room for each in turns):
-            seen = turns[0]._loop.create_future()
-            for each in turns:
-                each._onlookers.append(seen)
-            try:
-                await seen
-            finally:
-                for each in turns:
-                    each._onlookers.remove(seen)
+    async def room(self) -> None:
+        """Wait until a call could begin, behind those that wait for their turn; it takes no place."""
+        if not self.has_room:
+            await self.turn()
+            self.leave()
 
     async def turn(self) -> None:
         """Wait for a turn, behind those who came before."""
@@ -266,7 +218,3 @@ class Turns:
             if not place.done():  # one that was cancelled
                 self._in_flight += 1
                 place.set_result(None)
-        if self._onlookers and self.has_room:
-            for seen in self._onlookers:
-                if not seen.done():
-                    seen.set_result(None)

@@ -36,9 +36,9 @@ class PerLoop(Generic[T]):
         with self._lock:
             if loop not in self._of_loop:
                 # An object that knows its loop keeps it alive, so weak keys alone would keep every loop.
-                for each in [each for each in self._of_loop if each.is_closed()]:
-                    del self._of_loop[each]
+                for closed in [known for known in self._of_loop if known.is_closed()]:
+                    del self._of_loop[closed]
                 self._of_loop[loop] = self._make()
-            found = self._of_loop[loop]
-        self._latest = (ref(loop), found)
-        return found
+            own = self._of_loop[loop]
+        self._latest = (ref(loop), own)
+        return own

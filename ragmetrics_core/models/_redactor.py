@@ -56,7 +56,7 @@ class Redactor:
             ModelError: `redact` failed.
         """
         try:
-            return [self.reply(each) for each in replies]
+            return [self.reply(reply) for reply in replies]
         except ConfigError as error:
             problem = str(error)
         raise ModelError(problem)

@@ -103,9 +103,9 @@ def secrets_in(*objects: object) -> frozenset[str]:
     mappings; passwords in addresses; and for a function what it has closed over, its bound arguments and the
     globals that it names. Nothing is called but what gives a secret's value.
     """
-    found: list[object] = []
+    secrets: list[object] = []
     seen: dict[int, object] = {}  # with the objects, so that no later one gets the id of one that is gone
-    waiting = deque(("", each, _DEPTH) for each in objects)
+    waiting = deque(("", holder, _DEPTH) for holder in objects)
     while waiting:
         name, value, depth = waiting.popleft()
         if isinstance(value, bytes):
@@ -113,8 +113,8 @@ def secrets_in(*objects: object) -> frozenset[str]:
         if isinstance(value, str):
             # the scheme of a header is no secret: "Bearer sk-..."
             secret = value.strip().rpartition(" ")[2]
-            found += [secret] if is_secret(name, secret) else []
-            found += passwords_in(value) if "://" in value and "@" in value else []
+            secrets += [secret] if is_secret(name, secret) else []
+            secrets += passwords_in(value) if "://" in value and "@" in value else []
         elif value is None or isinstance(value, bool | int | float | type | ModuleType):
             continue
         elif id(value) not in seen and len(seen) < _OBJECTS:
@@ -122,11 +122,12 @@ def secrets_in(*objects: object) -> frozenset[str]:
             if (reveal := _revealing(value)) is not None:
                 with suppress(Exception):  # the boundary to foreign code: a secret that is not set
                     secret = reveal()
-                    found.append(secret.decode("utf-8", "replace") if isinstance(secret, bytes) else secret)
+                    is_coded = isinstance(secret, bytes)
+                    secrets.append(secret.decode("utf-8", "replace") if is_coded else secret)
             elif depth:
                 # an element of a list is what the list's name says
-                waiting.extend((inner or name, each, depth - 1) for inner, each in _parts(value))
-    return _with_forms(found)
+                waiting.extend((inner or name, part, depth - 1) for inner, part in _parts(value))
+    return _with_forms(secrets)
 
 
 def without_secrets(text: str, secrets: Iterable[str] = ()) -> str:
@@ -139,9 +140,8 @@ def without_secrets(text: str, secrets: Iterable[str] = ()) -> str:
     '401 for http://***@host/v1?api_key=*** sent Bearer ***'
     """
     for secret in sorted(secrets, key=len, reverse=True):
-        if secret in text:
-            text = text.replace(secret, HIDDEN)
-        elif len(secret) >= _WITH_BEGINNING and secret[:_BEGINNING] in text:
+        text = text.replace(secret, HIDDEN)
+        if len(secret) >= _WITH_BEGINNING and secret[:_BEGINNING] in text:
             text = re.sub(re.escape(secret[:_BEGINNING]) + r"[\w*.…-]*", HIDDEN, text)
     if "://" in text:
         text = _USER_INFO.sub(f"{HIDDEN}@", text)
@@ -186,8 +186,8 @@ def _may_hold_key(name: str, value: object, depth: int) -> bool:
     if not depth:
         return False
     if is_mapping(value):
-        return any(_may_hold_key(str(inner), each, depth - 1) for inner, each in value.items())
-    return is_series(value) and any(_may_hold_key("", each, depth - 1) for each in value)
+        return any(_may_hold_key(str(inner), part, depth - 1) for inner, part in value.items())
+    return is_series(value) and any(_may_hold_key("", part, depth - 1) for part in value)
 
 
 def _is_open(headers: object) -> bool:
@@ -197,15 +197,15 @@ def _is_open(headers: object) -> bool:
 
 def holds_secret(text: str, secrets: Iterable[str]) -> bool:
     """Whether a text holds one of these secrets, or an address with a password."""
-    return _USER_INFO.search(text) is not None or any(each in text for each in secrets)
+    return _USER_INFO.search(text) is not None or any(secret in text for secret in secrets)
 
 
 def passwords_in(address: str) -> Iterator[str]:
     """The password in an address, as it is written, meant and sent; without one, the user's name."""
-    found = _WITH_USER.match(address)
-    if found is None:
+    match = _WITH_USER.match(address)
+    if match is None:
         return
-    user, _, password = found[0].removeprefix(found[1]).removesuffix("@").partition(":")
+    user, _, password = match[0].removeprefix(match[1]).removesuffix("@").partition(":")
     secret = password or user
     if secret:
         yield secret
@@ -218,16 +218,16 @@ def _parts(value: object) -> Iterator[tuple[str, object]]:
     """What an object holds, with names; nothing of the object's own code runs."""
     if is_mapping(value):
         with suppress(Exception):  # the boundary to foreign code: somebody else changes it, or it loads
-            yield from [(str(key), each) for key, each in value.items()]
+            yield from [(str(key), part) for key, part in value.items()]
     elif is_series(value) or isinstance(value, set | frozenset):
-        yield from (("", each) for each in cast("Iterable[object]", value))
+        yield from (("", part) for part in cast("Iterable[object]", value))
     elif isinstance(value, FunctionType):
         yield from _of_function(value)
     elif isinstance(value, MethodType):
         yield "", value.__self__
         yield "", value.__func__
     elif isinstance(value, functools.partial):
-        yield from (("", each) for each in (value.func, value.args, value.keywords))
+        yield from (("", part) for part in (value.func, value.args, value.keywords))
     else:
         yield from list(getattr(value, "__dict__", {}).items())
         private = getattr(value, "__pydantic_private__", None)
@@ -247,7 +247,7 @@ def _of_function(function: FunctionType) -> Iterator[tuple[str, object]]:
     names = function.__globals__
     yield from ((name, names[name]) for name in function.__code__.co_names if name in names)
     parameters = inspect.signature(function, follow_wrapped=False).parameters.values()
-    yield from ((each.name, each.default) for each in parameters)
+    yield from ((parameter.name, parameter.default) for parameter in parameters)
 
 
 def _revealing(value: object) -> Callable[[], Any] | None:
@@ -257,8 +257,8 @@ def _revealing(value: object) -> Callable[[], Any] | None:
     return None if name is None else getattr(value, name)
 
 
-def _with_forms(found: Iterable[object]) -> frozenset[str]:
+def _with_forms(values: Iterable[object]) -> frozenset[str]:
     """Secrets as they are, and as addresses and JSON write them."""
-    secrets = {each for each in found if isinstance(each, str) and len(each) >= SHORTEST}
-    in_json = {json.dumps(each, ensure_ascii=False)[1:-1].replace("/", "\\/") for each in secrets}
-    return frozenset(secrets | {quote(each, safe="") for each in secrets} | in_json)
+    secrets = {value for value in values if isinstance(value, str) and len(value) >= SHORTEST}
+    in_json = {json.dumps(secret, ensure_ascii=False)[1:-1].replace("/", "\\/") for secret in secrets}
+    return frozenset(secrets | {quote(secret, safe="") for secret in secrets} | in_json)

@@ -4,7 +4,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.models._wrapper import PromptChecker, Wrapper, unwrapped
@@ -53,18 +53,20 @@ class CallableJudge:
         """
         return self.identity != _named(self.function)
 
+    @property
+    def is_asynchronous(self) -> bool:
+        """Whether the function, or the `__call__` of the object that it is, is a coroutine function."""
+        call = getattr(self.function, "__call__", None)  # noqa: B004
+        return inspect.iscoroutinefunction(self.function) or inspect.iscoroutinefunction(call)
+
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """Call the function once."""
         text = "\n\n".join(message.content for message in request.messages)
-        if inspect.iscoroutinefunction(self.function) or inspect.iscoroutinefunction(
-            getattr(self.function, "__call__", None)  # noqa: B004  an object with an asynchronous __call__
-        ):
-            reply = self.function(text)
-        else:
-            reply = await asyncio.to_thread(self.function, text)
+        function = self.function
+        reply = function(text) if self.is_asynchronous else await asyncio.to_thread(function, text)
         if inspect.isawaitable(reply):
             reply = await reply
-        if not isinstance(reply, str):
+        if not isinstance(cast("object", reply), str):
             raise ModelError(f"the judge {self.identity} returned {type(reply).__name__}, not text")
         return [Completion(text=reply)]
 

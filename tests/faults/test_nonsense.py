@@ -5,13 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 
 from ragmetrics_core import Record, evaluate, recompute
 from ragmetrics_core.drivers import audit
 from ragmetrics_core.errors import ConfigError, ModelError, PromptError, RecordError
 from ragmetrics_core.journal._bodies import decode_reply
-from ragmetrics_core.models._openai_endpoint import Endpoint
+from ragmetrics_core.models import OpenAIJudge
 from ragmetrics_core.parsers import VerdictList
 from ragmetrics_core.prompts import load_file, read_folder
 from ragmetrics_core.runs import Run, list_runs, read_prices
@@ -78,13 +77,7 @@ def test_a_prompt_file_that_is_no_text_is_named(tmp_path):
 
 
 def test_an_answer_of_a_server_nested_too_deep_is_not_json():
-    endpoint = Endpoint(
-        "OpenAIJudge",
-        model="m",
-        base_url="http://127.0.0.1:1/v1",
-        api_key=SecretStr("none"),
-        largest=1_000_000,
-    )
+    endpoint = OpenAIJudge("m", base_url="http://127.0.0.1:1/v1").endpoint
 
     with pytest.raises(ModelError, match="did not answer with JSON"):
         endpoint._object(DEEP.encode())

@@ -9,6 +9,7 @@ from typing import Any, cast
 from ragmetrics_core.drivers._replay import now
 from ragmetrics_core.errors import ModelError, RecordError
 from ragmetrics_core.journal._bodies import decode_rating, decode_reply, decode_vector, encode_reply
+from ragmetrics_core.models import OpenAIJudge
 from ragmetrics_core.models._openai_compatible import completions_in
 from ragmetrics_core.models._openai_endpoint import Endpoint
 from ragmetrics_core.protocol import Completion
@@ -25,7 +26,7 @@ STATUSES = (200, 301, 307, 400, 401, 404, 429, 500, 503)
 @cache
 def server() -> Endpoint:
     """Where the answers come from; nothing is asked there."""
-    return Endpoint("Judge", model="m", base_url="http://127.0.0.1:1/v1", api_key=None, largest=2**16)
+    return OpenAIJudge("m", base_url="http://127.0.0.1:1/v1").endpoint
 
 
 def reply(data: bytes) -> None:

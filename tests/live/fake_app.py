@@ -1,7 +1,8 @@
 """A small application with a small adapter: what the shared suite is tried on, and how an adapter looks."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
@@ -13,6 +14,19 @@ from tests.live.suite import App, Ending, answer_to, contexts_for, pieces_of
 MAX_OPEN = 250
 
 
+def guarded(hook: Callable[..., None]) -> Callable[..., None]:
+    """A hook that does nothing for what a judge asks, and harms nobody."""
+
+    def call(hooks: "Hooks", *args: Any) -> None:
+        try:
+            if not is_judging():
+                hook(hooks, *args)
+        except Exception as error:  # the boundary to the host
+            hooks.live.hook_failed(error)
+
+    return call
+
+
 class Hooks:
     """What the application calls as it runs: begin, retrieved, end and failed, by the ids of its runs."""
 
@@ -20,47 +34,30 @@ class Hooks:
         self.live = live
         self.open = Collector(max_open=MAX_OPEN)
 
+    @guarded
     def begin(self, run: int, parent: int | None, given: Any) -> None:
-        if is_judging():
-            return
-        try:
-            self.open.start(run, parent, {"given": given})
-        except Exception as error:  # the boundary to the host
-            self.live.hook_failed(error)
+        self.open.start(run, parent, {"given": given})
 
+    @guarded
     def retrieved(self, run: int, documents: list[Any]) -> None:
-        if is_judging():
-            return
-        try:
-            node = self.open.get(run)
-            if node is not None:
-                node.payload["documents"] = documents
-            self.open.end(run)
-        except Exception as error:  # the boundary to the host
-            self.live.hook_failed(error)
+        node = self.open.get(run)
+        if node is not None:
+            node.payload["documents"] = documents
+        self.open.end(run)
 
+    @guarded
     def end(self, run: int, answer: Any) -> None:
-        if is_judging():
-            return
-        try:
-            root = self.open.end(run)
-            if root is not None:
-                given = root.payload["given"]
-                capture = Capture(
-                    translate=sample_of, name="fake", question=given, answer=answer, data={"root": root}
-                )
-                self.live.submit(capture)
-        except Exception as error:  # the boundary to the host
-            self.live.hook_failed(error)
+        root = self.open.end(run)
+        if root is not None:
+            given, data = root.payload["given"], {"root": root}
+            self.live.submit(
+                Capture(translate=sample_of, name="fake", question=given, answer=answer, data=data)
+            )
 
+    @guarded
     def failed(self, run: int, error: BaseException | None = None) -> None:
-        if is_judging():
-            return
-        try:
-            if self.open.end(run) is not None:
-                self.live.skip(reason_of(error))
-        except Exception as problem:  # the boundary to the host
-            self.live.hook_failed(problem)
+        if self.open.end(run) is not None:
+            self.live.skip(reason_of(error))
 
 
 def sample_of(capture: Capture) -> Sample:
@@ -83,42 +80,34 @@ class FakeApp:
         self.hooks = Hooks(live)
         self._ids = count()
 
-    def ask(self, question: str) -> str:
-        run = self._begin(question)
+    @contextmanager
+    def answering(self, question: str) -> Generator[list[str]]:
+        """A run of the application; what it answers is added piece by piece."""
+        run, told = self._begin(question), list[str]()
         try:
             self._retrieve(run, question)
-            answer = answer_to(question)
-        except BaseException as error:
-            self.hooks.failed(run, error)
-            raise
-        self.hooks.end(run, answer)
-        return answer
-
-    async def aask(self, question: str) -> str:
-        run = self._begin(question)
-        try:
-            await asyncio.sleep(0)
-            self._retrieve(run, question)
-            await asyncio.sleep(0)
-            answer = answer_to(question)
-        except BaseException as error:
-            self.hooks.failed(run, error)
-            raise
-        self.hooks.end(run, answer)
-        return answer
-
-    def stream(self, question: str) -> Iterator[str]:
-        run = self._begin(question)
-        told = []
-        try:
-            self._retrieve(run, question)
-            for piece in pieces_of(answer_to(question)):
-                told.append(piece)
-                yield piece
+            yield told
         except BaseException as error:
             self.hooks.failed(run, error)
             raise
         self.hooks.end(run, told)
+
+    def ask(self, question: str) -> str:
+        with self.answering(question) as told:
+            told.append(answer_to(question))
+        return told[0]
+
+    async def aask(self, question: str) -> str:
+        with self.answering(question) as told:
+            await asyncio.sleep(0)
+            told.append(answer_to(question))
+        return told[0]
+
+    def stream(self, question: str) -> Iterator[str]:
+        with self.answering(question) as told:
+            for piece in pieces_of(answer_to(question)):
+                told.append(piece)
+                yield piece
 
     def root(self, number: int, ending: Ending) -> None:
         question = f"question {number}"

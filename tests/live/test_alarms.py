@@ -81,17 +81,6 @@ def test_an_alarm_that_could_never_go_off_is_refused(live: MakeScorer, given: di
         live(judge=by_context()).alert("faithfulness", **given)
 
 
-def test_there_is_no_alarm_before_the_window_is_full(live: MakeScorer):
-    heard: list[Alert] = []
-    scorer = live(judge=by_context())
-    scorer.alert("faithfulness", below=0.6, window=3, call=heard.append)
-
-    scorer.score(unfaithful())
-    scorer.score(unfaithful())
-
-    assert heard == []
-
-
 def test_an_alarm_without_a_call_is_a_warning_in_the_log(live: MakeScorer, caplog: pytest.LogCaptureFixture):
     scorer = live(judge=by_context())
     scorer.alert("faithfulness", below=0.6, window=1)
@@ -107,18 +96,6 @@ def test_an_alarm_takes_an_alias_and_refuses_a_metric_that_is_not_measured(live:
 
     with pytest.raises(ConfigError, match="'faithfulness' is not measured; there is answer_relevance"):
         scorer.alert("faithfulness", below=0.5)
-
-
-def test_an_alarm_whose_call_raises_harms_nobody(live: MakeScorer):
-    def fails(alert: Alert) -> None:
-        raise RuntimeError("the pager is off")
-
-    scorer = live(judge=by_context())
-    scorer.alert("faithfulness", below=0.6, window=1, call=fails)
-    scorer.score(unfaithful())
-
-    assert scorer.stats.scored == 1
-    assert "the pager is off" in scorer.stats.errors[0]
 
 
 def test_a_judge_that_fails_is_logged_once_until_it_succeeds(

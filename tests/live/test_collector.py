@@ -67,15 +67,6 @@ def test_the_same_id_twice_is_one_node_with_the_first_payload():
     assert first.children == [part]
 
 
-def test_what_ended_once_does_not_end_again():
-    collector = Collector()
-    collector.start("root", None)
-    collector.end("root")
-
-    assert collector.end("root") is None
-    assert collector.end("never seen") is None
-
-
 def test_the_root_that_was_longest_without_a_part_goes_when_there_are_too_many():
     evicted: list[Node] = []
     collector = Collector(max_open=2, on_evicted=evicted.append)
@@ -105,30 +96,6 @@ def test_roots_that_nothing_was_heard_of_go_when_the_next_one_begins():
     assert [node.id for node in evicted] == ["abandoned"]
     assert collector.get("its part") is None
     assert collector.get("young") is not None
-
-
-def test_clearing_evicts_nothing():
-    evicted: list[Node] = []
-    collector = Collector(on_evicted=evicted.append)
-    collector.start("root", None)
-
-    collector.clear()
-
-    assert len(collector) == 0
-    assert evicted == []
-
-
-def test_a_deep_tree_is_walked_without_recursion():
-    collector = Collector()
-    collector.start(0, None)
-    for depth in range(1, 5000):
-        collector.start(depth, depth - 1)
-
-    root = collector.end(0)
-
-    assert root is not None
-    assert sum(1 for _ in root.walk()) == 5000
-    assert len(collector) == 0
 
 
 def test_threads_that_begin_and_end_roots_at_once_lose_none():
@@ -194,3 +161,16 @@ def test_a_root_may_be_ended_by_who_is_told_of_its_eviction():
 def test_a_collector_for_no_roots_is_refused():
     with pytest.raises(ConfigError, match="max_open must be at least 1"):
         Collector(max_open=0)
+
+
+def test_a_deep_tree_is_walked_without_recursion():
+    collector = Collector()
+    collector.start(0, None)
+    for depth in range(1, 5000):
+        collector.start(depth, depth - 1)
+
+    root = collector.end(0)
+
+    assert root is not None
+    assert sum(1 for _ in root.walk()) == 5000
+    assert len(collector) == 0

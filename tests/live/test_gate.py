@@ -114,14 +114,6 @@ def test_the_statements_without_support_are_named_once_and_only_those_of_the_ans
     assert decision.unsupported == ("B.",)
 
 
-def test_without_any_record_on_failure_decides():
-    gate = Gate({"faithfulness": 0.7, "hallucination": 0.1}, METRICS)
-
-    assert gate.decide([]).reasons[0] == "faithfulness has no score: it was not measured"
-    assert gate.failed("no scores within 2 s").passed is False
-    assert Gate({"faithfulness": 0.7}, METRICS, on_failure="pass").failed("no scores within 2 s").passed
-
-
 def test_a_metric_may_be_named_as_its_aliases_and_its_signature():
     for name in ("FaiFul", METRICS[0].signature):
         assert Gate({name: 0.7}, METRICS).decide([record(value=0.8)]).passed
@@ -148,11 +140,6 @@ def test_a_name_that_two_metrics_share_is_refused():
 
     with pytest.raises(ConfigError, match="more than once"):
         Gate({"faithfulness": 0.7}, twice)
-
-
-def test_what_becomes_of_failures_is_one_of_two_words():
-    with pytest.raises(ConfigError, match="'reject' or 'pass'"):
-        Gate({"faithfulness": 0.7}, METRICS, on_failure="maybe")
 
 
 def test_a_correction_names_what_is_unsupported_or_else_the_reasons():

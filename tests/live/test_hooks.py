@@ -1,7 +1,6 @@
 """What handing over a capture may not do: read the host's objects, wait, or be seen by the host's tracers."""
 
 import asyncio
-import contextvars
 import threading
 from collections.abc import Iterator
 from contextvars import ContextVar
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ragmetrics_core import Sample
-from ragmetrics_core.live import Capture, Collector, is_judging
+from ragmetrics_core.live import Capture, is_judging
 from tests.live.captures import ANSWER, NOTHING, capture_of, python, sample_of
 from tests.live.conftest import MakeScorer
 from tests.live.fake_app import FakeApp
@@ -80,30 +79,6 @@ def test_handing_over_reads_no_object_of_the_host(live: MakeScorer):
 
     assert scorer.results[0].scores == {"faithfulness": 1.0}
     assert scorer.results[0].sample.labels == {"rule": "a label"}
-
-
-def test_a_capture_that_is_dropped_is_not_read_either(live: MakeScorer):
-    scorer = live(max_pending=1, overflow="drop_oldest", sample_rate=0.5, seed=1)
-
-    for _ in range(50):
-        scorer.submit(
-            capture_of(translate=read_out, question=Shy("?"), contexts=Shy(ANSWER), answer=Shy(ANSWER))
-        )
-
-    assert scorer.flush()
-    assert scorer.stats.failed == 0
-
-
-def test_the_collector_reads_no_payload():
-    collector = Collector()
-    collector.start(1, None, payload=Shy("inputs"))
-    collector.start(2, 1, payload=Shy("documents"))
-    collector.start(2, 1, payload=Shy("documents"))
-
-    root = collector.end(1)
-
-    assert root is not None
-    assert "Shy" not in repr(root)
 
 
 def test_a_whole_application_runs_without_its_objects_being_read_in_its_thread(live: MakeScorer):
@@ -183,19 +158,6 @@ def test_the_background_sees_no_context_variable_of_the_host(live: MakeScorer):
     assert set(seen) == {("none", True)}
     assert SPAN.get() == "the host's span"
     assert not is_judging()
-
-
-def test_the_first_capture_of_a_context_does_not_become_that_of_later_ones(live: MakeScorer):
-    # the thread starts with the first capture; it must not keep its context
-    seen: list[str] = []
-    scorer = live(on_result=lambda result: seen.append(SPAN.get()))
-    for name in ("one", "two"):
-        context = contextvars.copy_context()
-        context.run(SPAN.set, name)
-        context.run(scorer.submit, capture_of())
-
-    scorer.flush()
-    assert seen == ["none", "none"]
 
 
 def test_hooks_under_a_judgement_hand_over_nothing(live: MakeScorer):

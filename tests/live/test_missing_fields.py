@@ -38,15 +38,6 @@ def test_one_warning_says_what_all_captures_lacked_and_three_ways_to_give_it(cap
     assert live.stats.lacking == {"faithfulness: contexts": 12}
 
 
-def test_a_single_capture_is_told_when_it_is_waited_for(caplog):
-    with LiveScorer("faithfulness", judge="embedded") as live:
-        live.submit(capture(contexts=False))
-        live.flush()
-        live.flush()
-
-    assert len(warnings(caplog)) == 1
-
-
 def test_what_only_some_captures_lack_is_counted_and_not_told(caplog):
     with LiveScorer("faithfulness", judge="embedded") as live:
         for number in range(8):

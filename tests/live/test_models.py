@@ -9,7 +9,6 @@ import pytest
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import LiveResult
-from ragmetrics_core.models import Line, Traffic
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 from tests.live.captures import NOTHING, by_context, capture_of, faithful
@@ -139,16 +138,6 @@ def test_failures_that_may_pass_are_tried_again_as_often_as_asked_for(live: Make
     assert len(calls) == 2
 
 
-def test_a_judge_that_retries_by_itself_keeps_its_number(live: MakeScorer):
-    from ragmetrics_core.errors import TransientModelError
-
-    judge = ScriptedJudge({"statements": TransientModelError("busy")})
-    scorer = live(judge=Line(judge, Traffic(attempts=3, first_delay=0)), attempts=2)
-
-    assert scorer.score(capture_of()).records[0].status == "model_error"
-    assert len(judge.asked) == 3
-
-
 def test_no_reply_is_kept_for_another_capture(live: MakeScorer):
     # a journal, even in memory, would grow for as long as the application runs
     judge = by_context()
@@ -158,42 +147,3 @@ def test_no_reply_is_kept_for_another_capture(live: MakeScorer):
     scorer.score(faithful())
 
     assert judge.count("statements") == 2
-
-
-def test_two_metrics_of_one_capture_share_a_call(live: MakeScorer):
-    def reply(request: Generate[Any]) -> dict[str, Any]:
-        if "statements" in request.prompt.name:
-            return {"statements": ["one"], "declined": False}
-        return {"verdicts": [{"number": 1, "verdict": "yes", "reason": "so"}]}
-
-    judge = ScriptedJudge(reply)
-    scorer = live(["faithfulness", "factual_correctness"], judge=judge, references={"?": "one"})
-
-    scorer.score(capture_of("?"))
-
-    assert judge.count("statements") == 1
-
-
-def test_calls_in_flight_are_limited(live: MakeScorer):
-    now = most = 0
-
-    async def judge(text: str) -> str:
-        nonlocal now, most
-        now += 1
-        most = max(most, now)
-        for _ in range(5):
-            await asyncio.sleep(0)
-        now -= 1
-        return NOTHING
-
-    scorer = live(judge=judge, concurrency=3)
-    for number in range(20):
-        scorer.submit(capture_of(f"Question {number}?", answer=f"Answer {number}."))
-    scorer.flush()
-
-    assert most == 3
-
-
-def test_a_scorer_may_be_a_name_as_in_evaluate(live: MakeScorer):
-    with pytest.raises(ConfigError, match="there is no scorer 'nobody'"):
-        live("answer_equivalence", scorer="nobody")

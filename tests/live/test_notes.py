@@ -96,32 +96,6 @@ def test_threads_and_tasks_note_for_the_request_that_started_them():
     assert asyncio.run(request()) == ["from a thread", "from a task", "from a pool"]
 
 
-def test_concurrent_requests_share_nothing():
-    async def request(number: int) -> list[str] | None:
-        with noting() as notes:
-            note_contexts(f"first of {number}")
-            await asyncio.sleep(0)
-            note_contexts(f"second of {number}")
-            await asyncio.sleep(0)
-        return texts(notes)
-
-    async def main() -> list[list[str] | None]:
-        return await asyncio.gather(*(request(number) for number in range(50)))
-
-    found = asyncio.run(main())
-
-    assert found == [[f"first of {number}", f"second of {number}"] for number in range(50)]
-
-
-def test_a_hook_that_knows_the_running_run_gets_the_note_for_it():
-    hook = Hook()
-    hook.here = Notes()
-
-    in_own_context(note_contexts, ["a"])
-
-    assert texts(hook.here) == ["a"]
-
-
 def test_a_note_before_a_run_belongs_to_the_next_one_of_each_hook_and_to_no_later_one():
     def application() -> list[list[str] | None]:
         note_contexts(["for the first"])
@@ -185,5 +159,18 @@ def test_documents_of_every_framework_are_read_with_their_ids():
     assert unknown == []
 
 
-def test_outputs_that_hold_documents_are_opened():
-    assert [chunk.text for chunk in chunks_of({"documents": [{"content": "a"}]})[0]] == ["a"]
+def test_concurrent_requests_share_nothing():
+    async def request(number: int) -> list[str] | None:
+        with noting() as notes:
+            note_contexts(f"first of {number}")
+            await asyncio.sleep(0)
+            note_contexts(f"second of {number}")
+            await asyncio.sleep(0)
+        return texts(notes)
+
+    async def main() -> list[list[str] | None]:
+        return await asyncio.gather(*(request(number) for number in range(50)))
+
+    found = asyncio.run(main())
+
+    assert found == [[f"first of {number}", f"second of {number}"] for number in range(50)]

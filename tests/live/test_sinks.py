@@ -24,15 +24,6 @@ class Document:
         self.text = text
 
 
-def command(*arguments: object) -> str:
-    typer = pytest.importorskip("typer.testing", reason="needs the extra cli: pip install 'ragmetrics[cli]'")
-    from ragmetrics_core.cli._app import app
-
-    done = typer.CliRunner().invoke(app, [str(each) for each in arguments])
-    assert done.exit_code == 0, done.output
-    return done.output
-
-
 # Memory
 
 
@@ -147,15 +138,6 @@ def test_the_log_has_a_line_for_each_score_and_no_text_of_the_sample(
     ]
 
 
-def test_a_failed_score_is_logged_as_a_warning(live: MakeScorer, caplog: pytest.LogCaptureFixture):
-    scorer = live(judge=lambda text: "what?", sinks=[LoggingSink()])
-    scorer.score(capture_of(id="one"))
-
-    (line,) = (record for record in caplog.records if record.getMessage().startswith("app one"))
-    assert line.levelname == "WARNING"
-    assert "parse_error" in line.getMessage()
-
-
 # The run folder
 
 
@@ -176,12 +158,6 @@ def test_the_folder_is_a_run_whose_records_prove_their_scores(run: Run):
     assert run.finished
     assert run.tally["calls"] == 6
     assert list(run.audit()) == []
-
-
-def test_every_command_reads_the_folder(run: Run):
-    assert "supports it" in command("show", run.path, "root-0", "faithfulness")
-    assert "3 records checked" in command("audit", run.path)
-    assert command("verdicts", run.path).count("root-") == 3
 
 
 def test_the_folder_is_the_one_that_evaluate_writes(run: Run, tmp_path: Path):
@@ -253,16 +229,6 @@ def test_beside_another_writer_the_records_go_to_a_folder_of_their_own(
     assert not (tmp_path / "run" / "records.jsonl").exists()
 
 
-def test_two_scorers_of_one_process_write_to_two_folders(live: MakeScorer, tmp_path: Path):
-    with FolderLock(tmp_path / "run"):
-        scorers = [live(out=tmp_path / "run") for _ in range(2)]
-        for scorer in scorers:
-            scorer.score(capture_of())
-
-    assert len(Run.load(tmp_path / f"run-{os.getpid()}")) == 1
-    assert len(Run.load(tmp_path / f"run-{os.getpid()}-2")) == 1
-
-
 def test_a_folder_that_cannot_be_written_fails_no_capture(live: MakeScorer, tmp_path: Path):
     (tmp_path / "file").write_text("no folder")
     scorer = live(out=tmp_path / "file" / "run")
@@ -272,28 +238,11 @@ def test_a_folder_that_cannot_be_written_fails_no_capture(live: MakeScorer, tmp_
     assert "RunSink failed: ConfigError" in scorer.stats.errors[0]
 
 
-def test_the_same_id_with_other_content_is_refused_and_told(live: MakeScorer, tmp_path: Path):
-    scorer = live(out=tmp_path / "run")
-    scorer.score(capture_of("first", id="same"))
-    scorer.score(capture_of("second", id="same"))
-
-    assert "use a new id" in scorer.stats.errors[0]
-    assert Run.load(tmp_path / "run").sample("same").question == "first"
-
-
 def test_a_run_sink_without_a_scorer_says_what_it_needs(live: MakeScorer, tmp_path: Path):
     result = live().score(capture_of())
 
     with pytest.raises(ConfigError, match="hand it to a LiveScorer"):
         RunSink(tmp_path / "run").write(result)
-
-
-def test_with_a_factory_the_folder_names_the_judge_that_was_made(live: MakeScorer, tmp_path: Path):
-    scorer = live(judge_factory=by_context, out=tmp_path / "run")
-    scorer.score(faithful())
-    scorer.close()
-
-    assert Run.load(tmp_path / "run").judge == "scripted"
 
 
 def test_with_a_factory_another_run_in_the_folder_is_left_alone(run: Run, live: MakeScorer):

@@ -76,15 +76,6 @@ def test_nothing_is_taken_while_paused(live: MakeScorer):
     assert (stats.captured, stats.scored, stats.skipped) == (1, 1, {"paused": 2})
 
 
-def test_what_an_adapter_skips_is_counted_by_its_reason(live: MakeScorer):
-    scorer = live()
-    for reason in ("cancelled", "cancelled", "interrupted"):
-        scorer.skip(reason)
-
-    assert scorer.stats.skipped == {"cancelled": 2, "interrupted": 1}
-    assert scorer.stats.captured == 0
-
-
 def test_a_hook_that_failed_is_logged_with_its_traceback_once_and_counted_always(
     live: MakeScorer, caplog: pytest.LogCaptureFixture
 ):

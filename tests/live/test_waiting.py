@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from ragmetrics_core.live import LiveMean, LiveResult, LiveScorer, Skip
-from tests.live.captures import NOTHING, by_context, capture_of, faithful, hangs, raising, unfaithful
+from tests.live.captures import NOTHING, capture_of, hangs, raising
 from tests.live.conftest import MakeScorer
 
 
@@ -33,19 +33,6 @@ def test_ascore_judges_on_the_callers_loop(live: MakeScorer):
 
     own = asyncio.run(main())
     assert used == {own}
-
-
-def test_ascore_of_many_at_once_keeps_them_apart(live: MakeScorer):
-    scorer = live(judge=by_context())
-
-    async def main() -> list[LiveResult]:
-        captures = [faithful() if number % 2 else unfaithful() for number in range(20)]
-        return await asyncio.gather(*map(scorer.ascore, captures))
-
-    results = asyncio.run(main())
-
-    assert [result.scores["faithfulness"] for result in results] == [0.0, 1.0] * 10
-    assert scorer.stats.scored == 20
 
 
 def test_score_tells_its_caller_that_there_is_nothing_to_score(live: MakeScorer):
@@ -104,11 +91,3 @@ def test_in_the_inline_mode_submit_waits_for_the_scores(live: MakeScorer):
 
     assert scorer.submit(capture_of())
     assert scorer.means == {"faithfulness": LiveMean(1.0, 1)}
-
-
-def test_in_the_inline_mode_submit_does_not_raise_either(live: MakeScorer):
-    scorer = live(mode="inline")
-
-    assert not scorer.submit(capture_of(translate=raising(ValueError("bad document"))))
-    assert scorer.stats.failed == 1
-    assert scorer.stats.errors == ["scoring failed: ValueError: bad document"]

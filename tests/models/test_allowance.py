@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core.errors import ConfigError, TransientModelError
-from ragmetrics_core.models import Line, Traffic
+from ragmetrics_core.models import Line
 from ragmetrics_core.models._pace import Allowance, Pace
 from ragmetrics_core.protocol import Usage
-from tests.models.waits import SlowEmbedder, SlowJudge, line, now, request, run
+from tests.models.waits import SlowJudge, line, now, request, run
 
 # The prompt around the answer, in characters; 4 of them are counted as a token.
 FRAME = sum(len(message.content) for message in request("").messages)
@@ -58,14 +57,6 @@ def test_no_minute_has_more_requests_than_allowed_and_the_allowance_is_nearly_us
     assert judge.begun[-1] - 100 <= 180 * 1.04
 
 
-def test_a_rate_of_less_than_one_a_minute_is_kept():
-    judge = SlowJudge()
-
-    run(ask_many(line(judge, requests_per_minute=0.5), ["x"] * 3))
-
-    assert judge.begun == pytest.approx([0, 120, 240])
-
-
 def test_tokens_are_estimated_from_the_length_of_the_prompt():
     judge = SlowJudge(seconds=0.0)
 
@@ -107,35 +98,6 @@ def test_the_length_of_completions_is_learned():
     assert judge.begun[1:] == pytest.approx([60, 60] + [60 + 500 * n / 983.35 for n in (1, 2, 3)])
 
 
-def test_several_draws_are_counted_with_a_completion_each():
-    judge = SlowJudge(seconds=0.0, usage=Usage(400, 300))  # 100 for each of the three draws
-    model = line(judge, tokens_per_minute=60_000)
-
-    async def scene() -> None:
-        await model.agenerate(request(of_tokens(400), draws=3))
-        judge.usage = None
-        await asyncio.sleep(60)
-        await asyncio.gather(*(model.agenerate(request(of_tokens(400), draws=2)) for _ in range(3)))
-
-    run(scene())
-
-    # 400 + 2 x 100 each, of the 1,000 that are saved up.
-    assert judge.begun[1:] == pytest.approx([60, 60 + 200 / 983.35, 60 + 800 / 983.35])
-
-
-def test_without_usage_the_estimate_stands():
-    judge = SlowJudge(seconds=0.0, usage=None)
-
-    async def scene() -> None:
-        model = line(judge, tokens_per_minute=60_000)
-        for _ in range(3):
-            await model.agenerate(request(of_tokens(1000)))
-
-    run(scene())
-
-    assert judge.begun == pytest.approx([1000 * n / 983.35 for n in range(3)])
-
-
 def test_a_call_larger_than_the_allowance_is_made_and_paid_for_by_those_after_it():
     judge = SlowJudge(seconds=0.0)
     model = line(judge, tokens_per_minute=6_000)
@@ -166,21 +128,6 @@ def test_a_large_call_is_not_starved_by_small_ones():
     run(scene())
 
 
-def test_a_small_call_does_not_overtake_a_large_one_for_which_too_little_is_there_yet():
-    judge = SlowJudge(seconds=0.0)
-    model = line(judge, tokens_per_minute=60_000)
-
-    async def scene() -> None:
-        waiting = asyncio.create_task(ask_many(model, [of_tokens(1_000), of_tokens(900)]))
-        await asyncio.sleep(0.8)  # 787 tokens have come in by now
-        await model.agenerate(request(of_tokens(300)))
-        await waiting
-
-    run(scene())
-
-    assert list(map(len, judge.answers)) == [len(of_tokens(tokens)) for tokens in (1_000, 900, 300)]
-
-
 def test_both_allowances_hold_together():
     judge = SlowJudge(seconds=0.0)
     model = line(judge, requests_per_minute=60, tokens_per_minute=60_000)
@@ -191,14 +138,6 @@ def test_both_allowances_hold_together():
     # needs 300 beyond that. Then the fourth waits for a request again.
     gaps = [later - earlier for earlier, later in zip(judge.begun, judge.begun[1:], strict=False)]
     assert gaps == pytest.approx([1, 2_300 / 983.35, 1])
-
-
-def test_calls_are_served_in_the_order_in_which_they_came():
-    judge = SlowJudge(seconds=0.0)
-
-    run(ask_many(line(judge, tokens_per_minute=6_000), [of_tokens(300 + n) for n in (90, 10, 50, 30)]))
-
-    assert [len(answer) for answer in judge.answers] == [len(of_tokens(300 + n)) for n in (90, 10, 50, 30)]
 
 
 def test_a_cancelled_waiter_takes_nothing_and_blocks_nobody():
@@ -218,20 +157,6 @@ def test_a_cancelled_waiter_takes_nothing_and_blocks_nobody():
     assert judge.begun == pytest.approx([0, 1, 2])
 
 
-def test_a_failed_call_has_used_its_turn():
-    judge = SlowJudge(seconds=0.0, failures=[TransientModelError("lost")])
-    model = line(judge, requests_per_minute=60)
-
-    async def scene() -> None:
-        with pytest.raises(TransientModelError):
-            await model.agenerate(request())
-        await model.agenerate(request())
-
-    run(scene())
-
-    assert judge.begun == pytest.approx([0, 1])
-
-
 def test_the_allowance_outlives_an_event_loop():
     seconds = 0.0
     judge = SlowJudge(seconds=0.0)
@@ -242,32 +167,6 @@ def test_the_allowance_outlives_an_event_loop():
     run(model.agenerate(request()))
 
     assert judge.begun == pytest.approx([0, 0.75])
-
-
-def test_a_clock_that_steps_back_neither_gives_nor_takes():
-    times = iter([100.0, 40.0])
-    judge = SlowJudge(seconds=0.0)
-    model = of_clock(judge, lambda: next(times, 40.0 + now()))
-
-    async def scene() -> None:
-        await model.agenerate(request())
-        await model.agenerate(request())
-
-    run(scene())
-
-    assert judge.begun == pytest.approx([0, 1])
-
-
-def test_texts_to_embed_are_counted_too():
-    embedder = SlowEmbedder(seconds=0.0)
-    model = line(embedder, tokens_per_minute=60_000)
-
-    async def scene() -> float:
-        for _ in range(3):
-            await model.aembed(["x" * 2000, "y" * 2000])
-        return now()
-
-    assert run(scene()) == pytest.approx(2 * 1000 / 983.35)
 
 
 @given(
@@ -294,10 +193,3 @@ def test_no_minute_has_more_tokens_than_allowed_but_for_its_last_call(
     for first, (begin, _) in enumerate(made):
         window = [tokens for at, tokens in made[first:] if at < begin + 59.999]
         assert sum(window[:-1]) <= limit + 1
-
-
-@pytest.mark.parametrize("name", ["requests_per_minute", "tokens_per_minute"])
-@pytest.mark.parametrize("value", [0, -1, float("nan")])
-def test_an_allowance_of_nothing_is_refused(name: str, value: float):
-    with pytest.raises(ConfigError, match=f"{name} must be above 0"):
-        Traffic(**{name: value})

@@ -8,7 +8,6 @@ import pytest
 
 from ragmetrics_core.errors import ConfigError, ModelError, TransientModelError
 from ragmetrics_core.models import Batched
-from ragmetrics_core.testing import HashEmbedder
 from tests.models.waits import SlowEmbedder, SlowJudge, line, now, run
 
 
@@ -33,33 +32,6 @@ def test_a_text_that_several_ask_for_is_embedded_once():
 
     assert embedder.asked == [["a", "bb"]]
     assert [result.tolist() for result in results] == [[[1, 1], [2, 1], [1, 1]], [[2, 1], [1, 1]]]
-
-
-def test_a_text_in_flight_is_not_sent_again():
-    embedder = SlowEmbedder(seconds=10.0)
-    model = Batched(line(embedder), wait=0.0)
-
-    async def scene() -> list[object]:
-        first = asyncio.create_task(model.aembed(["a", "bb"]))
-        await asyncio.sleep(5)
-        second = await model.aembed(["bb", "ccc"])
-        return [(await first).tolist(), second.tolist()]
-
-    assert run(scene()) == [[[1, 1], [2, 1]], [[2, 1], [3, 1]]]
-    assert embedder.asked == [["a", "bb"], ["ccc"]]
-
-
-def test_an_answered_text_is_asked_for_anew():
-    embedder = SlowEmbedder()
-    model = Batched(embedder)
-
-    async def scene() -> None:
-        await model.aembed(["a"])
-        await model.aembed(["a"])
-
-    run(scene())
-
-    assert embedder.asked == [["a"], ["a"]]
 
 
 def test_a_full_batch_goes_off_at_once():
@@ -101,16 +73,6 @@ def test_a_caller_with_many_texts_has_batches_side_by_side_and_its_rows_in_order
     assert list(map(len, embedder.asked)) == [4, 4, 2]
 
 
-def test_vectors_are_those_of_the_embedder_alone():
-    embedder = HashEmbedder()
-    texts = ["Paris is in France.", "", "Bread.", "Paris is in France."]
-
-    batched = run(Batched(embedder, 2).aembed(texts))
-    alone = run(embedder.aembed(texts))
-
-    np.testing.assert_array_equal(batched, alone)
-
-
 def test_a_failing_batch_fails_its_callers_with_the_same_error_and_no_others():
     failure = TransientModelError("lost")
     embedder = SlowEmbedder(failures=[failure])
@@ -120,19 +82,6 @@ def test_a_failing_batch_fails_its_callers_with_the_same_error_and_no_others():
     assert first is failure
     assert second is failure
     assert third.tolist() == [[1, 1]]
-
-
-def test_after_a_failure_the_text_is_asked_for_anew():
-    embedder = SlowEmbedder(failures=[TransientModelError("lost")])
-
-    async def scene() -> list[object]:
-        model = Batched(embedder)
-        return [await embed_all(model, ["a"]), await embed_all(model, ["a", "bb"])]
-
-    (failure,), (found,) = run(scene())
-
-    assert isinstance(failure, TransientModelError)
-    assert found.tolist() == [[1, 1], [2, 1]]
 
 
 def test_a_cancelled_caller_does_not_take_the_others_with_it():
@@ -167,19 +116,6 @@ def test_a_batch_that_nobody_waits_for_is_cancelled():
     assert embedder.cancelled == 1
 
 
-def test_a_text_may_be_asked_for_again_in_the_moment_in_which_its_batch_is_cancelled():
-    embedder = SlowEmbedder(seconds=10.0)
-    model = Batched(embedder)
-
-    async def scene() -> list[list[float]]:
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(5):
-                await model.aembed(["a"])
-        return (await model.aembed(["a"])).tolist()
-
-    assert run(scene()) == [[1, 1]]
-
-
 def test_texts_of_a_caller_that_left_before_the_batch_went_off_are_not_embedded():
     embedder = SlowEmbedder()
     model = Batched(embedder, wait=10.0)
@@ -193,20 +129,6 @@ def test_texts_of_a_caller_that_left_before_the_batch_went_off_are_not_embedded(
     run(scene())
 
     assert embedder.asked == [["bb", "ccc"]]
-
-
-def test_nothing_is_embedded_when_all_left_before_the_batch_went_off():
-    embedder = SlowEmbedder()
-    model = Batched(embedder, wait=10.0)
-
-    async def scene() -> None:
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(model.aembed(["a"]), 1)
-        await model.aembed(["bb"])
-
-    run(scene())
-
-    assert embedder.asked == [["bb"]]
 
 
 def test_a_blank_text_alone_in_a_batch_has_the_length_of_the_others():
@@ -239,10 +161,6 @@ def test_an_embedder_that_works_on_one_call_at_a_time_still_gets_full_batches():
     run(embed_all(Batched(line(embedder, concurrency=1)), "a", "b", "c"))
 
     assert embedder.asked == [["a", "b", "c"]]
-
-
-def test_no_texts_are_no_batch():
-    assert len(run(Batched(HashEmbedder()).aembed([]))) == 0
 
 
 @pytest.mark.parametrize(

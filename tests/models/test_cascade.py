@@ -90,13 +90,6 @@ def _fields(verdict):
     return {name: getattr(verdict, name) for name in verdict.__slots__}
 
 
-def test_a_dear_judge_is_not_asked_for_verdicts_when_the_cheap_one_is_sure_of_all():
-    cheap, dear = judges(cheap=[(1, "yes", 0.97), (2, "yes", 0.9), (3, "no", 0.05)])
-
-    assert record_of(measured(cheap, dear)).value == pytest.approx(2 / 3)
-    assert dear.count("verdicts") == 0
-
-
 @pytest.mark.parametrize(
     "cheap",
     [

@@ -20,24 +20,7 @@ from ragmetrics_core.models import (  # noqa: E402
     as_scorer,
 )
 
-WORDS = [
-    "the",
-    "cat",
-    "dog",
-    "sat",
-    "ran",
-    "on",
-    "mat",
-    "in",
-    "ulm",
-    "danube",
-    "einstein",
-    "was",
-    "born",
-    ".",
-    "?",
-    "where",
-]
+VOCABULARY = "the cat dog sat ran on mat in ulm danube einstein was born . ? where"
 LONGEST = 32
 PAIRS = [
     ("the cat sat", "the dog ran"),
@@ -55,7 +38,7 @@ SAMPLE = {
 
 def tokenizer(folder):
     """A tokeniser that knows a few words."""
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *VOCABULARY.split()]
     file = folder / "vocab.txt"
     file.write_text("\n".join(vocabulary), encoding="utf-8")
     return transformers.BertTokenizerFast(vocab=str(file), model_max_length=LONGEST), len(vocabulary)
@@ -182,10 +165,6 @@ def test_token_matching_is_the_mean_of_each_tokens_best_cosine(encoder):
     assert rating == pytest.approx(cosines.max(dim=1).values.mean().item(), abs=1e-6)
 
 
-def test_a_text_is_found_fully_in_itself(encoder):
-    assert rate(TokenMatchScorer(model=encoder), [(PAIRS[1][0], PAIRS[1][0])]) == [pytest.approx(1.0)]
-
-
 def test_another_layer_has_other_numbers_and_a_missing_one_is_refused(encoder):
     first, last = (rate(TokenMatchScorer(model=encoder, layer=layer)) for layer in (1, None))
     assert first != pytest.approx(last)
@@ -224,21 +203,6 @@ def test_an_entailment_model_gives_the_verdicts_and_another_judge_the_statements
     assert verdict.reason == f"entailed with probability {best:.3f}"
     assert audit(record) == []
     assert "threshold 0.5,others embedded:support.2+vectors" in record.judge
-
-
-def test_the_threshold_decides(entailment):
-    scorer = CrossEncoderScorer(model=entailment, label="entailment")
-    values = [
-        evaluate(
-            [SAMPLE],
-            metrics="faithfulness",
-            judge=EntailmentJudge(scorer=scorer, others=as_judge("embedded"), threshold=threshold),
-        )
-        .score("q1", "faithfulness")
-        .value
-        for threshold in (1e-9, 1 - 1e-9)
-    ]
-    assert values == [1.0, 0.0]
 
 
 def test_without_another_judge_a_prompt_for_statements_is_a_mistake_before_the_run(entailment):

@@ -98,16 +98,6 @@ def test_an_error_of_a_client_says_whether_it_may_pass(error: Exception, kind: t
     assert str(error) in str(told)
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"), [("APIConnectionError", TransientModelError), ("APITimeoutError", ModelTimeout)]
-)
-def test_a_lost_connection_of_the_openai_client_may_pass(name: str, kind: type[ModelError]):
-    openai = pytest.importorskip("openai", reason="needs the openai package")
-    error: Callable[..., Exception] = getattr(openai, name)
-
-    assert type(model_error(error(request=REQUEST))) is kind
-
-
 def test_an_error_that_a_framework_wraps_is_told_by_its_cause():
     try:
         try:
@@ -119,19 +109,6 @@ def test_an_error_that_a_framework_wraps_is_told_by_its_cause():
 
     assert type(told) is ModelOverloaded
     assert str(told) == "RuntimeError: the generator failed"
-
-
-def test_an_error_that_is_its_own_cause_is_told_like_any_other():
-    error = ValueError("odd")
-    error.__cause__ = error
-
-    assert type(model_error(error)) is ModelError
-
-
-def test_an_error_of_ours_stays_as_it_is():
-    error = ModelRefused("no")
-
-    assert model_error(error) is error
 
 
 def test_the_message_names_the_model_and_is_one_short_line():
@@ -211,29 +188,6 @@ def test_the_wait_that_a_server_asks_for_is_kept(
     assert told.retry_after == 7.0
 
 
-def test_the_wait_is_kept_through_a_framework_that_wraps_the_error():
-    with OpenAIServer(Answer(status=503, body={}, headers={"Retry-After": "7"})) as server:
-        try:
-            try:
-                of_httpx(server.base_url)
-            except httpx.HTTPStatusError as cause:
-                raise RuntimeError("the generator failed") from cause
-        except RuntimeError as wrapped:
-            told = model_error(wrapped)
-
-    assert isinstance(told, ModelOverloaded)
-    assert told.retry_after == 7.0
-
-
-@pytest.mark.parametrize("asked", ["soon", "nan", "-5", "inf", "", "Mon, 99 Foo 2020"])
-def test_a_wait_that_cannot_be_read_is_none(asked: str):
-    response = httpx.Response(429, headers={"retry-after": asked, "retry-after-ms": ""})
-    told = model_error(httpx.HTTPStatusError("429", request=REQUEST, response=response))
-
-    assert isinstance(told, ModelOverloaded)
-    assert told.retry_after is None
-
-
 def test_the_wait_of_an_answer_of_aws_is_kept():
     error = ThrottlingException("slow down")
     error.response = {"ResponseMetadata": {"HTTPStatusCode": 429, "HTTPHeaders": {"retry-after": "3"}}}
@@ -241,13 +195,6 @@ def test_the_wait_of_an_answer_of_aws_is_kept():
 
     assert isinstance(told, ModelOverloaded)
     assert told.retry_after == 3.0
-
-
-def test_an_error_that_will_not_pass_has_no_wait():
-    response = httpx.Response(401, headers={"retry-after": "7"})
-    told = model_error(httpx.HTTPStatusError("401", request=REQUEST, response=response))
-
-    assert type(told) is AccessRefused
 
 
 def test_an_error_that_cannot_be_printed_or_looked_at_is_told_by_its_class():

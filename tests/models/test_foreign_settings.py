@@ -75,13 +75,6 @@ def test_what_cannot_be_read_makes_the_digest_incomplete():
     assert settings_digest(Model(hook=object())) == ("", False)
 
 
-def test_looking_at_an_iterator_does_not_read_it():
-    replies = iter(["one"])
-
-    assert not settings_digest(Model(hook=replies)).is_complete
-    assert next(replies) == "one"
-
-
 def test_a_plain_object_is_told_by_its_public_attributes():
     class Plain:
         def __init__(self, dimensions: int) -> None:

@@ -27,25 +27,14 @@ def _a_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
 
 
-def test_embedded_is_the_judge_that_needs_no_model():
-    assert as_judge("embedded") == LexicalJudge()
-
-
-def test_openai_and_a_model_is_that_model_at_openai():
+def test_a_name_says_which_model_it_is_and_where():
     pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
+    assert as_judge("embedded") == LexicalJudge()
     assert as_judge("openai:gpt-x") == OpenAIJudge("gpt-x")
     assert as_embedder("openai:embed-x") == OpenAIEmbedder("embed-x")
-
-
-def test_an_address_after_the_model_is_another_server():
-    pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
-    expected = OpenAIJudge("org/m@v2", base_url="http://127.0.0.1:11434/v1")
-
-    assert as_judge("openai:org/m@v2@http://127.0.0.1:11434/v1") == expected
-
-
-def test_an_at_sign_alone_is_part_of_the_model():
-    pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
+    # an address after the model is another server, an at sign alone is a part of the model
+    at_server = OpenAIJudge("org/m@v2", base_url="http://127.0.0.1:11434/v1")
+    assert as_judge("openai:org/m@v2@http://127.0.0.1:11434/v1") == at_server
     assert as_judge("openai:m@v2") == OpenAIJudge("m@v2")
 
 

@@ -56,14 +56,6 @@ def test_a_blank_text_has_the_zero_vector_and_is_not_sent():
     assert sent[0]["input"] == ["a"]
 
 
-def test_blank_texts_alone_are_not_sent_at_all():
-    rows, sent = embed(vectors([]), ["", ""])
-
-    assert rows.shape[0] == 2
-    assert not rows.any()
-    assert sent == []
-
-
 def test_the_length_of_the_vectors_is_sent_and_in_the_identity():
     _, sent = embed(vectors([[1.0]]), ["a"], dimensions=1)
 

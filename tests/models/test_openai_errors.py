@@ -25,7 +25,7 @@ from ragmetrics_core.parsers import Expected
 from ragmetrics_core.protocol import Generate
 from tests.servers import Answer, OpenAIServer, closed_port
 
-KEY = "sk-very-secret-4711"
+KEY = "sk-very-secret-key-4711"
 ERROR = {"error": {"message": "it said so"}}
 
 
@@ -133,6 +133,21 @@ def told(error: ModelError) -> str:
             "URL answered without choices: is it a chat completions server?",
         ),
         (Answer(body={"choices": []}), TransientModelError, "URL answered with an empty list of choices"),
+        (
+            Answer(status=429, body=b"\x1f\x8b", headers={"content-encoding": "gzip"}),
+            ModelOverloaded,
+            "URL asks to slow down (429)",
+        ),
+        (
+            Answer(status=401, body=b"x" * 100, cut=10),
+            AccessRefused,
+            "URL refused the key (401): set OPENAI_API_KEY or pass api_key",
+        ),
+        (
+            Answer(status=500, body={"error": f"{KEY} is no key, nor is {KEY[:13]}..."}),
+            TransientModelError,
+            "URL failed (500): *** is no key, nor is ***",
+        ),
     ],
 )
 def test_each_failure_of_a_server_is_told_in_one_sentence(answer: Answer, kind: type, text: str):
@@ -146,6 +161,15 @@ def test_a_long_message_of_a_server_is_shortened():
 
     assert len(text) < 400
     assert text.endswith("...")
+
+
+def test_space_around_an_address_is_no_part_of_it():
+    with OpenAIServer(Answer(body={"choices": [{"message": {"content": "yes"}}]})) as server:
+        judge = OpenAIJudge("m", base_url=f" {server.base_url}/ ")
+        ask(judge)
+
+    assert judge.identity.startswith(f"openai:{server.base_url}/m")
+    assert server.seen[0].path == "/v1/chat/completions"
 
 
 def test_a_port_where_nobody_listens_is_no_connection():
@@ -169,25 +193,7 @@ def test_a_connection_that_breaks_may_be_tried_again(answer: Answer):
     error = failure(answer)
 
     assert type(error) is TransientModelError
-    assert re.fullmatch("lost the connection to URL: .+", told(error))
-
-
-@pytest.mark.parametrize("status", [200, 400, 401, 403, 404, 422, 429, 500, 503])
-def test_no_error_repeats_the_key_that_a_server_echoes(status: int):
-    error = failure(Answer(status=status, body={"error": {"message": f"your key {KEY} is odd"}}))
-
-    assert KEY not in str(error)
-
-
-def test_an_error_carries_no_cause_that_would_show_the_key_in_a_traceback():
-    with (
-        OpenAIServer(Answer(status=400, body={"error": {"message": KEY}})) as server,
-        pytest.raises(ModelRefused) as raised,
-    ):
-        ask(OpenAIJudge("m", base_url=server.base_url, api_key=KEY))
-
-    assert raised.value.__cause__ is None
-    assert raised.value.__context__ is None
+    assert re.fullmatch("lost the connection to URL: (?!400).+", told(error))
 
 
 @pytest.mark.parametrize(
@@ -196,7 +202,7 @@ def test_an_error_carries_no_cause_that_would_show_the_key_in_a_traceback():
         ({"retry-after": "7"}, 7.0),
         ({"retry-after": "1.5"}, 1.5),
         ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
-        ({"retry-after": "soon"}, None),
+        *(({"retry-after": odd}, None) for odd in ("soon", "nan", "-5", "inf", "Mon, 99 Foo 2020")),
         ({}, None),
     ],
 )

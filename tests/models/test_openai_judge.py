@@ -67,20 +67,6 @@ def test_settings_are_sent_and_the_seed_differs_from_draw_to_draw():
     }
 
 
-def test_a_setting_of_none_is_left_to_the_server():
-    with OpenAIServer(chat("{}")) as server:
-        ask(OpenAIJudge("m", base_url=server.base_url, temperature=None, response_format="text"))
-
-    assert set(server.seen[0].body) == {"model", "messages"}
-
-
-def test_a_local_server_gets_a_placeholder_for_a_key():
-    with OpenAIServer(chat("{}")) as server:
-        ask(OpenAIJudge("m", base_url=server.base_url))
-
-    assert server.seen[0].headers["authorization"] == "Bearer not-needed"
-
-
 def test_key_and_address_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch):
     with OpenAIServer(chat("{}")) as server:
         monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n")
@@ -133,30 +119,6 @@ def test_several_draws_are_one_call_whose_usage_is_counted_once():
     assert [seen.body["n"] for seen in server.seen] == [3]
     assert [each.text for each in found] == ["a", "b", "c"]
     assert [each.usage for each in found] == [Usage(7, 6), None, None]
-
-
-def test_a_server_may_return_fewer_draws_than_asked_for():
-    with OpenAIServer(chat("a")) as server:
-        assert len(ask(OpenAIJudge("m", base_url=server.base_url), request(draws=3))) == 1
-
-
-def test_a_server_may_not_return_more_draws_than_asked_for():
-    with OpenAIServer(chat("a", "b", "c")) as server:
-        assert len(ask(OpenAIJudge("m", base_url=server.base_url), request(draws=2))) == 2
-
-
-def test_a_server_that_refuses_several_draws_is_asked_for_one_at_a_time_from_then_on():
-    def answer(seen: Any) -> Answer:
-        return (
-            Answer(status=400, body={"error": {"message": "n too large"}}) if "n" in seen.body else chat("a")
-        )
-
-    with OpenAIServer(answer) as server:
-        judge = OpenAIJudge("m", base_url=server.base_url)
-        first, second = ask(judge, request(draws=3)), ask(judge, request(draws=2))
-
-    assert [len(first), len(second)] == [1, 1]
-    assert ["n" in seen.body for seen in server.seen] == [True, False, False]
 
 
 def sent_form(seen: Any) -> str | None:
@@ -243,18 +205,6 @@ def test_a_message_without_plain_content_is_read_as_what_it_is(
     assert (found.text, found.finish_reason) == (text, finish_reason)
 
 
-def test_a_caller_that_gives_up_waiting_is_not_held_up():
-    async def give_up(judge: OpenAIJudge, server: OpenAIServer) -> bool:
-        call = asyncio.ensure_future(judge.agenerate(request()))
-        assert await asyncio.to_thread(server.sees, 1)
-        call.cancel()
-        await asyncio.wait([call])
-        return call.cancelled()
-
-    with OpenAIServer(Answer(silent=True)) as server:
-        assert asyncio.run(give_up(OpenAIJudge("m", base_url=server.base_url), server))
-
-
 # Identity
 
 
@@ -272,10 +222,6 @@ def test_the_identity_names_every_setting_that_changes_replies():
 
     assert plain.identity == "openai:https://api.openai.com/v1/m?temperature=0"
     assert len({plain.identity, *(each.identity for each in others)}) == 8
-
-
-def test_the_key_is_no_part_of_the_identity():
-    assert OpenAIJudge("m", api_key="one").identity == OpenAIJudge("m", api_key="two").identity
 
 
 def test_representation_and_identity_hold_neither_key_nor_password():

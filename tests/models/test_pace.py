@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from ragmetrics_core.errors import ConfigError, ModelOverloaded, ModelRefused
+from ragmetrics_core.errors import ModelOverloaded
 from ragmetrics_core.models import Line
-from ragmetrics_core.models._pace import Turns
 from tests.models.waits import SlowJudge, line, now, request, run
 
 BUSY = ModelOverloaded("busy")
@@ -30,14 +29,6 @@ def test_no_more_calls_than_the_limit_are_in_flight_and_no_fewer():
     assert judge.most == 4
 
 
-def test_calls_are_served_in_the_order_in_which_they_came():
-    judge = SlowJudge()
-
-    run(ask_many(line(judge, concurrency=2), 9))
-
-    assert judge.answers == [str(number) for number in range(9)]
-
-
 def test_a_newcomer_does_not_overtake_those_who_wait():
     judge = SlowJudge(seconds=1.0)
     model = line(judge, concurrency=1)
@@ -55,32 +46,6 @@ def test_a_newcomer_does_not_overtake_those_who_wait():
     run(scene())
 
     assert judge.answers == ["first", "second", "late"]
-
-
-def test_a_failed_call_gives_its_turn_on():
-    judge = SlowJudge(failures=[ModelRefused("no")] * 3)
-
-    run(ask_many(line(judge, concurrency=1), 4))
-
-    assert len(judge.begun) == 4
-
-
-def test_cancelled_waiters_leave_the_queue_to_the_others():
-    judge = SlowJudge(seconds=10.0)
-    model = line(judge, concurrency=1)
-
-    async def scene() -> float:
-        tasks = [asyncio.create_task(model.agenerate(request(str(number)))) for number in range(6)]
-        await asyncio.sleep(1)
-        for number in (1, 2, 4):
-            tasks[number].cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await model.agenerate(request("after"))
-        return now()
-
-    # Calls 0, 3 and 5 and the one after them.
-    assert run(scene()) == pytest.approx(40.0)
-    assert judge.answers == ["0", "3", "5", "after"]
 
 
 def test_a_waiter_that_is_cancelled_as_its_turn_comes_gives_it_on():
@@ -105,40 +70,12 @@ def test_a_waiter_that_is_cancelled_as_its_turn_comes_gives_it_on():
     assert judge.answers == ["first", "third"]
 
 
-def test_cancelled_calls_in_flight_give_their_turn_on():
-    judge = SlowJudge(seconds=10.0)
-    model = line(judge, concurrency=1)
-
-    async def scene() -> float:
-        tasks = [asyncio.create_task(model.agenerate(request())) for _ in range(2)]
-        await asyncio.sleep(1)
-        tasks[0].cancel()
-        await tasks[1]
-        return now()
-
-    assert run(scene()) == pytest.approx(11.0)
-
-
 def test_calls_that_fail_together_halve_the_limit_once():
     model = line(SlowJudge(failures=[BUSY] * 16), concurrency=16)
 
     run(ask_many(model, 16))
 
     assert model.pace.limit == 8
-
-
-def test_every_round_of_failures_halves_the_limit_down_to_one():
-    model = line(SlowJudge(failures=[BUSY] * 99), concurrency=16)
-    limits = []
-
-    async def scene() -> None:
-        for _ in range(6):
-            await ask_many(model, 1)
-            limits.append(model.pace.limit)
-
-    run(scene())
-
-    assert limits == [8, 4, 2, 1, 1, 1]
 
 
 def test_the_limit_rises_by_one_for_as_many_successes_as_it_is():
@@ -156,30 +93,6 @@ def test_the_limit_rises_by_one_for_as_many_successes_as_it_is():
     run(scene())
 
     assert limits == [2] * 2 + [3] * 3 + [4] * 4 + [5] * 5 + [6] * 6 + [7] * 7 + [8] * 3
-
-
-def test_a_success_from_before_the_halving_does_not_count_for_the_new_limit():
-    model = line(SlowJudge(failures=[BUSY]), concurrency=4)
-
-    # The first fails, then the three that were in flight with it succeed: at 2, two would have raised it.
-    run(ask_many(model, 4))
-
-    assert model.pace.limit == 2
-
-
-def test_a_halving_begins_the_count_of_successes_anew():
-    # 4 after the first failure; the three successes then are not among the two that raise it from 2 to 3.
-    model = line(SlowJudge(failures=[BUSY, None, None, None, BUSY]), concurrency=8)
-    limits = []
-
-    async def scene() -> None:
-        for _ in range(7):
-            await ask_many(model, 1)
-            limits.append(model.pace.limit)
-
-    run(scene())
-
-    assert limits == [4, 4, 4, 4, 2, 2, 3]
 
 
 def test_the_limit_finds_what_a_server_takes_and_hovers_about_there():
@@ -216,20 +129,6 @@ def test_new_calls_are_held_back_as_long_as_the_server_asked():
     assert judge.begun == pytest.approx([0, 0, 21])
 
 
-def test_a_call_that_comes_during_the_hold_waits_too():
-    judge = SlowJudge(seconds=1.0, failures=[ModelOverloaded("busy", retry_after=20.0)])
-    model = line(judge, concurrency=2)
-
-    async def scene() -> None:
-        await ask_many(model, 1)
-        await asyncio.sleep(5)
-        await ask_many(model, 1)
-
-    run(scene())
-
-    assert judge.begun == pytest.approx([0, 21])
-
-
 def test_the_longest_of_several_holds_counts():
     holds = [ModelOverloaded("busy", retry_after=seconds) for seconds in (5.0, 20.0, 10.0)]
     judge = SlowJudge(seconds=1.0, failures=holds)
@@ -246,22 +145,6 @@ def test_a_server_that_names_tomorrow_does_not_stop_the_run_until_then():
     run(ask_many(line(judge, concurrency=1), 2))
 
     assert judge.begun == pytest.approx([0, 61])
-
-
-def test_cancelling_those_who_are_held_back_leaves_the_gate_usable():
-    judge = SlowJudge(seconds=1.0, failures=[ModelOverloaded("busy", retry_after=20.0)])
-    model = line(judge, concurrency=1)
-
-    async def scene() -> None:
-        await ask_many(model, 1)
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(model.agenerate(request()), 5)
-        await model.agenerate(request("after"))
-
-    run(scene())
-
-    assert judge.begun == pytest.approx([0, 21])
-    assert judge.answers[-1] == "after"
 
 
 def test_a_model_that_works_on_one_call_at_a_time_is_not_given_more():
@@ -287,29 +170,21 @@ def test_what_was_learned_holds_in_the_next_event_loop():
     assert model.pace.limit == 4
 
 
-@pytest.mark.parametrize("limit", [0, -1])
-def test_a_limit_below_one_is_refused(limit: int):
-    with pytest.raises(ConfigError, match=f"concurrency must be at least 1, not {limit}"):
-        line(SlowJudge(), concurrency=limit)
-
-
-def test_there_is_room_while_a_call_could_begin_at_any_of_several_models():
+def test_there_is_room_when_nobody_waits_and_a_call_could_begin():
     async def scene() -> list[float]:
-        one, other = (line(SlowJudge(seconds=seconds), concurrency=1) for seconds in (2.0, 3.0))
+        model = line(SlowJudge(seconds=2.0), concurrency=1)
         seen: list[float] = []
-        await Turns.room(one.turns, other.turns)
+        await model.turns.room()
         seen.append(now())
-        calls = [asyncio.create_task(each.agenerate(request())) for each in (one, other, one)]
+        calls = [asyncio.create_task(model.agenerate(request())) for _ in range(2)]
         await asyncio.sleep(0.5)
-        # at 2 s the first gives its place to the one that waits; at 3 s the other has room
-        await Turns.room(one.turns, other.turns)
-        seen.append(now())
-        await Turns.room(one.turns)
+        # at 2 s the first gives its place to the one that waits
+        await model.turns.room()
         seen.append(now())
         await asyncio.gather(*calls)
         return seen
 
-    assert run(scene()) == [0.0, 3.0, 4.0]
+    assert run(scene()) == [0.0, 4.0]
 
 
 def test_a_server_that_asks_for_a_pause_has_no_room_until_it_is_over():
@@ -319,20 +194,7 @@ def test_a_server_that_asks_for_a_pause_has_no_room_until_it_is_over():
         model = line(judge, concurrency=4)
         with pytest.raises(ModelOverloaded):
             await model.agenerate(request())
-        await Turns.room(model.turns)
+        await model.turns.room()
         return now()
 
     assert run(scene()) == pytest.approx(6.0)
-
-
-def test_who_gives_up_looking_for_room_is_forgotten():
-    async def scene() -> int:
-        model = line(SlowJudge(seconds=1.0), concurrency=1)
-        call = asyncio.create_task(model.agenerate(request()))
-        await asyncio.sleep(0.5)
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(Turns.room(model.turns), 0.1)
-        await call
-        return len(model.turns._onlookers)
-
-    assert run(scene()) == 0

@@ -50,10 +50,6 @@ def test_a_blank_text_has_the_zero_vector():
     assert rows[2].any()
 
 
-def test_no_text_gives_no_row():
-    assert embed().shape == (0, 256)
-
-
 def test_a_text_that_utf8_cannot_carry_has_a_vector():
     assert np.isfinite(embed("Z\ud800rich")).all()
 

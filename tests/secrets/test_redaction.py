@@ -352,16 +352,6 @@ def test_no_reply_keeps_what_reading_it_would_bring_back(reply: str):
     assert "A" not in str(read)
 
 
-def test_an_error_of_the_function_names_its_class_and_not_its_words():
-    def fails(text: str) -> str:
-        raise KeyError(text)
-
-    with pytest.raises(ConfigError, match=r"^redact raised KeyError$") as raised:
-        redacted_reply(fails, NAME)
-
-    assert raised.value.__context__ is None
-
-
 def test_a_redacted_run_is_not_gone_on_with_in_clear(tmp_path: Path):
     first = {"id": "a", "question": f"Who is {NAME}?", "answer": "A physicist."}
     second = {"id": "b", "question": f"Where is {NAME}?", "answer": "In Ulm."}

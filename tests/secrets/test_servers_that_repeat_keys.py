@@ -169,15 +169,3 @@ def test_no_file_of_a_run_holds_a_key_that_a_server_repeats(tmp_path: Path):
 
     assert len(written(tmp_path)) > 5 * len(ANSWERS)
     assert held(tmp_path) == {}
-
-
-def test_a_run_that_stops_at_a_failure_says_so_without_the_key():
-    with OpenAIServer(echo) as server, pytest.raises(RunStopped) as raised:
-        evaluate(
-            [SAMPLE],
-            metrics="faithfulness",
-            judge=OpenAIJudge("m", base_url=server.base_url, api_key=KEY),
-            on_error="raise",
-        )
-
-    assert found(told(raised.value)) == []
