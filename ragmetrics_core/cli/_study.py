@@ -24,7 +24,6 @@ from ragmetrics_core.cli._study_output import (
 )
 from ragmetrics_core.cli._study_people import (
     agreement,
-    concordance,
     correlations,
     estimate,
     pairwise,
@@ -154,7 +153,7 @@ def funnel(run: RunFolder, output: Plotted) -> None:
 
 
 study = typer.Typer(help="From scores to what they mean: groups, comparisons, agreement with people.")
-add_commands(study, groups, compare, concordance, agreement, correlations, pairwise, systems, estimate)
+add_commands(study, groups, compare, agreement, correlations, pairwise, systems, estimate)
 add_commands(study, plan, repeats, trend, retriever, funnel, annotate, annotations)
 
 

@@ -22,7 +22,6 @@ from ragmetrics_core.study._comparison import (
     compare_runs,
     comparison_tables,
 )
-from ragmetrics_core.study._concordance import Concordance, concordance_tables, study_concordance
 from ragmetrics_core.study._consensus import Consensus, Rule, consensus_of, rule_of
 from ragmetrics_core.study._correlations import (
     Correlation,
@@ -109,7 +108,6 @@ __all__ = [
     "Annotations",
     "Cell",
     "Column",
-    "Concordance",
     "Consensus",
     "Correlation",
     "Estimate",
@@ -150,7 +148,6 @@ __all__ = [
     "compare_metrics",
     "compare_runs",
     "comparison_tables",
-    "concordance_tables",
     "consensus_of",
     "corrected_mean",
     "corrected_verdicts",
@@ -201,7 +198,6 @@ __all__ = [
     "short",
     "shown",
     "study_agreement",
-    "study_concordance",
     "study_funnel",
     "study_groups",
     "study_people",

@@ -19,12 +19,10 @@ __all__ = [
     "LeftOut",
     "Oriented",
     "Scores",
-    "Taken",
     "measured_notes",
     "metrics_of_all",
     "named_runs",
     "read_scores",
-    "taken",
 ]
 
 LeftOut = tuple[tuple[str, int], ...]
@@ -165,26 +163,6 @@ class Scores:
     def why_absent(self, metric: str, sample_id: str) -> str:
         """Why a sample has no value of a metric: a status, or "not measured"."""
         return self.absent.get(metric, {}).get(sample_id, "not measured").replace("_", " ")
-
-
-class Taken(NamedTuple):
-    """The samples that an analysis rests on, and how many it leaves out for which cause."""
-
-    ids: tuple[str, ...]
-    left_out: LeftOut
-
-
-def taken(scores: Scores, metrics: Sequence[str], label: Mapping[str, object], named: str) -> Taken:
-    """The samples with a value of each metric and a label; the first cause that a sample lacks one counts."""
-    causes = dict.fromkeys(scores.samples, "")
-    for metric in reversed(metrics):
-        for sample_id in causes.keys() - scores.values[metric].keys():
-            causes[sample_id] = f"{short(metric, metrics)} {scores.why_absent(metric, sample_id)}"
-    causes |= {sample_id: f"without {named}" for sample_id in causes if label.get(sample_id) is None}
-    left_out = Counter(cause for cause in causes.values() if cause)
-    return Taken(
-        tuple(sample_id for sample_id, cause in causes.items() if not cause), tuple(left_out.most_common())
-    )
 
 
 def read_scores(run: Run, *, name: str | None = None, apart: bool = False) -> Scores:

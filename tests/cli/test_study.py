@@ -190,22 +190,6 @@ def test_wrong_use_of_compare_exits_with_2(command, before, after, arguments, to
     assert told in outcome.err
 
 
-def test_concordance_takes_the_label_of_the_run(command, before):
-    outcome = command("study", "concordance", before, "--metrics", "faithfulness", "--format", "json")
-    rows = outcome.json[0]["rows"]
-    assert rows[0]["share"] == 0.5
-    assert rows[1]["bayes"] == pytest.approx(rows[1]["share"])
-
-
-def test_concordance_takes_the_consensus_of_people(command, before, labels):
-    outcome = command(
-        "study", "concordance", before, "--labels", labels, "--metrics", "faithfulness", columns=WIDE
-    )
-    assert outcome.code == 0
-    assert "1 sample has no majority and is left out" in outcome.err
-    assert "13 without label label" in outcome.words
-
-
 def test_agreement_of_people_alone_needs_no_run(command, labels):
     outcome = command("study", "agreement", labels, columns=WIDE)
     assert outcome.code == 0
@@ -295,14 +279,6 @@ def test_retrievers_may_stand_in_one_file(command, tmp_path):
         (["groups", "RUN", "--format", "terminal", "--out", "x.md"], "cannot be written to a file"),
         (["groups", "RUN", "--out", "x.docx"], "say the format with --format"),
         (["groups", "RUN", "RUN"], "a run is given twice"),
-        (
-            ["concordance", "RUN", "--label", "quality", "--metrics", "faithfulness"],
-            "labels are: correct, retrieval_correct",
-        ),
-        (
-            ["concordance", "RUN", "--above", "high", "--metrics", "faithfulness"],
-            "is no number or list of numbers",
-        ),
         (["estimate", "RUN", "none.csv"], "none.csv cannot be read"),
         (["retriever", "RUN", "-k", "0"], "is no list of numbers of results"),
         (["groups", "nowhere"], "there is no run in nowhere"),
