@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._clustering import Clustering, clustering_of
+from ragmetrics_core.study._frame import Frame, Studied, frame_of
 from ragmetrics_core.study._pairs import (
     FEWEST,
     Pairs,
@@ -18,7 +18,7 @@ from ragmetrics_core.study._pairs import (
     pairs_of,
 )
 from ragmetrics_core.study._parts import Clusters, Estimate, are_too_few, score_mean
-from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all
+from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.study._tables import Column, Mark, MetricName, StudyTable, short, table_of
 from ragmetrics_core.study._tests import holm, sign_flip
 from ragmetrics_core.wording import number_of
@@ -134,7 +134,7 @@ class PairedMetric:
     note: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class RunComparison:
     """Everything about two runs.
 
@@ -161,6 +161,14 @@ class RunComparison:
     notes: tuple[str, ...] = ()
 
 
+class Judged(Studied, total=False):
+    """How two runs are compared: what can be said of most studies, and `compare_runs` takes beside it."""
+
+    threshold: float
+    alpha: float
+    margin: float | None
+
+
 class _Tested(NamedTuple):
     """One metric before the tests of all are adjusted together.
 
@@ -179,41 +187,39 @@ def compare_runs(
     before: Scores,
     after: Scores,
     *,
-    metrics: Sequence[str] | None = None,
     threshold: float = 0.5,
     alpha: float = 0.05,
     margin: float | None = None,
-    cluster: str | None = None,
-    seed: int = 0,
+    **studied: Unpack[Studied],
 ) -> RunComparison:
     """Compare two runs of the same samples.
 
     Args:
         before: the first run.
         after: the second one.
-        metrics: names or signatures; without it all that both measured in the same way.
         threshold: from which score on a sample passes; up to which one where lower is better.
         alpha: below which adjusted p a difference is told.
         margin: by how much the second run may be worse, to show that it is not worse than that.
-        cluster: the label whose values say which samples belong together, or "none"; see `clustering_of`.
-        seed: of the bootstrap and of the random flips.
+        studied: `metrics`, `cluster` and `seed`; see `Studied`.
 
     Raises:
         ConfigError: the runs share no sample, or measured in different ways, or the same ids are other
             questions, or there are too few clusters, or the margin lets everything pass.
     """
-    chosen = metrics_of_all((before, after), metrics)
+    wanted, runs = studied.get("metrics"), (before, after)
+    frame = frame_of(runs, **studied)
     shared = [sample_id for sample_id in before.samples if sample_id in after.labels]
     _check_samples(before, after, shared)
-    _check_margin(margin, before, chosen)
-    clustering = clustering_of((before, after), cluster)
-    doubts = tuple(doubts_of(before, after, metrics, cluster=clustering.by))
-    tested = [_tested(before, after, metric, threshold, clustering, seed) for metric in chosen]
+    _check_margin(margin, before, frame.metrics)
+    clustering, seed = frame.clustering, frame.seed
+    doubts = tuple(doubts_of(before, after, wanted, cluster=clustering.by))
+    tested = [_tested(before, after, metric, threshold, frame) for metric in frame.metrics]
     # what is one test counts once
     ps = [p for one in tested for p in (one.p, None if one.is_one else one.passes.p)]
     size, adjusted = sum(p is not None for p in ps), holm(ps)
     compared: list[PairedMetric] = []
-    for metric, one, of_scores, of_passes in zip(chosen, tested, adjusted[::2], adjusted[1::2], strict=True):
+    rows = zip(frame.metrics, tested, adjusted[::2], adjusted[1::2], strict=True)
+    for metric, one, of_scores, of_passes in rows:
         pairs, ends, level = one.pairs, before.ends(metric), 1 - alpha
         both, lower = clustering.clusters(pairs.ids), metric in before.lower_is_better
         difference = worst = paired_difference(one.differences, one.clusters, level=level, seed=seed)
@@ -243,22 +249,14 @@ def compare_runs(
             )
         )
     only = len(before.samples) - len(shared), len(after.samples) - len(shared)
-    notes = [*_notes(before, after, chosen, only, are_all=metrics is None), *clustering.notes]
-    notes += measured_notes((before, after), chosen)
-    if any(run.corrected.get(each) for run in (before, after) for each in chosen):
+    notes = [*_notes(before, after, frame.metrics, only, are_all=wanted is None), *frame.notes]
+    if any(run.corrected.get(metric) for run in runs for metric in frame.metrics):
         notes.append(
             "where people corrected verdicts, what moved may be the corrections, and not the answers"
         )
+    named, notes = (before.name, after.name), [*notes, *doubts]
     return RunComparison(
-        before=before.name,
-        after=after.name,
-        metrics=tuple(compared),
-        alpha=alpha,
-        margin=margin,
-        common=len(shared),
-        cluster=clustering.by,
-        doubts=doubts,
-        notes=(*notes, *doubts),
+        *named, tuple(compared), alpha, margin, len(shared), clustering.by, doubts, tuple(notes)
     )
 
 
@@ -340,16 +338,14 @@ def _notes(
         yield f"not compared, for only one run measured it: {', '.join(left)}"
 
 
-def _tested(
-    before: Scores, after: Scores, metric: str, threshold: float, clustering: Clustering, seed: int
-) -> _Tested:
+def _tested(before: Scores, after: Scores, metric: str, threshold: float, frame: Frame) -> _Tested:
     pairs, sign = pairs_of(before, after, metric), -1 if metric in before.lower_is_better else 1
     was, now = (sign * each >= sign * threshold for each in (pairs.sure_before, pairs.sure_after))
     differences, changes = pairs.sure_after - pairs.sure_before, now.astype(float) - was
-    clusters, sizes = clustering.clusters(pairs.sure_ids), np.abs(np.round(differences, 12))
+    clusters, sizes = frame.clustering.clusters(pairs.sure_ids), np.abs(np.round(differences, 12))
     is_one = bool(((sizes > 0) == (changes != 0)).all()) and len(np.unique(sizes[sizes > 0])) <= 1
-    p = sign_flip(differences, clusters, seed=seed)
-    of_passes = p if is_one else sign_flip(changes, clusters, seed=seed)
+    p = sign_flip(differences, clusters, seed=frame.seed)
+    of_passes = p if is_one else sign_flip(changes, clusters, seed=frame.seed)
     first, second, gained, lost = (int(flags.sum()) for flags in (was, now, now & ~was, was & ~now))
     passes = Passes(threshold, first, second, gained, lost, of_passes)
     return _Tested(pairs, differences, clusters, passes, p, is_one)
@@ -375,12 +371,7 @@ def compare_metrics(
     second: str,
     before: Scores,
     after: Scores | None = None,
-    *,
-    threshold: float = 0.5,
-    alpha: float = 0.05,
-    margin: float | None = None,
-    cluster: str | None = None,
-    seed: int = 0,
+    **how: Unpack[Judged],
 ) -> RunComparison:
     """Compare two metrics of a run, or of two runs, paired by sample.
 
@@ -392,11 +383,7 @@ def compare_metrics(
         second: another one.
         before: the run of the first.
         after: the run of the second; without it the same.
-        threshold: from which score on a sample passes; up to which one where lower is better.
-        alpha: below which adjusted p a difference is told.
-        margin: by how much the second may be lower, to show that it is not lower than that.
-        cluster: the label whose values say which samples belong together, or "none".
-        seed: of the bootstrap and of the random flips.
+        how: as `compare_runs` takes it.
 
     Raises:
         ConfigError: it is one metric of one run, the two have other ranges or directions, or what
@@ -416,11 +403,7 @@ def compare_metrics(
     compared = compare_runs(
         _alone(before, one, metric, called=one if after is None else f"{before.name}: {one}"),
         _alone(other, two, metric, called=two if after is None else f"{other.name}: {two}"),
-        threshold=threshold,
-        alpha=alpha,
-        margin=margin,
-        cluster=cluster,
-        seed=seed,
+        **how,
     )
     note = "two ways to measure were compared: a higher score is no better measure"
     return replace(compared, notes=(note, *compared.notes))

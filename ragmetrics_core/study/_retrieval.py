@@ -15,7 +15,7 @@ from ragmetrics_core.study._distributions import binomial_test
 from ragmetrics_core.study._parts import Estimate, wilson_interval
 from ragmetrics_core.study._resampling import bootstrap_mean
 from ragmetrics_core.study._scores import LeftOut
-from ragmetrics_core.study._tables import Column, StudyTable, TableColumn, counted, table_of
+from ragmetrics_core.study._tables import Column, StudyTable, counted, plain_table, table_of
 from ragmetrics_core.study._tests import holm
 
 __all__ = [
@@ -82,7 +82,7 @@ class Versus:
         return f"+{self.gained} -{self.lost}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class RetrievalStudy:
     """Everything about retrievers.
 
@@ -146,43 +146,36 @@ def study_retrieval(
             both = f"{each.name} and {first.name} do not have the same questions"
             notes.append(f"{both}: only common ones are compared")
     versus = [_versus(each, first, k, 1 - alpha, seed) for each in retrievers[1:] for k in ks]
-    adjusted = holm([each.p for each in versus])
-    return RetrievalStudy(
-        accuracies=tuple(
-            Accuracy(each.name, k, wilson_interval(sum(hits), len(hits)), len(hits))
-            for each in retrievers
-            for k in ks
-            for hits in [each.hits(k).values()]
-        ),
-        versus=tuple(
-            replace(each, holm=p, verdict=verdict_of(each.gained - each.lost, p, alpha))
-            for each, p in zip(versus, adjusted, strict=True)
-        ),
-        baseline=first.name,
-        left_out={each.name: each.left_out for each in retrievers},
-        notes=tuple(notes),
+    accuracies = tuple(
+        Accuracy(each.name, k, wilson_interval(sum(hits), len(hits)), len(hits))
+        for each in retrievers
+        for k in ks
+        for hits in [each.hits(k).values()]
     )
+    adjusted = tuple(
+        replace(each, holm=p, verdict=verdict_of(each.gained - each.lost, p, alpha))
+        for each, p in zip(versus, holm([each.p for each in versus]), strict=True)
+    )
+    left_out = {each.name: each.left_out for each in retrievers}
+    return RetrievalStudy(accuracies, adjusted, first.name, left_out, tuple(notes))
 
 
 def retrieval_tables(study: RetrievalStudy) -> Iterator[StudyTable]:
     """Accuracy at k as table 1 prints it, and the paired tests."""
     ks = tuple(dict.fromkeys(each.k for each in study.accuracies))
     known = {(each.retriever, each.k): each for each in study.accuracies}
-    yield StudyTable(
-        name="retrievers",
-        title="Accuracy at k",
-        columns=(
-            TableColumn("retriever"),
-            *(TableColumn(f"k={k}", "estimate") for k in ks),
-            TableColumn("n", "count"),
-            TableColumn("left out"),
-        ),
-        rows=tuple(
-            (name, *(known[name, k].share for k in ks), known[name, ks[0]].n, counted(left_out))
-            for name, left_out in study.left_out.items()
-        ),
-        notes=("share of questions with a right id among the first k, with Wilson's interval", *study.notes),
+    heads = [
+        ("retriever", "text"),
+        *((f"k={k}", "estimate") for k in ks),
+        ("n", "count"),
+        ("left out", "text"),
+    ]
+    rows = (
+        (name, *(known[name, k].share for k in ks), known[name, ks[0]].n, counted(left_out))
+        for name, left_out in study.left_out.items()
     )
+    note = "share of questions with a right id among the first k, with Wilson's interval"
+    yield plain_table("retrievers", "Accuracy at k", heads, rows, (note, *study.notes))
     if study.versus:
         columns = "retriever k difference changed p holm n verdict"
         note = "on the same questions; changed: right only here and right only there"
