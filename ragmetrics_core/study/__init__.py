@@ -44,6 +44,7 @@ from ragmetrics_core.study._gating import (
     near,
 )
 from ragmetrics_core.study._groups import GroupStudy, group_tables, study_groups
+from ragmetrics_core.study._judge_errors import JudgeErrors, corrected_mean, judge_errors
 from ragmetrics_core.study._labels import (
     HumanLabel,
     Judgement,
@@ -55,28 +56,23 @@ from ragmetrics_core.study._labels import (
     labelled_correct,
     labelled_verdicts,
     likert_threshold,
+    on_unit_scale,
     read_labels,
+    scale_of,
     units_of,
 )
 from ragmetrics_core.study._pairwise import PreferenceStudy, preference_tables, study_preferences
 from ragmetrics_core.study._parts import Estimate, Summary, mean_of
 from ragmetrics_core.study._people_correlations import PeopleStudy, people_tables, study_people
 from ragmetrics_core.study._planning import SizePlan, plan_study, plan_tables
-from ragmetrics_core.study._quality import (
-    JudgeErrors,
+from ragmetrics_core.study._powered import (
     PoweredComparison,
-    QualityEstimate,
-    corrected_mean,
-    estimate_quality,
-    estimate_tables,
-    judge_errors,
-    on_unit_scale,
     powered_pairs,
     powered_runs,
     powered_slices,
     powered_tables,
-    scale_of,
 )
+from ragmetrics_core.study._quality import QualityEstimate, estimate_quality, estimate_tables
 from ragmetrics_core.study._repeats import (
     RepeatStudy,
     judge_share,

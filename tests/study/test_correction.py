@@ -7,14 +7,9 @@ pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetr
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import estimate_quality, estimate_tables
+from ragmetrics_core.study._judge_errors import corrected_mean, corrected_share, judge_errors
 from ragmetrics_core.study._parts import mean_of
-from ragmetrics_core.study._quality import (
-    corrected_mean,
-    corrected_share,
-    judge_errors,
-    powered_pairs,
-    prediction_powered_mean,
-)
+from ragmetrics_core.study._powered import powered_pairs, prediction_powered_mean
 
 
 def judged(generator, truth, *, sensitivity=0.9, specificity=0.7):

@@ -23,7 +23,7 @@ from ragmetrics_core.study import (
     study_agreement,
 )
 from ragmetrics_core.study._parts import mean_of, wilson_interval
-from ragmetrics_core.study._quality import prediction_powered_mean
+from ragmetrics_core.study._powered import prediction_powered_mean
 from ragmetrics_core.study._verdict_accuracy import verdict_accuracy
 
 CSV = """sample_id,annotator,label,value

@@ -12,7 +12,7 @@ from ragmetrics_core.study import (
     powered_slices,
     powered_tables,
 )
-from ragmetrics_core.study._quality import prediction_powered_mean
+from ragmetrics_core.study._powered import prediction_powered_mean
 
 
 def two_runs(scores, n=200, labelled=60):
