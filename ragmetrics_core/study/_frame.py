@@ -32,13 +32,18 @@ class Frame(NamedTuple):
         metrics: the signatures of the metrics that all runs measured in the same way.
         clustering: which samples belong together.
         seed: of random draws.
-        notes: what a reader should know: of the clusters, of corrections and repetitions.
+        measured: what a reader should know of the scores: corrections, repetitions.
     """
 
     metrics: tuple[str, ...]
     clustering: Clustering
     seed: int
-    notes: tuple[str, ...]
+    measured: tuple[str, ...]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know of the clusters and of the scores."""
+        return (*self.clustering.notes, *self.measured)
 
     def columns(
         self, values: Mapping[str, T], ids: Iterable[str] | None = None
@@ -57,4 +62,4 @@ def frame_of(
         ConfigError: as `metrics_of_all` and `clustering_of`.
     """
     chosen, clustering = metrics_of_all(runs, metrics), clustering_of(runs, cluster)
-    return Frame(chosen, clustering, seed, (*clustering.notes, *measured_notes(runs, chosen)))
+    return Frame(chosen, clustering, seed, tuple(measured_notes(runs, chosen)))

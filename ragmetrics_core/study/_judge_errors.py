@@ -1,4 +1,4 @@
-"""How a judge that says yes or no errs, and the share that people would call good, corrected by its errors."""
+"""How a judge that says yes or no errs, and what people would say, corrected by its errors."""
 
 from collections.abc import Sequence
 from math import sqrt

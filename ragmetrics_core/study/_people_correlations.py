@@ -90,8 +90,7 @@ def study_people(
     for run, labels in zip(runs, people, strict=True):
         oriented = [run.oriented(metric, chosen) for metric in chosen]
         frame = frame_of([run], **studied)
-        own = frame.clustering.notes
-        notes += [*(f"{run.name}: {note}" for note in own), *frame.notes[len(own) :]]
+        notes += [*(f"{run.name}: {note}" for note in frame.clustering.notes), *frame.measured]
         for name, values in oriented:
             both = [sample_id for sample_id in labels if sample_id in values]
             said, own_clusters = frame.columns(labels, both)
