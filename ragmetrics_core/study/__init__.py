@@ -18,7 +18,6 @@ from ragmetrics_core.study._annotation import (
 from ragmetrics_core.study._comparison import (
     PairedMetric,
     RunComparison,
-    compare_metrics,
     compare_runs,
     comparison_tables,
 )
@@ -28,7 +27,6 @@ from ragmetrics_core.study._correlations import (
     compare_correlations,
     correlate,
     pooled_correlation,
-    system_correlation,
 )
 from ragmetrics_core.study._funnel import Funnel, funnel_tables, study_funnel
 from ragmetrics_core.study._gating import (
@@ -61,6 +59,7 @@ from ragmetrics_core.study._labels import (
     scale_of,
     units_of,
 )
+from ragmetrics_core.study._metric_comparison import compare_metrics
 from ragmetrics_core.study._pairwise import PreferenceStudy, preference_tables, study_preferences
 from ragmetrics_core.study._parts import Estimate, Summary, mean_of
 from ragmetrics_core.study._people_correlations import PeopleStudy, people_tables, study_people
@@ -81,6 +80,7 @@ from ragmetrics_core.study._repeats import (
     study_repeats,
 )
 from ragmetrics_core.study._scores import Scores, named_runs, read_scores
+from ragmetrics_core.study._system_correlation import system_correlation
 from ragmetrics_core.study._systems import SystemStudy, study_systems, system_tables, systems_of
 from ragmetrics_core.study._tables import (
     Cell,

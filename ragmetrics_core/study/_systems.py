@@ -8,11 +8,11 @@ from typing import NamedTuple, TypeVar, Unpack
 import numpy as np
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._correlations import FEWEST_SYSTEMS, means_of_systems, system_correlation
 from ragmetrics_core.study._frame import Studied, frame_of
 from ragmetrics_core.study._group_values import label_text
 from ragmetrics_core.study._parts import FEWEST_CLUSTERS, Estimate
 from ragmetrics_core.study._scores import Scores
+from ragmetrics_core.study._system_correlation import FEWEST_SYSTEMS, means_of_systems, system_correlation
 from ragmetrics_core.study._tables import StudyTable, plain_table, table_of
 
 __all__ = ["RankedSystem", "SystemCorrelation", "SystemStudy", "study_systems", "system_tables", "systems_of"]
