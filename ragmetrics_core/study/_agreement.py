@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Annotated, NamedTuple, Unpack
+from typing import NamedTuple, Unpack
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._clustering import Clustering
@@ -32,7 +32,7 @@ from ragmetrics_core.study._labels import (
 from ragmetrics_core.study._parts import Clusters, Estimate
 from ragmetrics_core.study._reliability import Level, Weights, krippendorff_alpha, plain, weighted_kappa
 from ragmetrics_core.study._scores import Scores
-from ragmetrics_core.study._tables import Column, StudyTable, short, table_of
+from ragmetrics_core.study._tables import StudyTable, plain_table, short, table_of
 from ragmetrics_core.study._verdict_accuracy import VerdictAccuracy, verdict_accuracy
 from ragmetrics_core.wording import number_of
 
@@ -301,18 +301,6 @@ class _Binned(NamedTuple):
     bin: Bin
 
 
-class _ConsensusWay(NamedTuple):
-    how: str
-    n: int
-
-
-class _Undecided(NamedTuple):
-    sample: str
-    metric: str
-    statement: int | None
-    votes: Annotated[str, Column("said")]
-
-
 def agreement_tables(agreement: Agreement) -> Iterator[StudyTable]:
     """All tables that there is something for."""
     title = f"Agreement of annotators on {agreement.label}"
@@ -325,8 +313,8 @@ def agreement_tables(agreement: Agreement) -> Iterator[StudyTable]:
             "what is open is left out of everything below, and listed for discussion in the table open"
         )
     order = ("unanimous", "majority", "mean", "median", "adjudicated", "single", "open")
-    ways = (_ConsensusWay(how, counts[how]) for how in order if counts[how])
-    yield table_of("consensus", "Consensus", _ConsensusWay, ways, "how n", notes)
+    ways = ((how, counts[how]) for how in order if counts[how])
+    yield plain_table("consensus", "Consensus", ["how", ("n", "count")], ways, notes)
     names = ", ".join(metric for metric in agreement.absent if metric in agreement.lower_is_better)
 
     def lower(what_follows: str) -> list[str]:
@@ -375,10 +363,10 @@ def agreement_tables(agreement: Agreement) -> Iterator[StudyTable]:
         columns = "metric right yes_right no_right n missing open"
         yield table_of("verdicts", title, VerdictAccuracy, agreement.verdicts, columns, notes)
     undecided = (
-        _Undecided(unit.sample_id, unit.metric or "", unit.statement, votes)
+        (unit.sample_id, unit.metric or "", unit.statement, votes)
         for unit, each in agreement.consensus.items()
         for votes in [", ".join(f"{name}: {plain(value)}" for name, value in each.said)]
         if each.value is None or (each.how in ("mean", "median") and majority(dict(each.said)) is None)
     )
-    title = "For discussion: no majority"
-    yield table_of("open", title, _Undecided, undecided, "sample metric statement votes")
+    columns = ["sample", "metric", ("statement", "count"), "said"]
+    yield plain_table("open", "For discussion: no majority", columns, undecided)

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._frame import frame_of
@@ -11,7 +10,7 @@ from ragmetrics_core.study._judge_errors import corrected_share, judge_errors
 from ragmetrics_core.study._parts import Estimate, are_own, are_too_few, estimate, score_mean
 from ragmetrics_core.study._powered import LabelledValues, few_notes, labelled_values
 from ragmetrics_core.study._scores import LeftOut, Scores
-from ragmetrics_core.study._tables import StudyTable, counted, table_of
+from ragmetrics_core.study._tables import Kind, StudyTable, counted, plain_table
 from ragmetrics_core.wording import number_of
 
 __all__ = ["QualityEstimate", "estimate_quality", "estimate_tables"]
@@ -139,14 +138,6 @@ def _corrected(known: LabelledValues, level: float) -> tuple[Estimate | None, li
     return corrected, [f"sensitivity {shares[0]}, specificity {shares[1]}, by the labels"]
 
 
-class _Way(NamedTuple):
-    estimate: str
-    mean: Estimate
-    labelled: int
-    scored_only: int
-    rests_on: str
-
-
 def estimate_tables(quality: QualityEstimate) -> Iterator[StudyTable]:
     """Naive, classical and prediction-powered, beside each other."""
     notes: list[str] = []
@@ -161,13 +152,14 @@ def estimate_tables(quality: QualityEstimate) -> Iterator[StudyTable]:
         notes.append(f"left out: {counted(quality.left_out)}")
     labelled, scored = quality.labelled, quality.scored
     rows = [
-        _Way("prediction-powered", quality.powered, labelled, scored, "labels and scores together"),
-        _Way("classical", quality.classical, labelled, 0, "labels only"),
-        _Way("naive", quality.naive, 0, labelled + scored, "scores taken for labels: biased as the judge is"),
+        ("prediction-powered", quality.powered, labelled, scored, "labels and scores together"),
+        ("classical", quality.classical, labelled, 0, "labels only"),
+        ("naive", quality.naive, 0, labelled + scored, "scores taken for labels: biased as the judge is"),
     ]
     if quality.corrected is not None:
         rests_on = "scores of the others, corrected by the judge's errors on the labelled ones"
-        rows.append(_Way("corrected", quality.corrected, labelled, scored, rests_on))
+        rows.append(("corrected", quality.corrected, labelled, scored, rests_on))
     title = f"Mean quality as people judge it, predicted by {quality.metric}"
-    columns = "estimate mean labelled scored_only rests_on"
-    yield table_of("estimate", title, _Way, rows, columns, (*notes, *quality.notes))
+    counts: list[tuple[str, Kind]] = [("labelled", "count"), ("scored only", "count")]
+    columns = ["estimate", ("mean", "estimate"), *counts, "rests on"]
+    yield plain_table("estimate", title, columns, rows, (*notes, *quality.notes))

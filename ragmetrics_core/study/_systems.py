@@ -178,5 +178,5 @@ def system_tables(study: SystemStudy) -> Iterator[StudyTable]:
     means = (
         (each.name, each.n, each.people, *(each.means[name] for name in names)) for each in study.systems
     )
-    columns = [("system", "text"), ("n", "count"), *((name, "number") for name in ("people", *names))]
+    columns = ["system", ("n", "count"), *((name, "number") for name in ("people", *names))]
     yield plain_table("systems", "The systems, the best by people first", columns, means)

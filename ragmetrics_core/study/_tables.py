@@ -133,12 +133,12 @@ def table_of(
 def plain_table(
     name: str,
     title: str,
-    columns: Iterable[tuple[str, Kind]],
+    columns: Iterable[str | tuple[str, Kind]],
     rows: Iterable[tuple[Cell, ...]],
     notes: Iterable[str] = (),
 ) -> StudyTable:
-    """A table whose columns the data name: each by its title and what stands in it."""
-    made = tuple(TableColumn(*column) for column in columns)
+    """A table whose columns are named here: each by its title, and what stands in it where it is no text."""
+    made = tuple(TableColumn(*((one,) if isinstance(one, str) else one)) for one in columns)
     return StudyTable(name=name, title=title, columns=made, rows=tuple(rows), notes=tuple(notes))
 
 
