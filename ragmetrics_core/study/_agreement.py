@@ -32,7 +32,7 @@ from ragmetrics_core.study._labels import (
 from ragmetrics_core.study._parts import Clusters, Estimate
 from ragmetrics_core.study._reliability import Level, Weights, krippendorff_alpha, plain, weighted_kappa
 from ragmetrics_core.study._scores import Scores
-from ragmetrics_core.study._tables import StudyTable, plain_table, short, table_of
+from ragmetrics_core.study._tables import StudyTable, TableColumn, plain_table, short, table_of
 from ragmetrics_core.study._verdict_accuracy import VerdictAccuracy, verdict_accuracy
 from ragmetrics_core.wording import number_of
 
@@ -314,7 +314,7 @@ def agreement_tables(agreement: Agreement) -> Iterator[StudyTable]:
         )
     order = ("unanimous", "majority", "mean", "median", "adjudicated", "single", "open")
     ways = ((how, counts[how]) for how in order if counts[how])
-    yield plain_table("consensus", "Consensus", ["how", ("n", "count")], ways, notes)
+    yield plain_table("consensus", "Consensus", ["how", TableColumn("n", "count")], ways, notes)
     names = ", ".join(metric for metric in agreement.absent if metric in agreement.lower_is_better)
 
     def lower(what_follows: str) -> list[str]:
@@ -368,5 +368,5 @@ def agreement_tables(agreement: Agreement) -> Iterator[StudyTable]:
         for votes in [", ".join(f"{name}: {plain(value)}" for name, value in each.said)]
         if each.value is None or (each.how in ("mean", "median") and majority(dict(each.said)) is None)
     )
-    columns = ["sample", "metric", ("statement", "count"), "said"]
-    yield plain_table("open", "For discussion: no majority", columns, undecided)
+    heads = ["sample", "metric", TableColumn("statement", "count"), "said"]
+    yield plain_table("open", "For discussion: no majority", heads, undecided)

@@ -11,7 +11,7 @@ from ragmetrics_core.records import Record
 from ragmetrics_core.runs import Run
 from ragmetrics_core.samples import Sample, Stage, StageChunk
 from ragmetrics_core.study._parts import Estimate, wilson_interval
-from ragmetrics_core.study._tables import Column, StudyTable, plain_table, table_of
+from ragmetrics_core.study._tables import Column, StudyTable, TableColumn, plain_table, table_of
 from ragmetrics_core.wording import number_of
 
 __all__ = ["Funnel", "FunnelFinding", "FunnelHop", "FunnelStage", "Lost", "funnel_tables", "study_funnel"]
@@ -327,8 +327,8 @@ def funnel_tables(funnel: Funnel) -> Iterator[StudyTable]:
     if funnel.lost:
         causes = Counter((lost.stage, lost.component) for lost in funnel.lost).most_common()
         by = ((*cause, count) for cause, count in causes)
-        columns = ["stage", "component", ("lost", "count")]
-        yield plain_table("lost", "Which stage lost the relevant chunks", columns, by)
+        heads = ["stage", "component", TableColumn("lost", "count")]
+        yield plain_table("lost", "Which stage lost the relevant chunks", heads, by)
         title = "Relevant chunks that were not shown"
         yield table_of("lost_chunks", title, Lost, funnel.lost, "sample_id chunk stage component")
     if funnel.hops:

@@ -32,6 +32,7 @@ from ragmetrics_core.study._tables import (
     Marked,
     MetricName,
     StudyTable,
+    TableColumn,
     counted,
     plain_table,
     short,
@@ -368,7 +369,7 @@ def _overview(study: GroupStudy, names: Iterable[str], turned: Sequence[str]) ->
             f"(Welch's t-test, Holm, alpha {study.alpha:g})"
         )
         notes += turned
-    columns = ["run", study.by or "group", *((name, "summary") for name in names)]
+    columns = ["run", study.by or "group", *(TableColumn(name, "summary") for name in names)]
     lines = ((*group, *(cells[metric] for metric in study.metrics)) for group, cells in rows.items())
     title = f"Means by {study.by}" if study.by else "Means"
     return plain_table("groups", title, columns, lines, (*notes, *study.notes))

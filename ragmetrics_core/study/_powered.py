@@ -176,9 +176,12 @@ def labelled_values(
     """The values of samples, or of some of them, with the labels of those that have one."""
     scored = [each for each in (values if ids is None else ids) if each in values]
     both, rest = ([name for name in scored if (name in labels) == is_in] for is_in in (True, False))
-    columns = (labels, both), (values, both), (values, rest)
-    numbers = (np.array([column[name] for name in names], dtype=float) for column, names in columns)
-    return LabelledValues(*numbers, (clustering.clusters(both), clustering.clusters(rest)))
+
+    def column(of: Mapping[str, float], names: Sequence[str]) -> Array:
+        return np.array([of[name] for name in names], dtype=float)
+
+    clusters = clustering.clusters(both), clustering.clusters(rest)
+    return LabelledValues(column(labels, both), column(values, both), column(values, rest), clusters)
 
 
 def powered_runs(

@@ -10,7 +10,7 @@ from ragmetrics_core.study._judge_errors import corrected_share, judge_errors
 from ragmetrics_core.study._parts import Estimate, are_own, are_too_few, estimate, score_mean
 from ragmetrics_core.study._powered import LabelledValues, few_notes, labelled_values
 from ragmetrics_core.study._scores import LeftOut, Scores
-from ragmetrics_core.study._tables import Kind, StudyTable, counted, plain_table
+from ragmetrics_core.study._tables import StudyTable, TableColumn, counted, plain_table
 from ragmetrics_core.wording import number_of
 
 __all__ = ["QualityEstimate", "estimate_quality", "estimate_tables"]
@@ -160,6 +160,6 @@ def estimate_tables(quality: QualityEstimate) -> Iterator[StudyTable]:
         rests_on = "scores of the others, corrected by the judge's errors on the labelled ones"
         rows.append(("corrected", quality.corrected, labelled, scored, rests_on))
     title = f"Mean quality as people judge it, predicted by {quality.metric}"
-    counts: list[tuple[str, Kind]] = [("labelled", "count"), ("scored only", "count")]
-    columns = ["estimate", ("mean", "estimate"), *counts, "rests on"]
+    counts = TableColumn("labelled", "count"), TableColumn("scored only", "count")
+    columns = ["estimate", TableColumn("mean", "estimate"), *counts, "rests on"]
     yield plain_table("estimate", title, columns, rows, (*notes, *quality.notes))

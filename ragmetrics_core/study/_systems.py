@@ -13,7 +13,7 @@ from ragmetrics_core.study._group_values import label_text
 from ragmetrics_core.study._parts import FEWEST_CLUSTERS, Estimate
 from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.study._system_correlation import FEWEST_SYSTEMS, means_of_systems, system_correlation
-from ragmetrics_core.study._tables import StudyTable, plain_table, table_of
+from ragmetrics_core.study._tables import StudyTable, TableColumn, plain_table, table_of
 
 __all__ = ["RankedSystem", "SystemCorrelation", "SystemStudy", "study_systems", "system_tables", "systems_of"]
 
@@ -178,5 +178,6 @@ def system_tables(study: SystemStudy) -> Iterator[StudyTable]:
     means = (
         (each.name, each.n, each.people, *(each.means[name] for name in names)) for each in study.systems
     )
-    columns = ["system", ("n", "count"), *((name, "number") for name in ("people", *names))]
-    yield plain_table("systems", "The systems, the best by people first", columns, means)
+    numbers = (TableColumn(name, "number") for name in ("people", *names))
+    heads = ["system", TableColumn("n", "count"), *numbers]
+    yield plain_table("systems", "The systems, the best by people first", heads, means)

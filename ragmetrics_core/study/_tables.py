@@ -133,12 +133,12 @@ def table_of(
 def plain_table(
     name: str,
     title: str,
-    columns: Iterable[str | tuple[str, Kind]],
+    columns: Iterable[str | TableColumn],
     rows: Iterable[tuple[Cell, ...]],
     notes: Iterable[str] = (),
 ) -> StudyTable:
-    """A table whose columns are named here: each by its title, and what stands in it where it is no text."""
-    made = tuple(TableColumn(*((one,) if isinstance(one, str) else one)) for one in columns)
+    """A table whose columns are named here; one that is only a name holds texts."""
+    made = tuple(TableColumn(column) if isinstance(column, str) else column for column in columns)
     return StudyTable(name=name, title=title, columns=made, rows=tuple(rows), notes=tuple(notes))
 
 

@@ -34,10 +34,6 @@ def test_a_clear_fall_is_worse(scores):
     assert found.p == pytest.approx(flips.pvalue, abs=2e-4)
 
 
-def test_the_same_the_other_way_round_is_better(scores):
-    assert compared(scores, LOWER, BEFORE).verdict == "better"
-
-
 def test_where_lower_is_better_a_clear_fall_is_better(scores):
     runs = [
         replace(each, lower_is_better=frozenset({"hallucination/strict.1"}))
@@ -84,18 +80,6 @@ def test_passes_are_counted_and_tested_with_mcnemar(scores):
     assert found.passes[:6] == (0.5, 3, 1, 0, 2, 0.5)
 
 
-def test_holm_counts_all_metrics_and_the_tests_of_their_passes(scores):
-    found = compare_runs(
-        scores("a", faithfulness=BEFORE, answer_relevance=BEFORE),
-        scores("b", faithfulness=LOWER, answer_relevance=BEFORE),
-    )
-    first, same = found.metrics
-    # the scores and the passes of the first; nothing moved in the second, where both tests are one
-    assert first.holm == pytest.approx(3 * first.p)
-    assert first.passes.holm == pytest.approx(max(2 * first.passes.p, first.holm))
-    assert (same.p, same.holm) == (1.0, 1.0)
-
-
 def test_the_detectable_difference_by_hand(scores):
     # differences +0.1 and -0.1, 20 each: sd = 0.1 * sqrt(40/39), se = sd / sqrt(40); two tests, so that t is
     # taken at 1 - 0.05 / 4, with 39 degrees; all differences have one size, so a step of 0.1 / 40 is added
@@ -103,11 +87,6 @@ def test_the_detectable_difference_by_hand(scores):
     error = 0.1 * np.sqrt(40 / 39) / np.sqrt(40)
     expected = (stats.t.ppf(1 - 0.0125, 39) + stats.t.ppf(0.8, 39)) * error + 0.1 / 40
     assert compared(scores, BEFORE, after).detectable == pytest.approx(expected, rel=1e-6)
-
-
-def test_runs_that_differ_nowhere_do_not_claim_to_find_every_difference(scores):
-    # every difference is 0, so their spread is 0, and with it the smallest difference that could be found
-    assert compared(scores, BEFORE, BEFORE).detectable is None
 
 
 def test_a_small_loss_is_shown_to_be_within_a_wide_margin_and_not_within_a_narrow_one(scores):
@@ -218,9 +197,3 @@ def test_a_metric_with_values_in_too_few_clusters_has_no_interval_and_says_so(sc
     (found,) = compare_runs(*runs).metrics
     assert found.difference.low is None
     assert found.note == "5 clusters by session are too few for an interval"
-
-
-def test_16_gained_and_6_lost_of_100_cannot_be_told(scores):
-    found = compared(scores, [0.0] * 16 + [1.0] * 84, [1.0] * 16 + [0.0] * 6 + [1.0] * 78)
-    assert (found.verdict, found.passes[3:5]) == ("cannot tell", (16, 6))
-    assert found.p == found.passes.p == pytest.approx(0.0525, abs=5e-4)

@@ -8,7 +8,6 @@ pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetr
 from scipy import stats
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study import study_groups
 from ragmetrics_core.study._correlations import correlate, pearson_figure, spearman_figure
 from ragmetrics_core.study._detection import area_under_curve
 from ragmetrics_core.study._parts import (
@@ -56,19 +55,6 @@ def test_the_error_of_a_mean_has_the_correction_of_bell_and_mccaffrey():
     assert spread_of(MeanPart(values, clusters)).error == pytest.approx(expected)
 
 
-def test_with_clusters_of_one_size_the_interval_is_statsmodels_cluster_robust_one():
-    api = pytest.importorskip("statsmodels.api")
-    clusters = np.repeat(np.arange(25), 4)
-    generator = np.random.default_rng(0)
-    values = generator.normal(size=25)[clusters] + generator.normal(size=100)
-    fit = api.OLS(values, np.ones(100)).fit(
-        cov_type="cluster", cov_kwds={"groups": clusters, "use_correction": False}, use_t=True
-    )
-    found = spread_of(MeanPart(values, clusters.tolist()))
-    # without its own factor of G / (G - 1) * (n - 1) / (n - 1), which is CR2 for clusters of one size
-    assert found == pytest.approx((fit.bse[0] * (25 / 24) ** 0.5, 24))
-
-
 def test_clusters_of_many_sizes_are_worth_fewer_than_they_are():
     # rho is 1: all 1 or all -1; 10 clusters of one sample (v is 1), 10 of three (9): 100^2 / (10 + 810)
     values = np.repeat([1.0, 1.0, -1.0, -1.0] * 5, [1, 3] * 10)
@@ -102,17 +88,6 @@ def test_what_is_on_its_own_in_one_group_and_shared_by_both_is_tested_as_pairs()
     names = list(range(30))
     paired = spread_of(MeanPart(x, names), MeanPart(x + noise, names).turned)
     assert paired.error == pytest.approx(stats.sem(noise), rel=1e-12)
-
-
-def test_an_interval_that_knows_clusters_is_wider_where_they_are_alike():
-    values, clusters = clustered(count=60)
-    found, naive = mean_of(values, clusters), mean_of(values)
-    assert found.high - found.low > 1.4 * (naive.high - naive.low)
-
-
-def test_the_bootstrap_by_cluster_agrees_with_students_interval_by_cluster():
-    values, clusters = clustered(count=60)
-    assert bootstrap_mean(values, clusters) == pytest.approx(mean_of(values, clusters), abs=0.05)
 
 
 def test_a_resample_has_whole_clusters():
@@ -227,17 +202,3 @@ def test_correlation_alpha_and_kappa_know_clusters():
         assert one.value == pytest.approx(other.value)
         assert other.high - other.low > 1.5 * (one.high - one.low)
     assert correlate(x[:16], y[:16], clusters=of[:16]).note == "4 clusters are too few for an interval"
-
-
-def test_groups_take_the_sessions_that_samples_carry(scores):
-    generator = np.random.default_rng(6)
-    sessions = [f"c{place // 4}" for place in range(120)]
-    right = [place // 4 % 2 == 0 for place in range(120)]
-    values = np.clip(0.5 + np.repeat(generator.normal(0, 0.2, 30), 4), 0, 1).tolist()
-    run = scores("a", faithfulness=values, labels={"session": sessions, "right": right})
-    found, naive = study_groups([run], by="right"), study_groups([run], by="right", cluster="none")
-    assert (found.cluster, naive.cluster) == ("session", None)
-    assert found.contrasts[0].welch > naive.contrasts[0].welch
-    assert found.contrasts[0].rank > naive.contrasts[0].rank
-    width = [each.measured[0].interval.high - each.measured[0].interval.low for each in (found, naive)]
-    assert width[0] > 1.7 * width[1]

@@ -65,22 +65,6 @@ def test_the_difference_of_two_slices_holds_the_truth_as_often_as_it_says(scores
     assert width < 0.8 * alone
 
 
-def test_slices_that_share_clusters_are_compared_within_them(scores):
-    held, width, apart = 0, 0.0, 0.0
-    for seed in range(150):
-        run, labels = sliced(scores, seed, clusters=40)
-        (each,) = powered_slices(
-            run, labels, metric="faithfulness", by="kind", cluster="document"
-        ).differences
-        held += each.powered.low <= 0.2 <= each.powered.high
-        width += each.powered.high - each.powered.low
-        (other,) = powered_slices(run, labels, metric="faithfulness", by="kind").differences
-        apart += other.powered.high - other.powered.low
-    assert held / 150 == pytest.approx(0.95, abs=0.05)
-    # each document has both kinds, so that its own level falls out of the difference
-    assert width < apart
-
-
 def test_each_slice_is_estimated_as_a_run_of_its_own(scores):
     run, labels = sliced(scores, 1)
     found = powered_slices(run, labels, metric="faithfulness", by="kind")

@@ -34,25 +34,6 @@ def test_alpha_is_that_of_the_krippendorff_package(table, level):
     assert krippendorff_alpha(units, level=level, count=10).value.value == pytest.approx(expected, abs=1e-9)
 
 
-def test_alpha_by_hand():
-    # units (1,1), (2,2), (1,2): coincidences o11 = 2, o22 = 2, o12 = o21 = 1, n = 6, n1 = n2 = 3.
-    # nominal: Do = 2/6, De = 2*9/30, alpha = 1 - (1/3)/(3/5) = 4/9
-    assert krippendorff_alpha(
-        [[1.0, 1.0], [2.0, 2.0], [1.0, 2.0]], level="nominal"
-    ).value.value == pytest.approx(4 / 9)
-
-
-def test_perfect_agreement_is_one():
-    units = [[1.0, 1.0], [2.0, 2.0], [5.0, 5.0]]
-    assert krippendorff_alpha(units).value.value == 1.0
-
-
-def test_annotators_who_skipped_do_not_count():
-    units = [[1.0, 1.0], [2.0, 2.0], [5.0]]
-    found = krippendorff_alpha(units)
-    assert (found.n, found.value.value) == (2, 1.0)
-
-
 def test_labels_that_are_all_one_have_no_alpha_and_a_reason():
     found = krippendorff_alpha([[3.0, 3.0], [3.0, 3.0]])
     assert found.value.value is None
