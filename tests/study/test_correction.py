@@ -81,29 +81,6 @@ def test_the_estimate_of_a_yes_or_no_judge_has_its_corrected_mean_or_says_why_no
     assert any("cannot be told from 0" in note for note in found.notes)
 
 
-def test_the_corrected_mean_by_cluster_holds_what_people_would_say_and_the_plain_one_does_not():
-    generator, held, plain, kept = np.random.default_rng(5), 0, 0, 0
-    for _ in range(200):
-        clusters = np.repeat(np.arange(40), 12)
-        # whole clusters are good or bad
-        truth = (generator.random(40) < 0.4)[clusters]
-        said = judged(generator, truth)
-        order = generator.permutation(480)
-        truth, said, of = truth[order], said[order], clusters[order].tolist()
-        try:
-            found = corrected_share(truth[:160].tolist(), said[:160].tolist(), said[160:].tolist(), of)
-        except ConfigError:
-            continue
-        kept += 1
-        held += found.low <= 0.4 <= found.high
-        errors = judge_errors(truth[:160].tolist(), said[:160].tolist())
-        alone = corrected_mean(int(said[160:].sum()), 320, errors)
-        plain += alone.low <= 0.4 <= alone.high
-    assert kept > 190
-    assert held / kept == pytest.approx(0.95, abs=0.05)
-    assert plain / kept < 0.85
-
-
 def test_samples_that_are_each_their_own_cluster_are_corrected_as_without_clusters():
     generator = np.random.default_rng(6)
     truth = generator.random(2000) < 0.4

@@ -9,7 +9,7 @@ pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetr
 from ragmetrics_core import evaluate
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import compare_runs, decide, decide_limits, limit_of, read_scores
-from ragmetrics_core.testing import ScriptedJudge
+from tests.study.judging import judge
 
 GOOD = [0.5 + i % 5 / 10 for i in range(52)]
 CONDITIONS = ["worse", "not-better", "inferior"]
@@ -178,24 +178,13 @@ def test_a_limit_that_is_no_number_or_outside_the_range_is_wrong_use(good, end, 
 # -- from real runs
 
 
-def reply(request):
-    if request.prompt.name == "statements":
-        text = str(request.variables["answer"])
-        return {"statements": [text] if text.strip() else [], "declined": False}
-    return {
-        "verdicts": [
-            {"number": item.number, "reason": "", "verdict": "no" if "bad" in item.text else "yes"}
-            for item in request.variables["items"]
-        ]
-    }
-
-
-def run(answers, judge=reply, contexts=("A context.",)):
+def run(answers, contexts=("A context.",)):
     rows = [
         {"id": f"q{number}", "question": "Who?", "answer": answer, "contexts": list(contexts)}
         for number, answer in enumerate(answers)
     ]
-    return evaluate(rows, metrics="faithfulness", judge=ScriptedJudge(judge))
+    by = judge(lambda answer: [answer] if answer.strip() else [], lambda item, _: "bad" not in item.text)
+    return evaluate(rows, metrics="faithfulness", judge=by)
 
 
 ANSWERS = ["good"] * 20 + ["bad"] * 10
@@ -214,15 +203,9 @@ def test_answers_replaced_by_nothing_raise_the_mean_and_do_not_pass(empty):
 
 def measured_thrice(count=12):
     """The second of three whole measurements finds nothing supported, the others everything."""
-
-    def reply(request):
-        if request.prompt.name == "statements":
-            return {"statements": ["it is so"], "declined": False}
-        verdict = "no" if request.draw // 1000 == 1 else "yes"
-        return {"verdicts": [{"number": 1, "reason": "r", "verdict": verdict}]}
-
+    by = judge(lambda _: ["it is so"], lambda _, request: request.draw // 1000 != 1)
     rows = [{"id": f"s{n}", "question": "?", "contexts": ["c"], "answer": f"{n}"} for n in range(count)]
-    return evaluate(rows, metrics="faithfulness", judge=ScriptedJudge(reply), full_repeats=3)
+    return evaluate(rows, metrics="faithfulness", judge=by, full_repeats=3)
 
 
 def test_of_several_whole_measurements_a_gate_counts_the_mean_and_not_the_first():

@@ -9,7 +9,6 @@ from scipy import stats
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._correlations import correlate, pearson_figure, spearman_figure
-from ragmetrics_core.study._detection import area_under_curve
 from ragmetrics_core.study._parts import (
     Estimate,
     MeanPart,
@@ -169,18 +168,6 @@ def test_a_share_by_cluster_is_as_wide_as_its_clusters_are_alike():
     one_each = wilson_of(0.6, 19, stats.t.ppf(0.975, 19))
     assert found == pytest.approx(one_each)
     assert share_of([True] * 40, [place // 2 for place in range(40)]).low < 0.9
-
-
-def test_the_area_by_cluster_is_as_wide_as_its_clusters_are_alike():
-    generator = np.random.default_rng(4)
-    good = np.arange(40) % 2 == 0
-    scores = generator.normal(size=40) + good
-    once = area_under_curve(scores, good)
-    thrice = area_under_curve(
-        np.repeat(scores, 3), np.repeat(good, 3), clusters=np.repeat(np.arange(40), 3).tolist()
-    )
-    assert thrice.value == pytest.approx(once.value)
-    assert thrice.high - thrice.low == pytest.approx(once.high - once.low, rel=0.08)
 
 
 def test_correlation_alpha_and_kappa_know_clusters():

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics[study]'")
 
@@ -22,7 +20,6 @@ from ragmetrics_core.study import (
     study_agreement,
 )
 from ragmetrics_core.study._parts import mean_of, wilson_interval
-from ragmetrics_core.study._powered import prediction_powered_mean
 from ragmetrics_core.study._verdict_accuracy import verdict_accuracy
 
 CSV = """sample_id,annotator,label,value
@@ -154,28 +151,6 @@ def test_numbers_need_a_threshold(scores):
     with pytest.raises(ConfigError, match="--correct-from"):
         labelled_correct(run, "quality")
     assert labelled_correct(run, "quality", at_least=4) == {"s1": False, "s2": True}
-
-
-def test_the_prediction_powered_mean_by_hand():
-    # weight 1: mean of the others (0.5) plus the mean error of the labelled ones (0.25)
-    found, weight = prediction_powered_mean([1, 0, 1, 1], [0.5, 0.0, 0.5, 1.0], [0.4, 0.6], weight=1.0)
-    assert (found.value, weight) == (pytest.approx(0.75), 1.0)
-    # errors 0.5 0 0.5 0: variance 1/12, of their mean 1/48; others: variance 0.02, of their mean 0.01
-    # Welch's degrees of freedom are 3.9: (1/48 + 0.01)^2 / ((1/48)^2 / 3 + 0.01^2 / 1); the 4 labels have 3
-    half = stats.t.ppf(0.975, 3) * np.sqrt(1 / 48 + 0.01)
-    assert found.high - found.value == pytest.approx(half)
-
-
-@given(st.integers(0, 50))
-def test_the_weight_is_the_one_with_the_narrowest_interval(seed):
-    generator = np.random.default_rng(seed)
-    f = generator.random(300)
-    y = (generator.random(300) < 0.2 + 0.6 * f).astype(float)
-    best, weight = prediction_powered_mean(y[:60], f[:60], f[60:])
-    assert 0 <= weight <= 1
-    for other in (0.0, 0.5, 1.0):
-        found, _ = prediction_powered_mean(y[:60], f[:60], f[60:], weight=other)
-        assert best.high - best.low <= (found.high - found.low) * 1.05
 
 
 def test_predictions_that_tell_nothing_save_no_label(scores):
