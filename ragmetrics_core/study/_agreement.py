@@ -368,5 +368,5 @@ def agreement_tables(agreement: Agreement) -> Iterator[StudyTable]:
         for votes in [", ".join(f"{name}: {plain(value)}" for name, value in each.said)]
         if each.value is None or (each.how in ("mean", "median") and majority(dict(each.said)) is None)
     )
-    heads = ["sample", "metric", TableColumn("statement", "count"), "said"]
+    heads = "sample", "metric", TableColumn("statement", "count"), "said"
     yield plain_table("open", "For discussion: no majority", heads, undecided)

@@ -327,7 +327,7 @@ def funnel_tables(funnel: Funnel) -> Iterator[StudyTable]:
     if funnel.lost:
         causes = Counter((lost.stage, lost.component) for lost in funnel.lost).most_common()
         by = ((*cause, count) for cause, count in causes)
-        heads = ["stage", "component", TableColumn("lost", "count")]
+        heads = "stage", "component", TableColumn("lost", "count")
         yield plain_table("lost", "Which stage lost the relevant chunks", heads, by)
         title = "Relevant chunks that were not shown"
         yield table_of("lost_chunks", title, Lost, funnel.lost, "sample_id chunk stage component")

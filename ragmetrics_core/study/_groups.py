@@ -220,7 +220,7 @@ def study_groups(
         raise ConfigError(f"the baseline {baseline!r} is none of the runs ({names})")
     frame = frame_of(runs, **studied)
     members = {run.name: members_of(run, by) for run in runs}
-    check_groups(by, members, {name for run in runs for labels in run.labels.values() for name in labels})
+    check_groups(by, members, runs)
     measured: list[Measured] = []
     for run in runs:
         for value, ids in members[run.name].items():
@@ -369,7 +369,8 @@ def _overview(study: GroupStudy, names: Iterable[str], turned: Sequence[str]) ->
             f"(Welch's t-test, Holm, alpha {study.alpha:g})"
         )
         notes += turned
-    columns = ["run", study.by or "group", *(TableColumn(name, "summary") for name in names)]
+    summaries = (TableColumn(name, "summary") for name in names)
+    columns = "run", study.by or "group", *summaries
     lines = ((*group, *(cells[metric] for metric in study.metrics)) for group, cells in rows.items())
     title = f"Means by {study.by}" if study.by else "Means"
     return plain_table("groups", title, columns, lines, (*notes, *study.notes))

@@ -160,6 +160,6 @@ def estimate_tables(quality: QualityEstimate) -> Iterator[StudyTable]:
         rests_on = "scores of the others, corrected by the judge's errors on the labelled ones"
         rows.append(("corrected", quality.corrected, labelled, scored, rests_on))
     title = f"Mean quality as people judge it, predicted by {quality.metric}"
-    counts = TableColumn("labelled", "count"), TableColumn("scored only", "count")
-    columns = ["estimate", TableColumn("mean", "estimate"), *counts, "rests on"]
+    counts = (TableColumn(name, "count") for name in ("labelled", "scored only"))
+    columns = "estimate", TableColumn("mean", "estimate"), *counts, "rests on"
     yield plain_table("estimate", title, columns, rows, (*notes, *quality.notes))

@@ -19,6 +19,7 @@ __all__ = [
     "LeftOut",
     "Oriented",
     "Scores",
+    "label_names_of",
     "measured_notes",
     "metrics_of_all",
     "named_runs",
@@ -91,7 +92,7 @@ class Scores:
     @property
     def label_names(self) -> str:
         """The names of the samples' labels, in a sentence's words; "none" without one."""
-        return ", ".join(sorted({name for labels in self.labels.values() for name in labels})) or "none"
+        return label_names_of([self])
 
     def metric(self, name: str) -> str:
         """The signature of a metric that is named by its name, an alias or its signature.
@@ -163,6 +164,14 @@ class Scores:
     def why_absent(self, metric: str, sample_id: str) -> str:
         """Why a sample has no value of a metric: a status, or "not measured"."""
         return self.absent.get(metric, {}).get(sample_id, "not measured").replace("_", " ")
+
+
+def label_names_of(runs: Iterable[Scores]) -> str:
+    """The names of the labels of all samples, in a sentence's words; "none" without one."""
+    return (
+        ", ".join(sorted({name for run in runs for labels in run.labels.values() for name in labels}))
+        or "none"
+    )
 
 
 def read_scores(run: Run, *, name: str | None = None, apart: bool = False) -> Scores:

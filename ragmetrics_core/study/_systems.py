@@ -179,5 +179,5 @@ def system_tables(study: SystemStudy) -> Iterator[StudyTable]:
         (each.name, each.n, each.people, *(each.means[name] for name in names)) for each in study.systems
     )
     numbers = (TableColumn(name, "number") for name in ("people", *names))
-    heads = ["system", TableColumn("n", "count"), *numbers]
+    heads = TableColumn("system"), TableColumn("n", "count"), *numbers
     yield plain_table("systems", "The systems, the best by people first", heads, means)
