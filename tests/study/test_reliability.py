@@ -34,16 +34,6 @@ def test_alpha_is_that_of_the_krippendorff_package(table, level):
     assert krippendorff_alpha(units, level=level, count=10).value.value == pytest.approx(expected, abs=1e-9)
 
 
-def test_labels_that_are_all_one_have_no_alpha_and_a_reason():
-    found = krippendorff_alpha([[3.0, 3.0], [3.0, 3.0]])
-    assert found.value.value is None
-    assert found.note == "every label is 3: alpha has no meaning"
-
-
-def test_a_single_annotator_has_no_alpha_and_a_reason():
-    assert krippendorff_alpha([[1.0], [2.0]]).note == "fewer than two units have two labels"
-
-
 @given(
     st.lists(st.tuples(LIKERT, LIKERT), min_size=3, max_size=40).filter(
         lambda pairs: (
@@ -63,14 +53,6 @@ def test_kappa_is_that_of_scikit_learn(pairs, weights):
     )
     found = weighted_kappa(one, other, weights=weights, count=10).value.value
     assert found == pytest.approx(expected, abs=1e-9)
-
-
-def test_one_value_throughout_has_no_kappa_and_a_reason():
-    assert weighted_kappa([True, True], [True, True]).note == "every label is True: kappa has no meaning"
-
-
-def test_one_unit_has_no_kappa_and_a_reason():
-    assert weighted_kappa([True], [False]).note == "fewer than two units were labelled by both"
 
 
 @pytest.mark.parametrize("coefficient", ["alpha", "kappa"])
@@ -94,3 +76,16 @@ def test_perfect_agreement_has_no_interval_and_a_reason():
     values = [float(place % 5) for place in range(40)]
     for found in (weighted_kappa(values, values), krippendorff_alpha([(each, each) for each in values])):
         assert (found.value, found.note) == ((1.0, None, None), "all agree: resamples give no interval")
+
+
+@pytest.mark.parametrize(
+    ("found", "note"),
+    [
+        (krippendorff_alpha([[3.0, 3.0], [3.0, 3.0]]), "every label is 3: alpha has no meaning"),
+        (krippendorff_alpha([[1.0], [2.0]]), "fewer than two units have two labels"),
+        (weighted_kappa([True, True], [True, True]), "every label is True: kappa has no meaning"),
+        (weighted_kappa([True], [False]), "fewer than two units were labelled by both"),
+    ],
+)
+def test_what_has_no_coefficient_has_a_reason(found, note):
+    assert (found.value.value, found.note) == (None, note)
