@@ -18,7 +18,7 @@ from ragmetrics_core.study._consensus import (
 )
 from ragmetrics_core.study._correlations import Correlation, correlate
 from ragmetrics_core.study._detection import Bin, Detection, detect
-from ragmetrics_core.study._frame import Frame, Studied, frame_of
+from ragmetrics_core.study._frame import Frame, StudySettings, frame_of
 from ragmetrics_core.study._labels import (
     HumanLabel,
     Judgement,
@@ -105,7 +105,7 @@ def study_agreement(
     consensus: Rule | None = None,
     correct_from: float | None = None,
     judgements: Sequence[Judgement] = (),
-    **studied: Unpack[Studied],
+    **studied: Unpack[StudySettings],
 ) -> Agreement:
     """How people agree with each other, and metrics with people.
 
@@ -120,7 +120,7 @@ def study_agreement(
             else and where there is an adjudicator.
         correct_from: from which number on an answer is correct; 4 on a scale of 1 to 5 without it.
         judgements: verdicts that people looked at.
-        studied: `metrics`, `cluster` (a label of the run's samples) and `seed`; see `Studied`.
+        studied: `metrics`, `cluster` (a label of the run's samples) and `seed`; see `StudySettings`.
 
     Raises:
         ConfigError: there is no label, there are several and none is named, there is none of that name, or

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._frame import Frame, Studied, frame_of
+from ragmetrics_core.study._frame import Frame, StudySettings, frame_of
 from ragmetrics_core.study._pairs import (
     FEWEST,
     Pairs,
@@ -175,7 +175,7 @@ def compare_runs(
     threshold: float = 0.5,
     alpha: float = 0.05,
     margin: float | None = None,
-    **studied: Unpack[Studied],
+    **studied: Unpack[StudySettings],
 ) -> RunComparison:
     """Compare two runs of the same samples.
 
@@ -185,7 +185,7 @@ def compare_runs(
         threshold: from which score on a sample passes; up to which one where lower is better.
         alpha: below which adjusted p a difference is told.
         margin: by how much the second run may be worse, to show that it is not worse than that.
-        studied: `metrics`, `cluster` and `seed`; see `Studied`.
+        studied: `metrics`, `cluster` and `seed`; see `StudySettings`.
 
     Raises:
         ConfigError: the runs share no sample, or measured in different ways, or the same ids are other

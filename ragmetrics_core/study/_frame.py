@@ -6,12 +6,12 @@ from typing import NamedTuple, TypedDict, TypeVar
 from ragmetrics_core.study._clustering import Clustering, clustering_of
 from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all
 
-__all__ = ["Frame", "Studied", "frame_of"]
+__all__ = ["Frame", "StudySettings", "frame_of"]
 
 T = TypeVar("T")
 
 
-class Studied(TypedDict, total=False):
+class StudySettings(TypedDict, total=False):
     """What can be said of most studies.
 
     Attributes:
@@ -56,7 +56,7 @@ class Frame(NamedTuple):
 def frame_of(
     runs: Sequence[Scores], *, metrics: Sequence[str] | None = None, cluster: str | None = None, seed: int = 0
 ) -> Frame:
-    """The frame of a study of runs; see `Studied`.
+    """The frame of a study of runs; see `StudySettings`.
 
     Raises:
         ConfigError: as `metrics_of_all` and `clustering_of`.

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, NamedTuple, Unpack
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._distributions import Alternative
-from ragmetrics_core.study._frame import Studied, frame_of
+from ragmetrics_core.study._frame import StudySettings, frame_of
 from ragmetrics_core.study._group_values import ALL, PAIRS, check_groups, members_of, sample_notes
 from ragmetrics_core.study._parts import (
     Clusters,
@@ -196,7 +196,7 @@ def study_groups(
     baseline: str | None = None,
     alpha: float = 0.05,
     one_sided: bool = False,
-    **studied: Unpack[Studied],
+    **studied: Unpack[StudySettings],
 ) -> GroupStudy:
     """Compare metrics between the values of a label, and between runs.
 
@@ -207,7 +207,7 @@ def study_groups(
         alpha: below which p a difference is called significant.
         one_sided: test two values that mean good and bad (true and false, yes and no, correct and wrong)
             one-sided, as the paper does: good above bad, or below it where lower is better.
-        studied: `metrics`, `cluster` and `seed`; see `Studied`.
+        studied: `metrics`, `cluster` and `seed`; see `StudySettings`.
 
     Raises:
         ConfigError: no sample has the label, it has one value only, the baseline is no run, or the runs were

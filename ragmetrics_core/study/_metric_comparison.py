@@ -6,13 +6,13 @@ from typing import Any, Unpack
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._comparison import RunComparison, compare_runs
-from ragmetrics_core.study._frame import Studied
+from ragmetrics_core.study._frame import StudySettings
 from ragmetrics_core.study._scores import Scores
 
 __all__ = ["compare_metrics"]
 
 
-class Judged(Studied, total=False):
+class ComparisonSettings(StudySettings, total=False):
     """How two runs are compared: what can be said of most studies, and `compare_runs` takes beside it."""
 
     threshold: float
@@ -25,7 +25,7 @@ def compare_metrics(
     second: str,
     before: Scores,
     after: Scores | None = None,
-    **how: Unpack[Judged],
+    **how: Unpack[ComparisonSettings],
 ) -> RunComparison:
     """Compare two metrics of a run, or of two runs, paired by sample.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._correlations import Correlation, correlate
-from ragmetrics_core.study._frame import Studied, frame_of
+from ragmetrics_core.study._frame import StudySettings, frame_of
 from ragmetrics_core.study._labels import Value
 from ragmetrics_core.study._parts import Estimate, share_of
 from ragmetrics_core.study._scores import Scores
@@ -61,7 +61,7 @@ def study_preferences(
     first: Scores,
     second: Scores,
     preferences: Mapping[str, Mapping[str, Value]],
-    **studied: Unpack[Studied],
+    **studied: Unpack[StudySettings],
 ) -> PreferenceStudy:
     """How well differences of scores go with preferences.
 
@@ -70,7 +70,7 @@ def study_preferences(
         second: the other's, on the same questions.
         preferences: for each question what each annotator said: a number above zero where the second
             system's answer is better, below where the first one's is, 0 for a tie; or a, b, tie.
-        studied: `metrics`, `cluster` and `seed`; see `Studied`.
+        studied: `metrics`, `cluster` and `seed`; see `StudySettings`.
 
     Raises:
         ConfigError: no compared question is in both runs, or a preference is neither number nor word.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._correlations import Correlation, correlate, pooled_correlations
-from ragmetrics_core.study._frame import Studied, frame_of
+from ragmetrics_core.study._frame import StudySettings, frame_of
 from ragmetrics_core.study._parts import Clusters, Estimate
 from ragmetrics_core.study._scores import Scores, metrics_of_all
 from ragmetrics_core.study._tables import Column, StudyTable, table_of
@@ -69,14 +69,14 @@ class PeopleStudy:
 
 
 def study_people(
-    runs: Sequence[Scores], people: Sequence[Mapping[str, float]], **studied: Unpack[Studied]
+    runs: Sequence[Scores], people: Sequence[Mapping[str, float]], **studied: Unpack[StudySettings]
 ) -> PeopleStudy:
     """Correlate metrics with people, set by set and over all sets, and compare the metrics.
 
     Args:
         runs: one for each labelled set, measured in the same way.
         people: for each run what people said, by sample id; more is better.
-        studied: `metrics`, `cluster` and `seed`; see `Studied`.
+        studied: `metrics`, `cluster` and `seed`; see `StudySettings`.
 
     Raises:
         ConfigError: a run has fewer than three samples with a label and every metric.

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar, Unpack
 import numpy as np
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._frame import Studied, frame_of
+from ragmetrics_core.study._frame import StudySettings, frame_of
 from ragmetrics_core.study._group_values import label_text
 from ragmetrics_core.study._parts import FEWEST_CLUSTERS, Estimate
 from ragmetrics_core.study._scores import Scores
@@ -110,13 +110,13 @@ def systems_of(
 
 
 def study_systems(
-    systems: Sequence[tuple[Scores, Mapping[str, float]]], **studied: Unpack[Studied]
+    systems: Sequence[tuple[Scores, Mapping[str, float]]], **studied: Unpack[StudySettings]
 ) -> SystemStudy:
     """Rank systems by people and by metrics, and correlate the two (Kendall).
 
     Args:
         systems: each system's scores, with what people said of its answers, by question.
-        studied: `metrics`, `cluster` and `seed`; see `Studied`.
+        studied: `metrics`, `cluster` and `seed`; see `StudySettings`.
 
     Raises:
         ConfigError: fewer than three systems, or one without a labelled answer, or too few clusters.

@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple, Unpack
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._comparison import VERDICT, Verdict, compare_runs, verdict_of
-from ragmetrics_core.study._frame import Studied, frame_of
+from ragmetrics_core.study._frame import StudySettings, frame_of
 from ragmetrics_core.study._parts import Estimate, score_mean
 from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.study._tables import Column, MetricName, StudyTable, table_of
@@ -56,13 +56,13 @@ class Trend:
     notes: tuple[str, ...]
 
 
-def study_trend(runs: Sequence[Scores], *, alpha: float = 0.05, **studied: Unpack[Studied]) -> Trend:
+def study_trend(runs: Sequence[Scores], *, alpha: float = 0.05, **studied: Unpack[StudySettings]) -> Trend:
     """Follow metrics over runs.
 
     Args:
         runs: at least two, in order.
         alpha: below which adjusted p a change is real.
-        studied: `metrics`, `cluster` and `seed`; see `Studied`.
+        studied: `metrics`, `cluster` and `seed`; see `StudySettings`.
 
     Raises:
         ConfigError: fewer than two runs, or two that follow each other cannot be compared.
