@@ -164,3 +164,11 @@ def test_where_lower_is_better_the_good_group_is_tested_to_be_lower(scores):
     assert table.rows[0][2] == "true < false"
     assert table.rows[0][-1] == ("lower", "good")
     assert "lower is better: hallucination" in table.notes
+
+
+def test_no_table_holds_a_number_that_is_none(scores):
+    run = scores(faithfulness=[0.4, None, 1.0, 1.0], labels={"right": [True, True, False, False]})
+    for table in group_tables(study_groups([run], by="right")):
+        for row in table.rows:
+            for cell, column in zip(row, table.columns, strict=True):
+                assert "nan" not in shown(cell, column.kind).lower()

@@ -8,6 +8,7 @@ pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetr
 from scipy import stats
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study import study_groups
 from ragmetrics_core.study._correlations import correlate, pearson_figure, spearman_figure
 from ragmetrics_core.study._parts import (
     Estimate,
@@ -189,3 +190,17 @@ def test_correlation_alpha_and_kappa_know_clusters():
         assert one.value == pytest.approx(other.value)
         assert other.high - other.low > 1.5 * (one.high - one.low)
     assert correlate(x[:16], y[:16], clusters=of[:16]).note == "4 clusters are too few for an interval"
+
+
+def test_groups_take_the_sessions_that_samples_carry(scores):
+    generator = np.random.default_rng(6)
+    sessions = [f"c{place // 4}" for place in range(120)]
+    right = [place // 4 % 2 == 0 for place in range(120)]
+    values = np.clip(0.5 + np.repeat(generator.normal(0, 0.2, 30), 4), 0, 1).tolist()
+    run = scores("a", faithfulness=values, labels={"session": sessions, "right": right})
+    found, naive = study_groups([run], by="right"), study_groups([run], by="right", cluster="none")
+    assert (found.cluster, naive.cluster) == ("session", None)
+    assert found.contrasts[0].welch > naive.contrasts[0].welch
+    assert found.contrasts[0].rank > naive.contrasts[0].rank
+    width = [each.measured[0].interval.high - each.measured[0].interval.low for each in (found, naive)]
+    assert width[0] > 1.7 * width[1]

@@ -132,6 +132,8 @@ def test_several_labels_need_a_name(tmp_path):
     (tmp_path / "l.csv").write_text("sample_id,annotator,label,value\ns1,a,x,1\ns1,a,y,1\n")
     with pytest.raises(ConfigError, match=r"several labels \(x, y\): name one with --label"):
         study_agreement(read_labels(tmp_path / "l.csv"))
+    with pytest.raises(ConfigError, match="there are no labels"):
+        study_agreement([])
 
 
 def test_an_annotator_who_always_says_the_same_is_told(tmp_path):
