@@ -45,6 +45,14 @@ VERDICT = Column("verdict", mark=_MARKS.get)
 _FEW = 20
 
 
+def _lost_mark(lost: int) -> Mark:
+    return "weak" if lost else ""
+
+
+def _margin_mark(within: bool | None) -> Mark:
+    return "good" if within else "weak"
+
+
 class Passes(NamedTuple):
     """Samples at or above a threshold (at or below it where lower is better), and how many changed sides.
 
@@ -115,13 +123,11 @@ class PairedMetric:
     p: Annotated[float | None, Column("p flip", "p")]
     passes: Passes
     detectable: float | None
-    lost: Annotated[int, Column(mark=lambda lost: "weak" if lost else "")]
+    lost: Annotated[int, Column(mark=_lost_mark)]
     gained: int
     holm: Annotated[float | None, Column("p holm", "p")]
     verdict: Annotated[Verdict, VERDICT]
-    within_margin: Annotated[
-        bool | None, Column("not inferior", mark=lambda within: "good" if within else "weak")
-    ]
+    within_margin: Annotated[bool | None, Column("not inferior", mark=_margin_mark)]
     lower_is_better: bool
     failed: bool
     note: str
