@@ -1,4 +1,4 @@
-"""The studies of what people said: `ragmetrics study agreement`, `concordance`, `estimate` and others."""
+"""The studies of what people said: `ragmetrics study agreement`, `estimate` and others."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 import typer
 
 from ragmetrics_core.cli._arguments import RunFolder
-from ragmetrics_core.cli._own import names
 from ragmetrics_core.cli._screen import remarks
 from ragmetrics_core.cli._study_labels import Labelling, Labels, Source, on_one_scale, scale_ends
 from ragmetrics_core.cli._study_output import (
@@ -27,20 +26,15 @@ from ragmetrics_core.runs import Run
 from ragmetrics_core.study import (
     HUMAN,
     Agreement,
-    Concordance,
     Estimate,
     Judgement,
     QualityEstimate,
     Scores,
     agreement_tables,
-    concordance_tables,
     corrected_verdicts,
     estimate_quality,
     estimate_tables,
-    good_values,
-    labelled_correct,
     labelled_verdicts,
-    likert_threshold,
     people_tables,
     plan_study,
     plan_tables,
@@ -52,7 +46,6 @@ from ragmetrics_core.study import (
     read_scores,
     repeat_tables,
     study_agreement,
-    study_concordance,
     study_people,
     study_preferences,
     study_repeats,
@@ -61,7 +54,7 @@ from ragmetrics_core.study import (
     systems_of,
 )
 
-__all__ = ["agreement", "concordance", "correlations", "estimate", "pairwise", "plan", "systems"]
+__all__ = ["agreement", "correlations", "estimate", "pairwise", "plan", "systems"]
 
 CorrectFrom = Annotated[
     float | None,
@@ -85,42 +78,6 @@ class _Drawn(Plotted):
 
     roc: Path | None = None
     calibration: Path | None = None
-
-
-def concordance(
-    runs: Runs,
-    source: Source,
-    output: StudyOutput,
-    *,
-    correct_from: CorrectFrom = None,
-    metrics: str = "faithfulness,factual_correctness",
-    above: str = "0.7",
-    below: str = "0.3",
-    cluster: str | None = None,
-) -> None:
-    """Tell how likely an answer is correct above, and wrong below, thresholds of metrics.
-
-    By direct count and through Bayes' formula, with intervals. Without --label the samples' label "correct"
-    says which answers are correct.
-
-    Args:
-        metrics: Metrics, alone and together.
-        above: Thresholds to exceed: one, or one for each metric.
-        below: Thresholds to stay below, likewise.
-    """
-    studies: list[Concordance] = []
-    for scores, file in zip(open_runs(runs), source.files(len(runs)), strict=True):
-        if file is None:
-            label = source.label or "correct"
-            correct = labelled_correct(scores, label, at_least=correct_from)
-        else:
-            values, label, said = source.agreed(scores, file)
-            at_least = likert_threshold(said) if correct_from is None else correct_from
-            correct = good_values({**values}, label, at_least=at_least)
-        settings: dict[str, Any] = {"metrics": names(metrics), "label": label, "cluster": cluster}
-        settings |= {"above": _numbers(above), "below": _numbers(below)}
-        studies.append(study_concordance(scores, correct, **settings))
-    output.show(concordance_tables(studies))
 
 
 def agreement(
@@ -311,13 +268,6 @@ def plan(
 def _people(runs: list[Path], source: Source) -> tuple[list[Scores], list[dict[str, float]]]:
     opened = open_runs(runs)
     return opened, [source.numbers(*pair) for pair in zip(opened, source.files(len(runs)), strict=True)]
-
-
-def _numbers(text: str) -> tuple[float, ...]:
-    try:
-        return tuple(map(float, text.split(",")))
-    except ValueError:
-        raise ConfigError(f"{text!r} is no number or list of numbers: write 0.7, or 0.7,0.8") from None
 
 
 def _draw_estimate(study: QualityEstimate, path: Path) -> None:

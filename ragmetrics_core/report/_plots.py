@@ -14,7 +14,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.runs._writing import write_whole
 from ragmetrics_core.study import Estimate, GroupStudy, short
 
-__all__ = ["draw_curves", "draw_groups", "draw_heat_map", "draw_histograms", "draw_intervals"]
+__all__ = ["draw_curves", "draw_groups", "draw_heat_map", "draw_intervals"]
 
 _FORMATS = (".svg", ".png")
 
@@ -126,18 +126,6 @@ def draw_curves(
         ax.grid(alpha=0.3)
         ax.legend()
         ax.set_title(_label(title))
-
-
-def draw_histograms(
-    panels: Mapping[str, Mapping[str, Sequence[float]]], path: Path, *, title: str, axis: str
-) -> None:
-    """Distributions over each other; a panel for each name."""
-    with _panels(path, panels, 0.8 + 2.2 * len(panels), title=title, axis=axis) as axes:
-        for ax, series in zip(axes, panels.values(), strict=True):
-            for colour, (label, values) in zip(cycle(_COLOURS), series.items(), strict=False):
-                ax.hist(values, bins=40, density=True, alpha=0.55, color=colour, label=_label(label))
-            ax.set_yticks([])
-            ax.legend()
 
 
 @contextmanager

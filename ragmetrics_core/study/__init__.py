@@ -18,18 +18,15 @@ from ragmetrics_core.study._annotation import (
 from ragmetrics_core.study._comparison import (
     PairedMetric,
     RunComparison,
-    compare_metrics,
     compare_runs,
     comparison_tables,
 )
-from ragmetrics_core.study._concordance import Concordance, concordance_tables, study_concordance
 from ragmetrics_core.study._consensus import Consensus, Rule, consensus_of, rule_of
 from ragmetrics_core.study._correlations import (
     Correlation,
     compare_correlations,
     correlate,
     pooled_correlation,
-    system_correlation,
 )
 from ragmetrics_core.study._funnel import Funnel, funnel_tables, study_funnel
 from ragmetrics_core.study._gating import (
@@ -45,6 +42,7 @@ from ragmetrics_core.study._gating import (
     near,
 )
 from ragmetrics_core.study._groups import GroupStudy, group_tables, study_groups
+from ragmetrics_core.study._judge_errors import JudgeErrors, corrected_mean, judge_errors
 from ragmetrics_core.study._labels import (
     HumanLabel,
     Judgement,
@@ -56,28 +54,24 @@ from ragmetrics_core.study._labels import (
     labelled_correct,
     labelled_verdicts,
     likert_threshold,
+    on_unit_scale,
     read_labels,
+    scale_of,
     units_of,
 )
+from ragmetrics_core.study._metric_comparison import compare_metrics
 from ragmetrics_core.study._pairwise import PreferenceStudy, preference_tables, study_preferences
 from ragmetrics_core.study._parts import Estimate, Summary, mean_of
 from ragmetrics_core.study._people_correlations import PeopleStudy, people_tables, study_people
 from ragmetrics_core.study._planning import SizePlan, plan_study, plan_tables
-from ragmetrics_core.study._quality import (
-    JudgeErrors,
+from ragmetrics_core.study._powered import (
     PoweredComparison,
-    QualityEstimate,
-    corrected_mean,
-    estimate_quality,
-    estimate_tables,
-    judge_errors,
-    on_unit_scale,
     powered_pairs,
     powered_runs,
     powered_slices,
     powered_tables,
-    scale_of,
 )
+from ragmetrics_core.study._quality import QualityEstimate, estimate_quality, estimate_tables
 from ragmetrics_core.study._repeats import (
     RepeatStudy,
     judge_share,
@@ -85,8 +79,8 @@ from ragmetrics_core.study._repeats import (
     repeats_needed,
     study_repeats,
 )
-from ragmetrics_core.study._retrieval import RetrievalStudy, first_hits, retrieval_tables, study_retrieval
 from ragmetrics_core.study._scores import Scores, named_runs, read_scores
+from ragmetrics_core.study._system_correlation import system_correlation
 from ragmetrics_core.study._systems import SystemStudy, study_systems, system_tables, systems_of
 from ragmetrics_core.study._tables import (
     Cell,
@@ -109,7 +103,6 @@ __all__ = [
     "Annotations",
     "Cell",
     "Column",
-    "Concordance",
     "Consensus",
     "Correlation",
     "Estimate",
@@ -130,7 +123,6 @@ __all__ = [
     "PreferenceStudy",
     "QualityEstimate",
     "RepeatStudy",
-    "RetrievalStudy",
     "Rule",
     "RunComparison",
     "Scores",
@@ -150,7 +142,6 @@ __all__ = [
     "compare_metrics",
     "compare_runs",
     "comparison_tables",
-    "concordance_tables",
     "consensus_of",
     "corrected_mean",
     "corrected_verdicts",
@@ -160,7 +151,6 @@ __all__ = [
     "doubts_of_mean",
     "estimate_quality",
     "estimate_tables",
-    "first_hits",
     "flat",
     "funnel_tables",
     "gate_tables",
@@ -195,19 +185,16 @@ __all__ = [
     "read_scores",
     "repeat_tables",
     "repeats_needed",
-    "retrieval_tables",
     "rule_of",
     "scale_of",
     "short",
     "shown",
     "study_agreement",
-    "study_concordance",
     "study_funnel",
     "study_groups",
     "study_people",
     "study_preferences",
     "study_repeats",
-    "study_retrieval",
     "study_systems",
     "study_trend",
     "system_correlation",

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Annotated, NamedTuple
+from typing import NamedTuple, Unpack
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._clustering import Clustering, clustering_of
+from ragmetrics_core.study._clustering import Clustering
 from ragmetrics_core.study._consensus import (
     Consensus,
     Rule,
@@ -18,6 +18,7 @@ from ragmetrics_core.study._consensus import (
 )
 from ragmetrics_core.study._correlations import Correlation, correlate
 from ragmetrics_core.study._detection import Bin, Detection, detect
+from ragmetrics_core.study._frame import Frame, StudySettings, frame_of
 from ragmetrics_core.study._labels import (
     HumanLabel,
     Judgement,
@@ -30,8 +31,8 @@ from ragmetrics_core.study._labels import (
 )
 from ragmetrics_core.study._parts import Clusters, Estimate
 from ragmetrics_core.study._reliability import Level, Weights, krippendorff_alpha, plain, weighted_kappa
-from ragmetrics_core.study._scores import Scores, measured_notes
-from ragmetrics_core.study._tables import Column, StudyTable, short, table_of
+from ragmetrics_core.study._scores import Scores
+from ragmetrics_core.study._tables import StudyTable, TableColumn, plain_table, short, table_of
 from ragmetrics_core.study._verdict_accuracy import VerdictAccuracy, verdict_accuracy
 from ragmetrics_core.wording import number_of
 
@@ -98,15 +99,13 @@ def study_agreement(
     scores: Scores | None = None,
     *,
     label: str | None = None,
-    metrics: Sequence[str] | None = None,
     level: Level | None = None,
     weights: Weights = "quadratic",
     adjudicator: str | None = None,
     consensus: Rule | None = None,
     correct_from: float | None = None,
     judgements: Sequence[Judgement] = (),
-    cluster: str | None = None,
-    seed: int = 0,
+    **studied: Unpack[StudySettings],
 ) -> Agreement:
     """How people agree with each other, and metrics with people.
 
@@ -114,7 +113,6 @@ def study_agreement(
         labels: what people said.
         scores: the run whose metrics are compared with it; without it only people are compared.
         label: which label; needed where there are several.
-        metrics: names or signatures; without it all of the run.
         level: how values differ; without it by number for numbers and truth values (ordinal), else nominal.
         weights: of kappa; texts count as nominal, whatever is given.
         adjudicator: the annotator who decides where the others have no majority.
@@ -122,9 +120,7 @@ def study_agreement(
             else and where there is an adjudicator.
         correct_from: from which number on an answer is correct; 4 on a scale of 1 to 5 without it.
         judgements: verdicts that people looked at.
-        cluster: the label of the run's samples that says which belong together, or "none"; see
-            `clustering_of`.
-        seed: of the bootstrap.
+        studied: `metrics`, `cluster` (a label of the run's samples) and `seed`; see `StudySettings`.
 
     Raises:
         ConfigError: there is no label, there are several and none is named, there is none of that name, or
@@ -132,7 +128,7 @@ def study_agreement(
     """
     name = _label(labels, label)
     units: Units = units_of(labels, name)
-    notes, clustering = list[str](), Clustering()
+    notes, frame = list[str](), Frame((), Clustering(), studied.get("seed", 0), ())
     if scores is not None:
         unknown = sorted({unit.sample_id for unit in units} - scores.labels.keys())
         units = {unit: votes for unit, votes in units.items() if unit.sample_id in scores.labels}
@@ -145,8 +141,8 @@ def study_agreement(
             notes.append(
                 f"{len(unknown)} labelled samples are not in {scores.name} and are left out: {shown}"
             )
-        clustering = clustering_of([scores], cluster)
-    elif cluster is not None:
+        frame = frame_of([scores], **studied)
+    elif studied.get("cluster") is not None:
         raise ConfigError("clusters are labels of a run's samples: name the run")
     values = [value for votes in units.values() for value in votes.values()]
     # numbers and truth values are compared by rank, texts only as equal or not
@@ -167,56 +163,45 @@ def study_agreement(
     }
     columns: dict[str, Mapping[str, float]] = {}
     lower = frozenset[str]()
-    notes += [*clustering.notes, *_consensus_notes(units, agreed, adjudicator, are_texts=are_texts)]
+    notes += [*frame.clustering.notes, *_consensus_notes(units, agreed, adjudicator, are_texts=are_texts)]
     good: dict[str, bool | None] = {}
     correlated = columns
     if scores is not None:
         correct_from = likert_threshold(values) if correct_from is None else correct_from
-        signatures = tuple(scores.metric(each) for each in metrics) if metrics else scores.metrics
-        columns = {short(each, signatures): scores.values[each] for each in signatures}
-        lower = frozenset(short(each, signatures) for each in signatures if each in scores.lower_is_better)
+        names = {metric: short(metric, frame.metrics) for metric in frame.metrics}
+        columns = {short_name: scores.values[metric] for metric, short_name in names.items()}
+        lower = frozenset(
+            short_name for metric, short_name in names.items() if metric in scores.lower_is_better
+        )
         good = {each: is_good(value, at_least=correct_from) for each, value in human.items()}
         numbers = {each: float(value) for each, value in human.items() if not isinstance(value, str)}
         correlated = {HUMAN: numbers, **columns} if numbers else columns
-        notes += [*measured_notes([scores], signatures), *_metric_notes(name, human, numbers, good)]
-
-    def common(one: Mapping[str, float | bool | None], other: Mapping[str, float]) -> list[str]:
-        return [each for each in one if each in other]
+        notes += [*frame.measured, *_metric_notes(name, human, numbers, good)]
 
     def correlation(one: Mapping[str, float], other: Mapping[str, float]) -> Correlation:
-        both = common(one, other)
-        clusters = clustering.clusters(both)
-        return correlate(
-            [one[each] for each in both], [other[each] for each in both], clusters=clusters, seed=seed
-        )
+        both = [sample_id for sample_id in one if sample_id in other]
+        x, clusters = frame.columns(one, both)
+        return correlate(x, frame.columns(other, both)[0], clusters=clusters, seed=frame.seed)
 
     def detection(metric: str, column: Mapping[str, float]) -> Detection:
-        both = common(good, column)
-        return detect(
-            [column[each] for each in both],
-            [bool(good[each]) for each in both],
-            lower_is_better=metric in lower,
-            clusters=clustering.clusters(both),
-            seed=seed,
-        )
+        both = [sample_id for sample_id in good if sample_id in column]
+        (values, clusters), correct = frame.columns(column, both), [bool(good[name]) for name in both]
+        is_lower = metric in lower
+        return detect(values, correct, lower_is_better=is_lower, clusters=clusters, seed=frame.seed)
 
+    pairs = combinations(correlated, 2)
     return Agreement(
         label=name,
-        figures=tuple(_figures(units, adjudicator, level, weights, clustering, seed)),
+        figures=tuple(_figures(units, adjudicator, level, weights, frame)),
         rule=rule,
         consensus=agreed,
-        correlations={
-            (one, other): correlation(correlated[one], correlated[other])
-            for one, other in combinations(correlated, 2)
-        },
-        detections={
-            metric: detection(metric, column)
-            for metric, column in columns.items()
-            if None not in good.values()
-        },
+        correlations={pair: correlation(*(correlated[column] for column in pair)) for pair in pairs},
+        detections={}
+        if None in good.values()
+        else {name: detection(name, columns[name]) for name in columns},
         correct_from=correct_from,
         absent={metric: sum(each not in column for each in human) for metric, column in columns.items()},
-        verdicts=verdict_accuracy(judgements, adjudicator=adjudicator, clustering=clustering),
+        verdicts=verdict_accuracy(judgements, adjudicator=adjudicator, clustering=frame.clustering),
         lower_is_better=lower,
         notes=tuple(notes),
     )
@@ -235,12 +220,12 @@ def _label(labels: Sequence[HumanLabel], label: str | None) -> str:
 
 
 def _figures(
-    units: Units, adjudicator: str | None, level: Level, weights: Weights, clustering: Clustering, seed: int
+    units: Units, adjudicator: str | None, level: Level, weights: Weights, frame: Frame
 ) -> Iterator[AgreementFigure]:
     """Alpha of all annotators, kappa of each two, and how many units each of them labelled."""
 
     def clusters(of: Sequence[LabelledUnit]) -> Clusters:
-        return clustering.clusters(unit.sample_id for unit in of) if clustering.by else ()
+        return frame.clustering.clusters(unit.sample_id for unit in of) if frame.clustering.by else ()
 
     of_rater: dict[str, dict[LabelledUnit, Value]] = {}
     for unit, votes in units.items():
@@ -249,13 +234,13 @@ def _figures(
                 of_rater.setdefault(rater, {})[unit] = value
     raters = sorted(of_rater)
     given = [[of_rater[rater][unit] for rater in of_rater if unit in of_rater[rater]] for unit in units]
-    alpha = krippendorff_alpha(given, level=level, clusters=clusters([*units]), seed=seed)
+    alpha = krippendorff_alpha(given, level=level, clusters=clusters([*units]), seed=frame.seed)
     yield AgreementFigure("all annotators", f"alpha ({level})", alpha.value, alpha.n, None, alpha.note)
     what, weights = ("kappa", "none") if level == "nominal" else ("weighted kappa", weights)
     for one, other in combinations(raters, 2):
         both = [unit for unit in units if unit in of_rater[one] and unit in of_rater[other]]
         left, right = ([of_rater[rater][unit] for unit in both] for rater in (one, other))
-        kappa = weighted_kappa(left, right, weights=weights, clusters=clusters(both), seed=seed)
+        kappa = weighted_kappa(left, right, weights=weights, clusters=clusters(both), seed=frame.seed)
         yield AgreementFigure(f"{one} and {other}", what, kappa.value, kappa.n, None, kappa.note)
     for rater in raters:
         labels = [*of_rater[rater].values()]
@@ -316,18 +301,6 @@ class _Binned(NamedTuple):
     bin: Bin
 
 
-class _ConsensusWay(NamedTuple):
-    how: str
-    n: int
-
-
-class _Undecided(NamedTuple):
-    sample: str
-    metric: str
-    statement: int | None
-    votes: Annotated[str, Column("said")]
-
-
 def agreement_tables(agreement: Agreement) -> Iterator[StudyTable]:
     """All tables that there is something for."""
     title = f"Agreement of annotators on {agreement.label}"
@@ -340,8 +313,8 @@ def agreement_tables(agreement: Agreement) -> Iterator[StudyTable]:
             "what is open is left out of everything below, and listed for discussion in the table open"
         )
     order = ("unanimous", "majority", "mean", "median", "adjudicated", "single", "open")
-    ways = (_ConsensusWay(how, counts[how]) for how in order if counts[how])
-    yield table_of("consensus", "Consensus", _ConsensusWay, ways, "how n", notes)
+    ways = ((how, counts[how]) for how in order if counts[how])
+    yield plain_table("consensus", "Consensus", ["how", TableColumn("n", "count")], ways, notes)
     names = ", ".join(metric for metric in agreement.absent if metric in agreement.lower_is_better)
 
     def lower(what_follows: str) -> list[str]:
@@ -390,10 +363,10 @@ def agreement_tables(agreement: Agreement) -> Iterator[StudyTable]:
         columns = "metric right yes_right no_right n missing open"
         yield table_of("verdicts", title, VerdictAccuracy, agreement.verdicts, columns, notes)
     undecided = (
-        _Undecided(unit.sample_id, unit.metric or "", unit.statement, votes)
+        (unit.sample_id, unit.metric or "", unit.statement, votes)
         for unit, each in agreement.consensus.items()
         for votes in [", ".join(f"{name}: {plain(value)}" for name, value in each.said)]
         if each.value is None or (each.how in ("mean", "median") and majority(dict(each.said)) is None)
     )
-    title = "For discussion: no majority"
-    yield table_of("open", title, _Undecided, undecided, "sample metric statement votes")
+    heads = "sample", "metric", TableColumn("statement", "count"), "said"
+    yield plain_table("open", "For discussion: no majority", heads, undecided)

@@ -169,27 +169,28 @@ def read_annotations(path: Path) -> Annotations:
         raise ConfigError(f"{path} is no JSON: {error}") from error
 
 
-def located(runs: Mapping[str, Run], annotations: Annotations) -> dict[str, tuple[str, str]]:
-    """Which run and sample each item is; items of other runs are left out."""
-    wanted = {answer.item for answer in annotations.items}
-    return {
-        item: (name, sample_id)
-        for name, run in runs.items()
-        for sample_id in run.sample_ids
-        if (item := item_name(name, sample_id, annotations.seed)) in wanted
-    }
+def _located(
+    runs: Mapping[str, Run], annotations: Iterable[Annotations]
+) -> Iterator[tuple[str, str, str, ItemAnswer]]:
+    """Each answer that is about these runs: who gave it, the run, the sample, and what it says."""
+    for sheet in annotations:
+        places = {
+            item_name(name, sample_id, sheet.seed): (name, sample_id)
+            for name, run in runs.items()
+            for sample_id in run.sample_ids
+        }
+        for answer in sheet.items:
+            if answer.item in places:
+                yield sheet.annotator, *places[answer.item], answer
 
 
 def ratings_of(
     runs: Mapping[str, Run], annotations: Iterable[Annotations]
 ) -> Iterator[tuple[str, HumanLabel]]:
     """The ratings, each with the run that it is of, as labels for `agreement` and `estimate`."""
-    for each in annotations:
-        places = located(runs, each)
-        for answer in each.items:
-            if answer.rating is not None and answer.item in places:
-                name, sample_id = places[answer.item]
-                yield name, HumanLabel(LabelledUnit(sample_id), each.annotator, RATING, float(answer.rating))
+    for who, name, sample_id, answer in _located(runs, annotations):
+        if answer.rating is not None:
+            yield name, HumanLabel(LabelledUnit(sample_id), who, RATING, float(answer.rating))
 
 
 def judge_accuracy(runs: Mapping[str, Run], annotations: Sequence[Annotations]) -> list[JudgeAccuracy]:
@@ -294,14 +295,11 @@ def _answers(
     runs: Mapping[str, Run], annotations: Iterable[Annotations]
 ) -> dict[tuple[str, str, str], dict[str, MetricAnswer]]:
     """For each run, sample and metric what each person said of its score; a later file of a person counts."""
-    found: dict[tuple[str, str, str], dict[str, MetricAnswer]] = {}
-    for each in annotations:
-        places = located(runs, each)
-        for answer in each.items:
-            if answer.item in places:
-                for metric in answer.metrics:
-                    found.setdefault((*places[answer.item], metric.metric), {})[each.annotator] = metric
-    return found
+    said: dict[tuple[str, str, str], dict[str, MetricAnswer]] = {}
+    for who, name, sample_id, answer in _located(runs, annotations):
+        for metric in answer.metrics:
+            said.setdefault((name, sample_id, metric.metric), {})[who] = metric
+    return said
 
 
 def _item(name: str, run: Run, sample_id: str, metrics: Sequence[str] | None, seed: int) -> SheetItem:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._parts import FEWEST_CLUSTERS, check_clusters
-from ragmetrics_core.study._scores import Scores
+from ragmetrics_core.study._scores import Scores, label_names_of
 
 __all__ = ["NO_CLUSTERS", "SESSION", "Clustering", "clustering_of"]
 
@@ -53,8 +53,7 @@ def clustering_of(runs: Sequence[Scores], by: str | None = None) -> Clustering:
             if labels.get(label) is not None:
                 of.setdefault(sample_id, labels[label])
     if not of and by not in (None, NO_CLUSTERS):
-        known = sorted({name for run in runs for labels in run.labels.values() for name in labels})
-        raise ConfigError(f"no sample has the label {by!r}; labels are: {', '.join(known) or 'none'}")
+        raise ConfigError(f"no sample has the label {by!r}; labels are: {label_names_of(runs)}")
     clusters = Clustering(of=of).clusters(ids)
     count = len(set(clusters))
     if by is not None and of:

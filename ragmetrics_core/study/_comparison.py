@@ -1,14 +1,14 @@
 """Two runs compared sample by sample: what differs, by how much, and whether it can be told."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, Literal, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._clustering import Clustering, clustering_of
+from ragmetrics_core.study._frame import Frame, StudySettings, frame_of
 from ragmetrics_core.study._pairs import (
     FEWEST,
     Pairs,
@@ -18,7 +18,7 @@ from ragmetrics_core.study._pairs import (
     pairs_of,
 )
 from ragmetrics_core.study._parts import Clusters, Estimate, are_too_few, score_mean
-from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all
+from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.study._tables import Column, Mark, MetricName, StudyTable, short, table_of
 from ragmetrics_core.study._tests import holm, sign_flip
 from ragmetrics_core.wording import number_of
@@ -29,7 +29,6 @@ __all__ = [
     "Passes",
     "RunComparison",
     "Verdict",
-    "compare_metrics",
     "compare_runs",
     "comparison_tables",
     "verdict_of",
@@ -134,7 +133,7 @@ class PairedMetric:
     note: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class RunComparison:
     """Everything about two runs.
 
@@ -179,41 +178,39 @@ def compare_runs(
     before: Scores,
     after: Scores,
     *,
-    metrics: Sequence[str] | None = None,
     threshold: float = 0.5,
     alpha: float = 0.05,
     margin: float | None = None,
-    cluster: str | None = None,
-    seed: int = 0,
+    **studied: Unpack[StudySettings],
 ) -> RunComparison:
     """Compare two runs of the same samples.
 
     Args:
         before: the first run.
         after: the second one.
-        metrics: names or signatures; without it all that both measured in the same way.
         threshold: from which score on a sample passes; up to which one where lower is better.
         alpha: below which adjusted p a difference is told.
         margin: by how much the second run may be worse, to show that it is not worse than that.
-        cluster: the label whose values say which samples belong together, or "none"; see `clustering_of`.
-        seed: of the bootstrap and of the random flips.
+        studied: `metrics`, `cluster` and `seed`; see `StudySettings`.
 
     Raises:
         ConfigError: the runs share no sample, or measured in different ways, or the same ids are other
             questions, or there are too few clusters, or the margin lets everything pass.
     """
-    chosen = metrics_of_all((before, after), metrics)
+    wanted, runs = studied.get("metrics"), (before, after)
+    frame = frame_of(runs, **studied)
     shared = [sample_id for sample_id in before.samples if sample_id in after.labels]
     _check_samples(before, after, shared)
-    _check_margin(margin, before, chosen)
-    clustering = clustering_of((before, after), cluster)
-    doubts = tuple(doubts_of(before, after, metrics, cluster=clustering.by))
-    tested = [_tested(before, after, metric, threshold, clustering, seed) for metric in chosen]
+    _check_margin(margin, before, frame.metrics)
+    clustering, seed = frame.clustering, frame.seed
+    doubts = tuple(doubts_of(before, after, wanted, cluster=clustering.by))
+    tested = [_tested(before, after, metric, threshold, frame) for metric in frame.metrics]
     # what is one test counts once
     ps = [p for one in tested for p in (one.p, None if one.is_one else one.passes.p)]
     size, adjusted = sum(p is not None for p in ps), holm(ps)
     compared: list[PairedMetric] = []
-    for metric, one, of_scores, of_passes in zip(chosen, tested, adjusted[::2], adjusted[1::2], strict=True):
+    rows = zip(frame.metrics, tested, adjusted[::2], adjusted[1::2], strict=True)
+    for metric, one, of_scores, of_passes in rows:
         pairs, ends, level = one.pairs, before.ends(metric), 1 - alpha
         both, lower = clustering.clusters(pairs.ids), metric in before.lower_is_better
         difference = worst = paired_difference(one.differences, one.clusters, level=level, seed=seed)
@@ -243,22 +240,14 @@ def compare_runs(
             )
         )
     only = len(before.samples) - len(shared), len(after.samples) - len(shared)
-    notes = [*_notes(before, after, chosen, only, are_all=metrics is None), *clustering.notes]
-    notes += measured_notes((before, after), chosen)
-    if any(run.corrected.get(each) for run in (before, after) for each in chosen):
+    notes = [*_notes(before, after, frame.metrics, only, are_all=wanted is None), *frame.notes]
+    if any(run.corrected.get(metric) for run in runs for metric in frame.metrics):
         notes.append(
             "where people corrected verdicts, what moved may be the corrections, and not the answers"
         )
+    named, notes = (before.name, after.name), [*notes, *doubts]
     return RunComparison(
-        before=before.name,
-        after=after.name,
-        metrics=tuple(compared),
-        alpha=alpha,
-        margin=margin,
-        common=len(shared),
-        cluster=clustering.by,
-        doubts=doubts,
-        notes=(*notes, *doubts),
+        *named, tuple(compared), alpha, margin, len(shared), clustering.by, doubts, tuple(notes)
     )
 
 
@@ -340,16 +329,14 @@ def _notes(
         yield f"not compared, for only one run measured it: {', '.join(left)}"
 
 
-def _tested(
-    before: Scores, after: Scores, metric: str, threshold: float, clustering: Clustering, seed: int
-) -> _Tested:
+def _tested(before: Scores, after: Scores, metric: str, threshold: float, frame: Frame) -> _Tested:
     pairs, sign = pairs_of(before, after, metric), -1 if metric in before.lower_is_better else 1
     was, now = (sign * each >= sign * threshold for each in (pairs.sure_before, pairs.sure_after))
     differences, changes = pairs.sure_after - pairs.sure_before, now.astype(float) - was
-    clusters, sizes = clustering.clusters(pairs.sure_ids), np.abs(np.round(differences, 12))
+    clusters, sizes = frame.clustering.clusters(pairs.sure_ids), np.abs(np.round(differences, 12))
     is_one = bool(((sizes > 0) == (changes != 0)).all()) and len(np.unique(sizes[sizes > 0])) <= 1
-    p = sign_flip(differences, clusters, seed=seed)
-    of_passes = p if is_one else sign_flip(changes, clusters, seed=seed)
+    p = sign_flip(differences, clusters, seed=frame.seed)
+    of_passes = p if is_one else sign_flip(changes, clusters, seed=frame.seed)
     first, second, gained, lost = (int(flags.sum()) for flags in (was, now, now & ~was, was & ~now))
     passes = Passes(threshold, first, second, gained, lost, of_passes)
     return _Tested(pairs, differences, clusters, passes, p, is_one)
@@ -368,76 +355,3 @@ def _note(n: int, tested: _Tested, by: str | None) -> str:
     if by is not None and are_too_few(tested.clusters):
         return f"{len(set(tested.clusters))} clusters by {by} are too few for an interval"
     return f"only {number_of(moved, 'sample')} moved: the interval is too narrow" if moved < _FEW else ""
-
-
-def compare_metrics(
-    first: str,
-    second: str,
-    before: Scores,
-    after: Scores | None = None,
-    *,
-    threshold: float = 0.5,
-    alpha: float = 0.05,
-    margin: float | None = None,
-    cluster: str | None = None,
-    seed: int = 0,
-) -> RunComparison:
-    """Compare two metrics of a run, or of two runs, paired by sample.
-
-    Such as `faithfulness` with `faithfulness(verify=verdicts.v4)`: what another version of a prompt does to
-    the scores. The comparison is that of `compare_runs`, with the signatures in the places of the runs.
-
-    Args:
-        first: a name or signature; of several metrics of a name that without settings.
-        second: another one.
-        before: the run of the first.
-        after: the run of the second; without it the same.
-        threshold: from which score on a sample passes; up to which one where lower is better.
-        alpha: below which adjusted p a difference is told.
-        margin: by how much the second may be lower, to show that it is not lower than that.
-        cluster: the label whose values say which samples belong together, or "none".
-        seed: of the bootstrap and of the random flips.
-
-    Raises:
-        ConfigError: it is one metric of one run, the two have other ranges or directions, or what
-            `compare_runs` raises.
-    """
-    other = before if after is None else after
-    one, two = _named(before, first), _named(other, second)
-    if one == two and other is before:
-        raise ConfigError(f"{one} is one metric of one run: name two, such as two variants or settings of it")
-    known = before.ranges.get(one), one in before.lower_is_better
-    if known != (other.ranges.get(two), two in other.lower_is_better):
-        raise ConfigError(
-            f"{one} and {two} have other ranges or directions: their scores cannot be set against each other"
-        )
-    names = [signature.partition("/")[0] for signature in (one, two)]
-    metric = names[0] if names[0] == names[1] else f"{names[1]} less {names[0]}"
-    compared = compare_runs(
-        _alone(before, one, metric, called=one if after is None else f"{before.name}: {one}"),
-        _alone(other, two, metric, called=two if after is None else f"{other.name}: {two}"),
-        threshold=threshold,
-        alpha=alpha,
-        margin=margin,
-        cluster=cluster,
-        seed=seed,
-    )
-    note = "two ways to measure were compared: a higher score is no better measure"
-    return replace(compared, notes=(note, *compared.notes))
-
-
-def _named(scores: Scores, name: str) -> str:
-    """The signature of a metric; of several of its name that which has no settings."""
-    plain = [each for each in scores.metrics if each.partition("/")[0] == name and "(" not in each]
-    return plain[0] if len(plain) == 1 else scores.metric(name)
-
-
-def _alone(scores: Scores, signature: str, name: str, *, called: str) -> Scores:
-    """One metric's scores under another name, in a run that is called otherwise."""
-    kept: dict[str, Any] = {}
-    for field in ("values", "absent", "sure", "ranges", "corrected", "repetitions"):
-        of_metrics: Mapping[str, Any] = getattr(scores, field)
-        kept[field] = {name: of_metrics[signature]} if signature in of_metrics else {}
-    for field in ("lower_is_better", "exceeds"):
-        kept[field] = frozenset({name} if signature in getattr(scores, field) else ())
-    return replace(scores, name=called, **kept)

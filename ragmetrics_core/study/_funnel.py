@@ -11,7 +11,7 @@ from ragmetrics_core.records import Record
 from ragmetrics_core.runs import Run
 from ragmetrics_core.samples import Sample, Stage, StageChunk
 from ragmetrics_core.study._parts import Estimate, wilson_interval
-from ragmetrics_core.study._tables import Column, StudyTable, table_of
+from ragmetrics_core.study._tables import Column, StudyTable, TableColumn, plain_table, table_of
 from ragmetrics_core.wording import number_of
 
 __all__ = ["Funnel", "FunnelFinding", "FunnelHop", "FunnelStage", "Lost", "funnel_tables", "study_funnel"]
@@ -94,7 +94,7 @@ class FunnelFinding(NamedTuple):
         return _in_short(self.what)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Funnel:
     """What became of the relevant chunks of a run.
 
@@ -133,14 +133,6 @@ class _Kept(NamedTuple):
     relevant: int
 
 
-class _SearchGain(NamedTuple):
-    """What a search brought: how many new relevant chunks, any new one, and whether it is a repetition."""
-
-    relevant: int
-    is_new: bool
-    is_repeated: bool
-
-
 def study_funnel(run: Run) -> Funnel:
     """Follow the relevant chunks of each sample through its stages.
 
@@ -150,7 +142,8 @@ def study_funnel(run: Run) -> Funnel:
         ConfigError: no sample says what became of its retrieval.
     """
     kept, order = defaultdict[tuple[str, str], list[_Kept]](list), dict[tuple[str, str], int]()
-    hops, findings, lost = defaultdict[int, list[_SearchGain]](list), list[FunnelFinding](), list[Lost]()
+    hops = defaultdict[int, list[tuple[int, bool, bool]]](list)
+    findings, lost = list[FunnelFinding](), list[Lost]()
     samples = without_reference = 0
     for sample in run.samples():
         if sample.stages is None and sample.request_messages is None:
@@ -174,24 +167,13 @@ def study_funnel(run: Run) -> Funnel:
             "no sample says what became of its retrieval: an adapter captures it, and a file has it as stages"
         )
     by = Counter((each.stage, "" if each.stage == "shown" else each.component) for each in lost)
-    return Funnel(
-        stages=tuple(_stage(key, kept[key], by[key]) for key in sorted(kept, key=order.__getitem__)),
-        lost=tuple(lost),
-        hops=tuple(
-            FunnelHop(
-                number,
-                len(searches),
-                fmean(each.relevant for each in searches),
-                sum(not each.is_new for each in searches),
-                sum(each.is_repeated for each in searches),
-            )
-            for number, searches in sorted(hops.items())
-        ),
-        used=_used(run),
-        findings=tuple(findings),
-        samples=samples,
-        without_reference=without_reference,
+    by_stage = tuple(_stage(key, kept[key], by[key]) for key in sorted(kept, key=order.__getitem__))
+    by_hop = tuple(
+        FunnelHop(number, len(gains), fmean(relevant), sum(not new for new in is_new), sum(is_repeated))
+        for number, gains in sorted(hops.items())
+        for relevant, is_new, is_repeated in [zip(*gains, strict=True)]
     )
+    return Funnel(by_stage, tuple(lost), by_hop, _used(run), tuple(findings), samples, without_reference)
 
 
 def _stage(key: tuple[str, str], rows: Sequence[_Kept], lost: int) -> FunnelStage:
@@ -277,8 +259,11 @@ def _findings(sample: Sample, relevant: Sequence[_Relevant] | None) -> Iterator[
             yield FunnelFinding(sample.id, "same search twice", stage.query or "")
 
 
-def _searches(stages: Sequence[Stage], relevant: Sequence[_Relevant]) -> Iterator[_SearchGain]:
-    """What each search of a sample brought; several components that are asked the same are one search."""
+def _searches(stages: Sequence[Stage], relevant: Sequence[_Relevant]) -> Iterator[tuple[int, bool, bool]]:
+    """Of each search of a sample: how many new relevant chunks, whether any is new, whether it is repeated.
+
+    Several components that are asked the same are one search.
+    """
     groups: list[list[Stage]] = []
     for stage in stages:
         if stage.name == "retrieved":
@@ -294,9 +279,7 @@ def _searches(stages: Sequence[Stage], relevant: Sequence[_Relevant]) -> Iterato
         chunks = [chunk for stage in group for chunk in stage.chunks]
         new = {each for each in relevant if each not in found and _is_among(each, chunks)}
         keys = {(stage.component, query) for stage in group if (query := _query(stage))}
-        yield _SearchGain(
-            len(new), not all(_is_among(chunk, earlier) for chunk in chunks), bool(keys & asked)
-        )
+        yield len(new), not all(_is_among(chunk, earlier) for chunk in chunks), bool(keys & asked)
         earlier += chunks
         found |= new
         asked |= keys
@@ -330,12 +313,6 @@ def _in_short(text: str) -> str:
     return words if len(words) <= 80 else f"{words[:79]}…"
 
 
-class _LostBy(NamedTuple):
-    stage: str
-    component: str
-    lost: int
-
-
 def funnel_tables(funnel: Funnel) -> Iterator[StudyTable]:
     """Stages, what each lost, searches, and samples to look at."""
     notes = ["hit: samples with a relevant chunk; recall: relevant chunks that are there; Wilson's intervals"]
@@ -349,8 +326,9 @@ def funnel_tables(funnel: Funnel) -> Iterator[StudyTable]:
     yield table_of("stages", "Relevant chunks, stage by stage", FunnelStage, funnel.stages, columns, notes)
     if funnel.lost:
         causes = Counter((lost.stage, lost.component) for lost in funnel.lost).most_common()
-        by = [_LostBy(*cause, count) for cause, count in causes]
-        yield table_of("lost", "Which stage lost the relevant chunks", _LostBy, by, "stage component lost")
+        by = ((*cause, count) for cause, count in causes)
+        heads = "stage", "component", TableColumn("lost", "count")
+        yield plain_table("lost", "Which stage lost the relevant chunks", heads, by)
         title = "Relevant chunks that were not shown"
         yield table_of("lost_chunks", title, Lost, funnel.lost, "sample_id chunk stage component")
     if funnel.hops:

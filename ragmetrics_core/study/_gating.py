@@ -11,7 +11,7 @@ from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._comparison import PairedMetric, RunComparison
 from ragmetrics_core.study._parts import score_mean
 from ragmetrics_core.study._scores import Scores, read_scores
-from ragmetrics_core.study._tables import StudyTable, table_of
+from ragmetrics_core.study._tables import StudyTable, plain_table
 
 __all__ = [
     "FailIf",
@@ -251,17 +251,12 @@ def doubts_of_mean(run: Run, metric: str, limit: float, *, cluster: str | None =
     return tuple(near(read_scores(run), held, cluster=cluster))
 
 
-class _Reason(NamedTuple):
-    verdict: str
-    metric: str
-    why: str
-
-
 def gate_tables(gate: GateVerdict) -> Iterator[StudyTable]:
     """Why the second run does not pass, where it does not."""
     kinds = ("failed", gate.failed), ("cannot tell", gate.untold)
-    if rows := [_Reason(kind, *reason) for kind, reasons in kinds for reason in reasons]:
-        yield table_of("gate", "The gate", _Reason, rows, "verdict metric why")
+    if rows := [(kind, *reason) for kind, reasons in kinds for reason in reasons]:
+        columns = ["verdict", "metric", "why"]
+        yield plain_table("gate", "The gate", columns, rows)
 
 
 def _failures(found: RunComparison, each: PairedMetric, fail_if: Collection[str]) -> Iterator[str]:

@@ -1,10 +1,10 @@
 """The values of a label that makes groups: how they are written, which means good, and whose they are."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.samples import Label
-from ragmetrics_core.study._scores import Scores
+from ragmetrics_core.study._scores import Scores, label_names_of
 
 __all__ = ["ALL", "PAIRS", "check_groups", "label_text", "members_of", "sample_notes"]
 
@@ -45,15 +45,14 @@ def members_of(run: Scores, by: str | None) -> dict[str, list[str]]:
 
 
 def check_groups(
-    by: str | None, members: Mapping[str, Mapping[str, Sequence[str]]], names: Collection[str]
+    by: str | None, members: Mapping[str, Mapping[str, Sequence[str]]], runs: Iterable[Scores]
 ) -> None:
     """Refuse a label that makes no groups, one, or too many."""
     values = {value for groups in members.values() for value in groups}
     if by is None or 1 < len(values) <= 30:
         return
     if not values:
-        known = ", ".join(sorted(names)) or "none"
-        raise ConfigError(f"no sample has the label {by!r}; labels are: {known}")
+        raise ConfigError(f"no sample has the label {by!r}; labels are: {label_names_of(runs)}")
     if len(values) == 1:
         raise ConfigError(f"the label {by!r} is {values.pop()} for every sample: there is no second group")
     raise ConfigError(f"the label {by!r} has {len(values)} values: choose one that makes at most 30 groups")

@@ -8,11 +8,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple, Unpack
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._distributions import Alternative
+from ragmetrics_core.study._frame import StudySettings, frame_of
 from ragmetrics_core.study._group_values import ALL, PAIRS, check_groups, members_of, sample_notes
 from ragmetrics_core.study._parts import (
     Clusters,
@@ -24,7 +24,7 @@ from ragmetrics_core.study._parts import (
     score_mean,
     summary_of,
 )
-from ragmetrics_core.study._scores import LeftOut, Scores, measured_notes, metrics_of_all
+from ragmetrics_core.study._scores import LeftOut, Scores
 from ragmetrics_core.study._tables import (
     Cell,
     Column,
@@ -34,6 +34,7 @@ from ragmetrics_core.study._tables import (
     StudyTable,
     TableColumn,
     counted,
+    plain_table,
     short,
     table_of,
 )
@@ -163,7 +164,7 @@ class Contrast:
         return Marked("higher" if is_higher else "lower", mark)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class GroupStudy:
     """Everything about the groups.
 
@@ -192,25 +193,21 @@ def study_groups(
     runs: Sequence[Scores],
     *,
     by: str | None = None,
-    metrics: Sequence[str] | None = None,
     baseline: str | None = None,
     alpha: float = 0.05,
     one_sided: bool = False,
-    cluster: str | None = None,
-    seed: int = 0,
+    **studied: Unpack[StudySettings],
 ) -> GroupStudy:
     """Compare metrics between the values of a label, and between runs.
 
     Args:
         runs: one or several, measured in the same way.
         by: the label that makes the groups, such as `retrieval_correct`; each pair of values is tested.
-        metrics: names or signatures; without it all that the runs share.
         baseline: the name of the run that every other one is compared with, two-sided, group by group.
         alpha: below which p a difference is called significant.
         one_sided: test two values that mean good and bad (true and false, yes and no, correct and wrong)
             one-sided, as the paper does: good above bad, or below it where lower is better.
-        cluster: the label whose values say which samples belong together, or "none"; see `clustering_of`.
-        seed: of the bootstrap for effect sizes.
+        studied: `metrics`, `cluster` and `seed`; see `StudySettings`.
 
     Raises:
         ConfigError: no sample has the label, it has one value only, the baseline is no run, or the runs were
@@ -221,34 +218,26 @@ def study_groups(
     if baseline is not None and baseline not in {run.name for run in runs}:
         names = ", ".join(run.name for run in runs)
         raise ConfigError(f"the baseline {baseline!r} is none of the runs ({names})")
-    chosen = metrics_of_all(runs, metrics)
+    frame = frame_of(runs, **studied)
     members = {run.name: members_of(run, by) for run in runs}
-    check_groups(by, members, {name for run in runs for labels in run.labels.values() for name in labels})
-    clustering = clustering_of(runs, cluster)
+    check_groups(by, members, runs)
     measured: list[Measured] = []
     for run in runs:
         for value, ids in members[run.name].items():
-            for metric in chosen:
-                of = {each: run.values[metric][each] for each in ids if each in run.values[metric]}
-                clusters = clustering.clusters(of)
-                if (
-                    clustering.by is None
-                ):  # runs of the same samples are taken for independent, as in the paper
+            for metric in frame.metrics:
+                scored = run.values[metric]
+                values, clusters = frame.columns(scored, (name for name in ids if name in scored))
+                # without clusters, runs of the same samples are taken for independent, as in the paper
+                if frame.clustering.by is None:
                     clusters = [(run.name, cluster) for cluster in clusters]
-                values, left_out = tuple(of.values()), run.left_out(metric, ids)
+                ends, left_out = run.ends(metric), run.left_out(metric, ids)
                 group = Group(run.name, value)
-                measured.append(Measured(metric, group, values, clusters, run.ends(metric), left_out))
+                measured.append(Measured(metric, group, tuple(values), clusters, ends, left_out))
     lower = frozenset[str]().union(*(run.lower_is_better for run in runs))
-    notes = sample_notes(runs, by, members)
+    contrasts = _contrasts(measured, baseline, lower, one_sided=one_sided, alpha=alpha, seed=frame.seed)
+    notes = (*sample_notes(runs, by, members), *frame.notes, *_small_groups(measured))
     return GroupStudy(
-        by=by,
-        metrics=chosen,
-        measured=tuple(measured),
-        contrasts=_contrasts(measured, baseline, lower, one_sided=one_sided, alpha=alpha, seed=seed),
-        baseline=baseline,
-        alpha=alpha,
-        cluster=clustering.by,
-        notes=(*notes, *clustering.notes, *measured_notes(runs, chosen), *_small_groups(measured)),
+        by, frame.metrics, tuple(measured), contrasts, baseline, alpha, frame.clustering.by, notes
     )
 
 
@@ -307,12 +296,10 @@ def _contrasts(
         for metric in metrics
         if (metric, lower) in known
     ]
-    adjusted = holm([*(each.welch for each in contrasts), *(each.rank for each in contrasts)])
+    adjusted = holm([p for each in contrasts for p in (each.welch, each.rank)])
     return tuple(
         replace(each, holm=p, rank_holm=rank, lower_is_better=each.metric in lower_is_better, alpha=alpha)
-        for each, p, rank in zip(
-            contrasts, adjusted[: len(contrasts)], adjusted[len(contrasts) :], strict=True
-        )
+        for each, p, rank in zip(contrasts, adjusted[::2], adjusted[1::2], strict=True)
     )
 
 
@@ -382,14 +369,8 @@ def _overview(study: GroupStudy, names: Iterable[str], turned: Sequence[str]) ->
             f"(Welch's t-test, Holm, alpha {study.alpha:g})"
         )
         notes += turned
-    return StudyTable(
-        name="groups",
-        title=f"Means by {study.by}" if study.by else "Means",
-        columns=(
-            TableColumn("run"),
-            TableColumn(study.by or "group"),
-            *(TableColumn(name, "summary") for name in names),
-        ),
-        rows=tuple((*group, *(cells[metric] for metric in study.metrics)) for group, cells in rows.items()),
-        notes=(*notes, *study.notes),
-    )
+    summaries = (TableColumn(name, "summary") for name in names)
+    columns = "run", study.by or "group", *summaries
+    lines = ((*group, *(cells[metric] for metric in study.metrics)) for group, cells in rows.items())
+    title = f"Means by {study.by}" if study.by else "Means"
+    return plain_table("groups", title, columns, lines, (*notes, *study.notes))

@@ -3,23 +3,31 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 from ragmetrics_core.errors import ConfigError, SampleError
-from ragmetrics_core.runs._loading import Source, read_rows
+from ragmetrics_core.runs._loading import Source
 from ragmetrics_core.samples import Sample
-from ragmetrics_core.samples._columns import field_named, is_sample_column, spelled
+from ragmetrics_core.samples._columns import field_named, is_sample_column
 from ragmetrics_core.shapes import is_list, is_mapping
 from ragmetrics_core.study._consensus import majority
+from ragmetrics_core.study._label_table import (
+    ANNOTATORS,
+    CLAIMS,
+    CONTENT,
+    SOURCES,
+    Cells,
+    LabelTable,
+    Row,
+    fields_of,
+)
 from ragmetrics_core.study._label_words import (
     LabelReading,
     Question,
-    decoded,
-    is_label_name,
     number_in,
     question_named,
     reading_of,
@@ -28,21 +36,7 @@ from ragmetrics_core.study._label_words import (
 
 __all__ = ["Labelled", "LabelledPair", "LabelledSet", "limited", "read_labelled"]
 
-Cells = dict[str, object]
 Kind = Literal["truth", "rating", "preference"]
-
-# Beside the columns of samples: how sets of claims and of summaries name theirs.
-_CLAIMS: Final = ("claim", "statement", "hypothesis")
-_CONTENT: Final = {
-    **dict.fromkeys((*_CLAIMS, "summary"), "answer"),
-    **dict.fromkeys(("evidence", "premise", "passages", "document"), "contexts"),
-    "golden_answer": "reference",
-}
-_SOURCES: Final = ("source_id", "document_id", "article_id", "doc_id")
-_TASKS: Final = ("task_type", "task", "domain", "error_type", "dataset", "source")
-_ANNOTATORS: Final = ("annotator", "rater", "worker", "annotator_id", "rater_id")
-_OURS: Final = frozenset([*_CONTENT, *_SOURCES, *_ANNOTATORS, "claims", "votes"])
-_MOST_TASKS = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +130,7 @@ def read_labelled(
     """
     if question is not None and question not in get_args(Question):
         raise ConfigError(f"the question is faithful, correct or relevant, not {question!r}")
-    table = _Table(data)
+    table = LabelTable(data)
     column = table.named(label) if label is not None else table.label_column(question)
     for wanted in (source, by):
         if wanted is not None and wanted not in table.columns:
@@ -149,7 +143,7 @@ def read_labelled(
         values = [value for cell in labels for value in (cell.values() if is_mapping(cell) else [cell])]
         reading = reading_of(column, values, good=good)
         kind = reading.kind
-    source_column = source or next((spelling for spelling in _SOURCES if spelling in table.columns), None)
+    source_column = source or next((spelling for spelling in SOURCES if spelling in table.columns), None)
     builder = _Builder(column, reading, source_column, by or table.task_column(column))
     for item in items:
         try:
@@ -175,127 +169,6 @@ def read_labelled(
     )
 
 
-class _Item(NamedTuple):
-    """The cells of a row with the one that is its label, where the row stands, and whether all is text."""
-
-    where: str
-    cells: Cells
-    label: object
-    textual: bool
-
-    @property
-    def filled(self) -> Cells:
-        """The cells that are not empty."""
-        return {name: cell for name, cell in self.cells.items() if cell not in (None, "")}
-
-
-class _Table:
-    """The rows of a file, their columns in one spelling; rows that are none are kept as problems."""
-
-    def __init__(self, data: Source) -> None:
-        self._rows: list[_Item] = []
-        self.problems: list[str] = []
-        for where, row, textual, problem in read_rows(data):
-            content = row
-            if isinstance(row, Sample):
-                content = {**row.model_dump(exclude={"labels"}, exclude_none=True), **row.labels}
-            if problem is not None or not is_mapping(content):
-                self.problems.append(f"{where}: {problem or 'it is no object'}")
-                continue
-            cells = {_column(str(name)): decoded(cell) for name, cell in content.items()}
-            self._rows.append(_Item(where, cells, None, textual))
-        self.columns = {name for row in self._rows for name in row.cells}
-        self.known = ", ".join(sorted(self.columns))
-        self._filled: dict[str, list[object]] = {}
-        for row in self._rows:
-            for name, cell in row.filled.items():
-                self._filled.setdefault(name, []).append(cell)
-
-    def named(self, label: str) -> str:
-        """The column of labels that has this name.
-
-        Raises:
-            ConfigError: there is none.
-        """
-        name = next((one for one in (label, spelled(label), stem(label)) if one in self.columns), label)
-        outer, dot, _ = name.partition(".")
-        if name not in self.columns and not (dot and outer in self.columns):
-            raise ConfigError(f"there is no column {label!r}; there is {self.known}")
-        return name
-
-    def label_column(self, question: Question | None) -> str:
-        """The column whose name says best that it is one of labels.
-
-        Raises:
-            ConfigError: there is none.
-        """
-        filled = self._filled
-        if any(map(is_list, filled.get("claims", ()))):
-            return "claims.label"
-        for name in ("human_ratings", "ratings"):
-            if any(map(is_mapping, filled.get(name, ()))):
-                return f"{name}.{self._measure(name, question)}"
-        names = sorted(name for name in filled if is_label_name(name) or stem(name).startswith("preference"))
-        # Words before lists of spans, the overall preference before its parts, what the question names first.
-        ranked = sorted(
-            (name for name in names if question is None or question_named(name) in (None, question)),
-            key=lambda name: (
-                question_named(name) is None,
-                any(map(is_list, filled[name][:20])) and "preference" not in name,
-                "overall" not in name,
-            ),
-        )
-        if ranked or "votes" in filled:
-            return ranked[0] if ranked else "votes"
-        if names:
-            raise ConfigError(f"no label is about {question!r}: there is {', '.join(names)}; choose --label")
-        raise ConfigError(
-            f"no column says what people thought: there is {self.known or 'none'}; name it with --label, or "
-            "call it one of label, faithful, supported, correct, relevant, hallucinated, rating, votes"
-        )
-
-    def _measure(self, column: str, question: Question | None) -> str:
-        """Which of several rated measures a question is about."""
-        ratings = [cell for cell in self._filled[column] if is_mapping(cell)]
-        names = dict.fromkeys(str(name) for cell in ratings for name in cell)
-        wanted = question or ("faithful" if "contexts" in self._filled else "correct")
-        fitting = [name for name in names if question_named(name) == wanted]
-        if not fitting:
-            raise ConfigError(
-                f"{column} has {', '.join(names)}, and none is about {wanted!r}: choose one with "
-                f"--label {column}.NAME"
-            )
-        return fitting[0]
-
-    def task_column(self, label: str) -> str | None:
-        """The column of the groups that are shown apart; None where there is none with a few values."""
-        groups = {name: set(map(str, self._filled.get(name, ()))) for name in _TASKS if name != label}
-        return next((name for name in groups if 1 < len(groups[name]) <= _MOST_TASKS), None)
-
-    @property
-    def question(self) -> Question:
-        """What people were asked about, where no name says it: what there is to compare an answer with."""
-        fields = {name for row in self._rows for name in _fields(row.cells)}
-        if "contexts" in fields:
-            return "faithful"
-        return "correct" if fields & {"reference", "references"} else "relevant"
-
-    def labelled(self, column: str) -> Iterator[_Item]:
-        """The rows with their labels; of a list of claims a row for each."""
-        for row in self._rows:
-            claims = row.cells.get("claims")
-            if column != "claims.label" or not is_list(claims):
-                yield row._replace(label=_cell(row.cells, column))
-                continue
-            for number, claim in enumerate(claims, start=1):
-                if is_mapping(claim):
-                    text = next((claim[name] for name in (*_CLAIMS, "text") if name in claim), None)
-                    label = next((claim[name] for name in claim if is_label_name(str(name))), "none")
-                    of_row = row.cells.get("id")
-                    cells = {**row.cells, "claim": text, "id": f"{of_row}#{number}" if of_row else None}
-                    yield row._replace(cells=cells, label=label)
-
-
 @dataclass
 class _Builder:
     """Makes labelled samples, and pairs of them, of rows."""
@@ -309,7 +182,7 @@ class _Builder:
     pairs: list[LabelledPair] = field(default_factory=list[LabelledPair])
     dropped: Counter[str] = field(default_factory=Counter[str])
 
-    def add(self, item: _Item) -> None:
+    def add(self, item: Row) -> None:
         """Add a row; what several annotators said of one sample, each in a row, becomes one."""
         cells, label = item.filled, item.label
         if label in (None, ""):
@@ -327,7 +200,7 @@ class _Builder:
             votes=votes,
             published=_numbers(published) if is_mapping(published) else {},
         )
-        people = [str(cells[name]) for name in _ANNOTATORS if name in cells]
+        people = [str(cells[name]) for name in ANNOTATORS if name in cells]
         first = self.rows.get(sample.id)
         if people and not votes and row.label is not None:
             votes = {**(first.votes if first else {}), people[0]: float(row.label)}
@@ -337,7 +210,7 @@ class _Builder:
         else:
             self.rows[sample.id] = row
 
-    def add_pair(self, item: _Item) -> None:
+    def add_pair(self, item: Row) -> None:
         """Add two answers, of which people prefer one."""
         cells, label = item.filled, item.label
         votes = label.values() if is_mapping(label) else label if is_list(label) else [label]
@@ -371,7 +244,7 @@ class _Builder:
         values = {str(name): self.reading.value(vote) for name, vote in votes}
         return {name: float(value) for name, value in values.items() if value is not None}
 
-    def _sample(self, item: _Item) -> Sample:
+    def _sample(self, item: Row) -> Sample:
         row = item.cells
         cells = {name: cell for name, cell in row.items() if is_sample_column(name) and name != "labels"}
         labels = {
@@ -379,13 +252,13 @@ class _Builder:
             for name, cell in row.items()
             if isinstance(cell, str | int | float | bool) and not is_sample_column(name)
         }
-        for name, content in _CONTENT.items():
+        for name, content in CONTENT.items():
             # a claim is judged in the place of the answer that it is of; else the sample's own name counts
-            if name in item.filled and (name in _CLAIMS or content not in _fields(cells)):
+            if name in item.filled and (name in CLAIMS or content not in fields_of(cells)):
                 cells = {other: cell for other, cell in cells.items() if field_named(other) != content}
                 cells[content] = row[name]
-                self.claims |= name in _CLAIMS
-        if "question" not in _fields(cells):
+                self.claims |= name in CLAIMS
+        if "question" not in fields_of(cells):
             cells = {other: cell for other, cell in cells.items() if field_named(other) != "question"}
             cells["question"] = ""
         if cells.get("reference") in ("", []):
@@ -400,24 +273,6 @@ class _Builder:
         if _hold_text(sample.contexts):
             return hashlib.sha256("\0".join(sample.contexts or ()).encode()).hexdigest()[:16]
         return sample.question or sample.id
-
-
-def _fields(cells: Mapping[str, object]) -> set[str | None]:
-    """The fields of a sample for which a row has something, under whatever names."""
-    names = [name for name, cell in cells.items() if cell not in (None, "", [])]
-    return {field_named(name) for name in names} | {_CONTENT.get(name) for name in names}
-
-
-def _cell(cells: Cells, column: str) -> object:
-    """A row's value in a column; "outer.inner" is one inside of another."""
-    outer, _, inner = column.partition(".")
-    value = cells.get(outer)
-    return cells[column] if column in cells else value.get(inner) if is_mapping(value) else None
-
-
-def _column(name: str) -> str:
-    is_ours = is_sample_column(name) or spelled(name) in _OURS or is_label_name(spelled(name))
-    return spelled(name) if is_ours else name.strip()
 
 
 def _turn(turn: object) -> object:

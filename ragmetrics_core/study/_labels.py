@@ -29,7 +29,9 @@ __all__ = [
     "labelled_correct",
     "labelled_verdicts",
     "likert_threshold",
+    "on_unit_scale",
     "read_labels",
+    "scale_of",
     "units_of",
 ]
 
@@ -245,6 +247,55 @@ def likert_threshold(values: Sequence[Value]) -> float | None:
     """4 for a scale of 1 to 5, where "good" begins; None for any other values."""
     is_likert = all(isinstance(value, float) and value in (1.0, 2.0, 3.0, 4.0, 5.0) for value in values)
     return LIKERT_GOOD if is_likert and any(value != 1.0 for value in values) else None
+
+
+def on_unit_scale(values: Sequence[Value], *, scale: tuple[float, float] | None = None) -> list[float]:
+    """Labels as numbers from 0 to 1, as scores are.
+
+    Args:
+        values: truth values, shares, or numbers on a scale.
+        scale: its ends; without it those of `scale_of`.
+
+    Raises:
+        ConfigError: a value is a text or outside the scale, or the scale cannot be told.
+
+    >>> on_unit_scale([1.0, 4.0, 5.0])
+    [0.0, 0.75, 1.0]
+    """
+    low, high = scale_of(values) if scale is None else scale
+    numbers = _numbers(values)
+    for outside in (number for number in numbers if not low <= number <= high):
+        raise ConfigError(
+            f"the label {outside:g} is outside the scale {low:g} to {high:g}: name its ends with --scale"
+        )
+    return [(number - low) / (high - low) for number in numbers]
+
+
+def scale_of(values: Sequence[Value]) -> tuple[float, float]:
+    """The ends of the scale of labels, where they tell it: 0 to 1, or 1 to 5 where somebody said 5.
+
+    Raises:
+        ConfigError: a value is a text, or the values do not tell their scale: ratings of 1 to 4 may be of
+            1 to 4 or of 1 to 5, and all ones may be the best or the worst.
+
+    >>> scale_of([0.0, 1.0]), scale_of([0.25, 0.5]), scale_of([2.0, 5.0])
+    ((0.0, 1.0), (0.0, 1.0), (1.0, 5.0))
+    """
+    numbers = _numbers(values)
+    if all(isinstance(value, bool) for value in values) or not set(numbers) <= {1, 2, 3, 4, 5}:
+        return 0.0, 1.0
+    if 5 in numbers:
+        return 1.0, 5.0
+    seen = f"{min(numbers):g} to {max(numbers):g}" if min(numbers) != max(numbers) else f"all {numbers[0]:g}"
+    raise ConfigError(
+        f"the labels are {seen}, which does not tell their scale: name its ends with --scale, as --scale 1:5"
+    )
+
+
+def _numbers(values: Sequence[Value]) -> list[float]:
+    if texts := [value for value in values if isinstance(value, str)]:
+        raise ConfigError(f"the label {texts[0]!r} is a text: a mean needs numbers or truth values")
+    return [float(value) for value in values]
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:

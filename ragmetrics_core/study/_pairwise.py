@@ -1,18 +1,18 @@
 """Which of two systems' answers people prefer, against the difference of their scores."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from statistics import fmean
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._correlations import Correlation, correlate
+from ragmetrics_core.study._frame import StudySettings, frame_of
 from ragmetrics_core.study._labels import Value
 from ragmetrics_core.study._parts import Estimate, share_of
-from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all
+from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.study._tables import StudyTable, short, table_of
 
 __all__ = ["PreferenceFigures", "PreferenceStudy", "preference_tables", "study_preferences"]
@@ -37,7 +37,7 @@ class PreferenceFigures(NamedTuple):
     decided: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class PreferenceStudy:
     """Everything about preferences between two systems.
 
@@ -61,10 +61,7 @@ def study_preferences(
     first: Scores,
     second: Scores,
     preferences: Mapping[str, Mapping[str, Value]],
-    *,
-    metrics: Sequence[str] | None = None,
-    cluster: str | None = None,
-    seed: int = 0,
+    **studied: Unpack[StudySettings],
 ) -> PreferenceStudy:
     """How well differences of scores go with preferences.
 
@@ -73,14 +70,12 @@ def study_preferences(
         second: the other's, on the same questions.
         preferences: for each question what each annotator said: a number above zero where the second
             system's answer is better, below where the first one's is, 0 for a tie; or a, b, tie.
-        metrics: names or signatures; without it all that the runs share.
-        cluster: the label whose values say which questions belong together, or "none"; see `clustering_of`.
-        seed: of the bootstrap.
+        studied: `metrics`, `cluster` and `seed`; see `StudySettings`.
 
     Raises:
         ConfigError: no compared question is in both runs, or a preference is neither number nor word.
     """
-    chosen = metrics_of_all((first, second), metrics)
+    frame = frame_of((first, second), **studied)
     means = {
         question: fmean(map(_number, values.values()))
         for question, values in preferences.items()
@@ -88,31 +83,22 @@ def study_preferences(
     }
     if not means:
         raise ConfigError(f"no compared question is in both {first.name} and {second.name}")
-    clustering = clustering_of([first, second], cluster)
     figures: list[PreferenceFigures] = []
-    for metric in chosen:
+    for metric in frame.metrics:
         one, other = first.values[metric], second.values[metric]
-        sign, name = -1.0 if metric in first.lower_is_better else 1.0, short(metric, chosen)
+        sign, name = -1.0 if metric in first.lower_is_better else 1.0, short(metric, frame.metrics)
         both = [question for question in means if question in one and question in other]
         gains = {question: sign * round(other[question] - one[question], 12) for question in both}
-        columns = [*gains.values()], [means[question] for question in both]
-        correlation = correlate(*columns, clusters=clustering.clusters(both), seed=seed)
+        preferred, clusters = frame.columns(means, both)
+        correlation = correlate([*gains.values()], preferred, clusters=clusters, seed=frame.seed)
         # half where the metric prefers none
-        untied = [question for question in both if means[question]]
-        sides = [(1 + np.sign(gains[question] * means[question])) / 2 for question in untied]
-        same_side = share_of(sides, clustering.clusters(untied))
+        sides = {name: (1 + np.sign(gains[name] * means[name])) / 2 for name in both if means[name]}
+        same_side = share_of(*frame.columns(sides))
         figures.append(PreferenceFigures(name, correlation, same_side, len(sides)))
-    notes = [*clustering.notes, *measured_notes((first, second), chosen)]
+    notes, ties = [*frame.notes], sum(value == 0 for value in means.values())
     if lacking := len(preferences) - len(means):
         notes.append(f"{lacking} compared questions are not in both runs and are left out")
-    return PreferenceStudy(
-        first=first.name,
-        second=second.name,
-        preferences=tuple(figures),
-        n=len(means),
-        ties=sum(value == 0 for value in means.values()),
-        notes=tuple(notes),
-    )
+    return PreferenceStudy(first.name, second.name, tuple(figures), len(means), ties, tuple(notes))
 
 
 def preference_tables(study: PreferenceStudy) -> Iterator[StudyTable]:

@@ -3,16 +3,16 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._correlations import Correlation, correlate, pooled_correlations
+from ragmetrics_core.study._frame import StudySettings, frame_of
 from ragmetrics_core.study._parts import Clusters, Estimate
-from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all
+from ragmetrics_core.study._scores import Scores, metrics_of_all
 from ragmetrics_core.study._tables import Column, StudyTable, table_of
 
 __all__ = ["MetricDifference", "PeopleCorrelation", "PeopleStudy", "people_tables", "study_people"]
@@ -46,7 +46,7 @@ class MetricDifference(NamedTuple):
         return {1: "better", -1: "worse", 0: "cannot tell"}[self.difference.side]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class PeopleStudy:
     """Metrics against people.
 
@@ -69,63 +69,53 @@ class PeopleStudy:
 
 
 def study_people(
-    runs: Sequence[Scores],
-    people: Sequence[Mapping[str, float]],
-    *,
-    metrics: Sequence[str] | None = None,
-    cluster: str | None = None,
-    seed: int = 0,
+    runs: Sequence[Scores], people: Sequence[Mapping[str, float]], **studied: Unpack[StudySettings]
 ) -> PeopleStudy:
     """Correlate metrics with people, set by set and over all sets, and compare the metrics.
 
     Args:
         runs: one for each labelled set, measured in the same way.
         people: for each run what people said, by sample id; more is better.
-        metrics: names or signatures; without it all that the runs share.
-        cluster: the label whose values say which samples belong together, or "none"; see `clustering_of`.
-        seed: of the bootstrap.
+        studied: `metrics`, `cluster` and `seed`; see `StudySettings`.
 
     Raises:
         ConfigError: a run has fewer than three samples with a label and every metric.
     """
-    chosen = metrics_of_all(runs, metrics)
+    chosen = studied["metrics"] = metrics_of_all(runs, studied.get("metrics"))
+    seed = studied.get("seed", 0)
     correlations: list[PeopleCorrelation] = []
     sets: list[tuple[list[Array], Array]] = []
     clusters: list[Clusters] = []
     notes: list[str] = []
     for run, labels in zip(runs, people, strict=True):
         oriented = [run.oriented(metric, chosen) for metric in chosen]
-        clustering = clustering_of([run], cluster)
-        notes += [*(f"{run.name}: {note}" for note in clustering.notes), *measured_notes([run], chosen)]
+        frame = frame_of([run], **studied)
+        notes += [*(f"{run.name}: {note}" for note in frame.clustering.notes), *frame.measured]
         for name, values in oriented:
-            ids = [each for each in labels if each in values]
-            columns = [values[each] for each in ids], [labels[each] for each in ids]
-            correlation = correlate(*columns, clusters=clustering.clusters(ids), seed=seed)
+            both = [sample_id for sample_id in labels if sample_id in values]
+            said, own_clusters = frame.columns(labels, both)
+            column = [values[sample_id] for sample_id in both]
+            correlation = correlate(column, said, clusters=own_clusters, seed=seed)
             correlations.append(PeopleCorrelation(name, run.name, correlation))
-        ids = [each for each in labels if all(each in values for _, values in oriented)]
+        ids = [sample_id for sample_id in labels if all(sample_id in values for _, values in oriented)]
         if len(ids) < 3:
             raise ConfigError(
                 f"{len(ids)} samples of {run.name} have a label and every metric: three are needed"
             )
         if lost := len(labels) - len(ids):
             notes.append(f"{run.name}: {lost} labelled samples lack a metric, which comparisons leave out")
-        of_metrics = [np.array([values[each] for each in ids]) for _, values in oriented]
-        sets.append((of_metrics, np.array([labels[each] for each in ids])))
-        clusters.append(clustering.clusters(ids))
+        said, of_samples = frame.columns(labels, ids)
+        sets.append(([np.array([values[name] for name in ids]) for _, values in oriented], np.array(said)))
+        clusters.append(of_samples)
     pooled, n = pooled_correlations(sets, clusters, seed=seed), sum(len(labels) for _, labels in sets)
     names = [runs[0].oriented(metric, chosen).name for metric in chosen]
     weights = list(zip(names, np.eye(len(names)), strict=True))
-    return PeopleStudy(
-        correlations=tuple(correlations),
-        pooled={name: pooled(column) for name, column in weights},
-        differences=tuple(
-            MetricDifference(one, other, pooled(weight - less), n)
-            for (one, weight), (other, less) in combinations(weights, 2)
-        ),
-        n=n,
-        sets=len(sets),
-        notes=tuple(dict.fromkeys(notes)),
+    differences = tuple(
+        MetricDifference(one, other, pooled(weight - less), n)
+        for (one, weight), (other, less) in combinations(weights, 2)
     )
+    of_all = {name: pooled(column) for name, column in weights}
+    return PeopleStudy(tuple(correlations), of_all, differences, n, len(sets), tuple(dict.fromkeys(notes)))
 
 
 def people_tables(study: PeopleStudy) -> Iterator[StudyTable]:

@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._distributions import t_quantile
+from ragmetrics_core.study._frame import frame_of
 from ragmetrics_core.study._pairs import POWER, pairs_of
 from ragmetrics_core.study._parts import MeanPart, spread_of
-from ragmetrics_core.study._scores import Scores, measured_notes
+from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.study._tables import Column, StudyTable, short, table_of
 
 __all__ = ["Need", "SizePlan", "needed", "plan_study", "plan_tables"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Need:
     """What one question needs.
 
@@ -36,7 +36,7 @@ class Need:
     samples: int | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class SizePlan:
     """What is needed of a metric.
 
@@ -112,16 +112,16 @@ def plan_study(
     name, values = short(signature, pilot.metrics), pilot.values[signature]
     if len(values) < 2:
         raise ConfigError(f"{len(values)} samples of {pilot.name} have a value of {name}: two are needed")
-    clustering = clustering_of([pilot], cluster)
-    notes = [*clustering.notes, *measured_notes([pilot], [signature])]
+    frame = frame_of([pilot], metrics=[signature], cluster=cluster)
+    notes = [*frame.notes]
     needs: list[Need] = []
 
     def need(question: str, values: ArrayLike, ids: Iterable[str], times: float = 1.0, **goal: float) -> None:
         """Add what a question needs, from the spread of one sample with what its clusters add."""
-        clusters = clustering.clusters(ids)
+        clusters = frame.clustering.clusters(ids)
         spread = spread_of(MeanPart(values, clusters)).error * len(clusters) ** 0.5 * times
         samples = needed(spread, alpha=alpha, **goal) if spread else None
-        needs.append(Need(question=question, spread=spread, pilot=len(clusters), samples=samples))
+        needs.append(Need(question, spread, len(clusters), samples))
 
     need(f"a mean, {width:g} wide", [*values.values()], values, width=width)
     apart = f"a difference of {difference:g} between two runs"
@@ -149,7 +149,7 @@ def plan_study(
         notes.append("where nothing varies in the pilot, it cannot tell how many samples are needed")
     if len(values) < 30:
         notes.append(f"a pilot of {len(values)} samples knows their spread badly: take the numbers as rough")
-    return SizePlan(metric=name, needs=tuple(needs), notes=tuple(notes))
+    return SizePlan(name, tuple(needs), tuple(notes))
 
 
 def plan_tables(plan: SizePlan) -> Iterator[StudyTable]:

@@ -70,7 +70,7 @@ class JudgeRepeats(NamedTuple):
     note: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class RepeatStudy:
     """Everything about a run's repeats.
 
@@ -109,11 +109,8 @@ def study_repeats(run: Run, *, metrics: Sequence[str] | None = None, seed: int =
         )
     straddling.sort(key=lambda each: abs(2 * each.yes - each.votes) / each.votes)
     without = ", ".join(name for name, rows in repeats.items() if not rows)
-    return RepeatStudy(
-        repeats=tuple(row for rows in repeats.values() for row in rows),
-        straddling=tuple(straddling),
-        notes=(f"without repeats: {without}",) if without else (),
-    )
+    notes = (f"without repeats: {without}",) if without else ()
+    return RepeatStudy(tuple(row for rows in repeats.values() for row in rows), tuple(straddling), notes)
 
 
 def _votes(

@@ -19,12 +19,11 @@ __all__ = [
     "LeftOut",
     "Oriented",
     "Scores",
-    "Taken",
+    "label_names_of",
     "measured_notes",
     "metrics_of_all",
     "named_runs",
     "read_scores",
-    "taken",
 ]
 
 LeftOut = tuple[tuple[str, int], ...]
@@ -93,7 +92,7 @@ class Scores:
     @property
     def label_names(self) -> str:
         """The names of the samples' labels, in a sentence's words; "none" without one."""
-        return ", ".join(sorted({name for labels in self.labels.values() for name in labels})) or "none"
+        return label_names_of([self])
 
     def metric(self, name: str) -> str:
         """The signature of a metric that is named by its name, an alias or its signature.
@@ -167,23 +166,11 @@ class Scores:
         return self.absent.get(metric, {}).get(sample_id, "not measured").replace("_", " ")
 
 
-class Taken(NamedTuple):
-    """The samples that an analysis rests on, and how many it leaves out for which cause."""
-
-    ids: tuple[str, ...]
-    left_out: LeftOut
-
-
-def taken(scores: Scores, metrics: Sequence[str], label: Mapping[str, object], named: str) -> Taken:
-    """The samples with a value of each metric and a label; the first cause that a sample lacks one counts."""
-    causes = dict.fromkeys(scores.samples, "")
-    for metric in reversed(metrics):
-        for sample_id in causes.keys() - scores.values[metric].keys():
-            causes[sample_id] = f"{short(metric, metrics)} {scores.why_absent(metric, sample_id)}"
-    causes |= {sample_id: f"without {named}" for sample_id in causes if label.get(sample_id) is None}
-    left_out = Counter(cause for cause in causes.values() if cause)
-    return Taken(
-        tuple(sample_id for sample_id, cause in causes.items() if not cause), tuple(left_out.most_common())
+def label_names_of(runs: Iterable[Scores]) -> str:
+    """The names of the labels of all samples, in a sentence's words; "none" without one."""
+    return (
+        ", ".join(sorted({name for run in runs for labels in run.labels.values() for name in labels}))
+        or "none"
     )
 
 

@@ -3,17 +3,17 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, Unpack
 
 import numpy as np
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._clustering import clustering_of
-from ragmetrics_core.study._correlations import FEWEST_SYSTEMS, means_of_systems, system_correlation
+from ragmetrics_core.study._frame import StudySettings, frame_of
 from ragmetrics_core.study._group_values import label_text
 from ragmetrics_core.study._parts import FEWEST_CLUSTERS, Estimate
-from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all
-from ragmetrics_core.study._tables import StudyTable, TableColumn, table_of
+from ragmetrics_core.study._scores import Scores
+from ragmetrics_core.study._system_correlation import FEWEST_SYSTEMS, means_of_systems, system_correlation
+from ragmetrics_core.study._tables import StudyTable, TableColumn, plain_table, table_of
 
 __all__ = ["RankedSystem", "SystemCorrelation", "SystemStudy", "study_systems", "system_tables", "systems_of"]
 
@@ -39,7 +39,7 @@ class SystemCorrelation(NamedTuple):
     note: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class SystemStudy:
     """Systems as people and metrics rank them.
 
@@ -110,19 +110,13 @@ def systems_of(
 
 
 def study_systems(
-    systems: Sequence[tuple[Scores, Mapping[str, float]]],
-    *,
-    metrics: Sequence[str] | None = None,
-    cluster: str | None = None,
-    seed: int = 0,
+    systems: Sequence[tuple[Scores, Mapping[str, float]]], **studied: Unpack[StudySettings]
 ) -> SystemStudy:
     """Rank systems by people and by metrics, and correlate the two (Kendall).
 
     Args:
         systems: each system's scores, with what people said of its answers, by question.
-        metrics: names or signatures; without it all that the systems share.
-        cluster: the label whose values say which questions belong together, or "none"; see `clustering_of`.
-        seed: of the bootstrap.
+        studied: `metrics`, `cluster` and `seed`; see `StudySettings`.
 
     Raises:
         ConfigError: fewer than three systems, or one without a labelled answer, or too few clusters.
@@ -130,19 +124,18 @@ def study_systems(
     if len(systems) < 3:
         raise ConfigError(f"a ranking needs three systems or more, and there are {len(systems)}")
     runs = [run for run, _ in systems]
-    chosen = metrics_of_all(runs, metrics)
+    frame = frame_of(runs, **studied)
     for run, people in systems:
         if not any(each in run.labels for each in people):
             raise ConfigError(f"no answer of {run.name} is labelled")
     questions = list(dict.fromkeys(each for run, people in systems for each in people if each in run.labels))
     labels = np.array([[people.get(each, np.nan) for each in questions] for _, people in systems])
-    clustering = clustering_of(runs, cluster)
-    clusters, even = clustering.clusters(questions), np.ones((1, len(questions)))
+    clusters, even = frame.clustering.clusters(questions), np.ones((1, len(questions)))
     correlations: list[SystemCorrelation] = []
     means: list[dict[str, float | None]] = [{} for _ in systems]
     count = len(set(clusters))
-    for metric in chosen:
-        oriented = [run.oriented(metric, chosen) for run in runs]
+    for metric in frame.metrics:
+        oriented = [run.oriented(metric, frame.metrics) for run in runs]
         name = oriented[0].name
         scores = np.array([[values.get(each, np.nan) for each in questions] for _, values in oriented])
         scores[np.isnan(labels)] = np.nan
@@ -153,28 +146,23 @@ def study_systems(
         if None in known:
             note = f"{runs[known.index(None)].name} has no labelled value"
         else:
-            figure = system_correlation(scores, labels, clusters=clusters, seed=seed)
-        if not note and figure.value is None:
-            note = "one side ranks no system above another"
-        elif not note and len(runs) < FEWEST_SYSTEMS:
-            note = f"{len(runs)} systems are too few for an interval: it needs {FEWEST_SYSTEMS}"
-        elif not note and count < FEWEST_CLUSTERS:
-            note = f"{count} questions, or clusters of them, are too few for an interval"
-        elif not note and figure.low is None:
-            note = "most draws of the questions leave a system without one"
+            figure = system_correlation(scores, labels, clusters=clusters, seed=frame.seed)
+            if figure.value is None:
+                note = "one side ranks no system above another"
+            elif len(runs) < FEWEST_SYSTEMS:
+                note = f"{len(runs)} systems are too few for an interval: it needs {FEWEST_SYSTEMS}"
+            elif count < FEWEST_CLUSTERS:
+                note = f"{count} questions, or clusters of them, are too few for an interval"
+            elif figure.low is None:
+                note = "most draws of the questions leave a system without one"
         correlations.append(SystemCorrelation(name, figure, len(runs), note))
     by_people, counts = means_of_systems(labels, even)[0].tolist(), np.isfinite(labels).sum(axis=1).tolist()
     ranked = map(RankedSystem, (run.name for run in runs), counts, by_people, means)
-    notes = [*clustering.notes, *measured_notes(runs, chosen)]
+    notes = [*frame.notes]
     if np.isnan(labels).any():
         notes.append("not every system has a label on every question: a mean is of those that it has")
-    return SystemStudy(
-        systems=tuple(sorted(ranked, key=lambda each: -(each.people or 0.0))),
-        correlations=tuple(correlations),
-        questions=len(questions),
-        cluster=clustering.by,
-        notes=tuple(notes),
-    )
+    best_first = tuple(sorted(ranked, key=lambda system: -(system.people or 0.0)))
+    return SystemStudy(best_first, tuple(correlations), len(questions), frame.clustering.by, tuple(notes))
 
 
 def system_tables(study: SystemStudy) -> Iterator[StudyTable]:
@@ -187,16 +175,9 @@ def system_tables(study: SystemStudy) -> Iterator[StudyTable]:
     rows = study.correlations
     yield table_of("ranking", title, SystemCorrelation, rows, columns, (note, *study.notes))
     names = [each.metric for each in study.correlations]
-    numbers = ("people", *names)
-    yield StudyTable(
-        name="systems",
-        title="The systems, the best by people first",
-        columns=(
-            TableColumn("system"),
-            TableColumn("n", "count"),
-            *(TableColumn(name, "number") for name in numbers),
-        ),
-        rows=tuple(
-            (each.name, each.n, each.people, *(each.means[name] for name in names)) for each in study.systems
-        ),
+    means = (
+        (each.name, each.n, each.people, *(each.means[name] for name in names)) for each in study.systems
     )
+    numbers = (TableColumn(name, "number") for name in ("people", *names))
+    heads = TableColumn("system"), TableColumn("n", "count"), *numbers
+    yield plain_table("systems", "The systems, the best by people first", heads, means)

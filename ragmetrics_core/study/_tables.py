@@ -19,6 +19,7 @@ __all__ = [
     "TableColumn",
     "counted",
     "flat",
+    "plain_table",
     "short",
     "shown",
     "table_of",
@@ -127,6 +128,18 @@ def table_of(
     return StudyTable(
         name=name, title=title, columns=tuple(made), rows=tuple(zip(*cells, strict=True)), notes=tuple(notes)
     )
+
+
+def plain_table(
+    name: str,
+    title: str,
+    columns: Iterable[str | TableColumn],
+    rows: Iterable[tuple[Cell, ...]],
+    notes: Iterable[str] = (),
+) -> StudyTable:
+    """A table whose columns are named here; one that is only a name holds texts."""
+    made = tuple(TableColumn(column) if isinstance(column, str) else column for column in columns)
+    return StudyTable(name=name, title=title, columns=made, rows=tuple(rows), notes=tuple(notes))
 
 
 def _declared(row: type, path: str) -> tuple[Column, Kind]:

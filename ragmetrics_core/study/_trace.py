@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple
 
 from ragmetrics_core.records._comparison import RecordDiff, diff
 from ragmetrics_core.runs import Run
-from ragmetrics_core.study._tables import Column, Marked, StudyTable, counted, table_of
+from ragmetrics_core.study._tables import Column, Marked, StudyTable, counted, plain_table, table_of
 
 __all__ = ["Moved", "TraceDifference", "trace_difference", "trace_tables"]
 
@@ -39,7 +39,7 @@ class Moved(NamedTuple):
         return Marked(self.share, "good" if self.is_better else "weak")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class TraceDifference:
     """What moved the mean of a metric between two runs, on the samples that have a value in both.
 
@@ -105,18 +105,9 @@ def trace_difference(
         share, is_better = moves[sample_id] / n, (moves[sample_id] > 0) != is_lower_better
         moved.append(Moved(sample_id, first[sample_id], second[sample_id], share, difference, is_better))
     rises, falls = ([moves[name] for name in ordered if (moves[name] > 0) is up] for up in (True, False))
-    return TraceDifference(
-        metric=metric,
-        n=len(moves),
-        move=sum(moves.values()) / n,
-        moved=tuple(moved),
-        up=len(rises),
-        down=len(falls),
-        gains=sum(rises) / n,
-        losses=sum(falls) / n,
-        changes=tuple(changes.most_common()),
-        lower_is_better=is_lower_better,
-    )
+    sizes = len(rises), len(falls), sum(rises) / n, sum(falls) / n
+    move, kinds = sum(moves.values()) / n, tuple(changes.most_common())
+    return TraceDifference(metric, len(moves), move, tuple(moved), *sizes, kinds, is_lower_better)
 
 
 def _values(run: Run, metric: str) -> dict[str, float]:
@@ -146,12 +137,6 @@ def _kinds(difference: RecordDiff) -> Counter[str]:
     return +kinds
 
 
-class _ChangedStatement(NamedTuple):
-    sample: str
-    what: str
-    statement: str
-
-
 def trace_tables(trace: TraceDifference) -> Iterator[StudyTable]:
     """The samples that moved the mean most, and what changed in their records."""
     detailed = [sample for sample in trace.moved if sample.difference]
@@ -166,11 +151,11 @@ def trace_tables(trace: TraceDifference) -> Iterator[StudyTable]:
     yield table_of("moved", f"What moved {trace.metric}", Moved, moved, columns, notes)
     lists = {"flipped": "verdict changed", "removed": "only before", "added": "only after"}
     rows = [
-        _ChangedStatement(sample.sample_id, what, str(change))
+        (sample.sample_id, what, str(change))
         for sample in detailed
         for name, what in (lists | {"reworded": "worded differently"}).items()
         for change in getattr(sample.difference, name)
     ]
     counts = [counted((f"x {name}", count) for name, count in trace.changes)] if trace.changes else []
-    columns, title = "sample what statement", "Which statements and verdicts"
-    yield table_of("statements", title, _ChangedStatement, rows, columns, counts)
+    heads = ["sample", "what", "statement"]
+    yield plain_table("statements", "Which statements and verdicts", heads, rows, counts)

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, Unpack
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._comparison import VERDICT, Verdict, compare_runs, verdict_of
+from ragmetrics_core.study._frame import StudySettings, frame_of
 from ragmetrics_core.study._parts import Estimate, score_mean
-from ragmetrics_core.study._scores import Scores, metrics_of_all
+from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.study._tables import Column, MetricName, StudyTable, table_of
 from ragmetrics_core.study._tests import holm
 
@@ -41,7 +41,7 @@ class TrendPoint(NamedTuple):
     verdict: Annotated[Verdict | str, VERDICT] = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Trend:
     """Each metric over runs in order.
 
@@ -56,42 +56,29 @@ class Trend:
     notes: tuple[str, ...]
 
 
-def study_trend(
-    runs: Sequence[Scores],
-    *,
-    metrics: Sequence[str] | None = None,
-    cluster: str | None = None,
-    alpha: float = 0.05,
-    seed: int = 0,
-) -> Trend:
+def study_trend(runs: Sequence[Scores], *, alpha: float = 0.05, **studied: Unpack[StudySettings]) -> Trend:
     """Follow metrics over runs.
 
     Args:
         runs: at least two, in order.
-        metrics: names or signatures; without it all that the runs share.
-        cluster: the label whose values say which samples belong together, or "none"; see `clustering_of`.
         alpha: below which adjusted p a change is real.
-        seed: of the intervals.
+        studied: `metrics`, `cluster` and `seed`; see `StudySettings`.
 
     Raises:
         ConfigError: fewer than two runs, or two that follow each other cannot be compared.
     """
     if len(runs) < 2:
         raise ConfigError("a trend needs at least two runs")
-    chosen = metrics_of_all(runs, metrics)
-    steps = [
-        compare_runs(before, after, metrics=chosen, alpha=alpha, cluster=cluster, seed=seed)
-        for before, after in pairwise(runs)
-    ]
+    frame = frame_of(runs, **studied)
+    studied["metrics"] = frame.metrics
+    steps = [compare_runs(before, after, alpha=alpha, **studied) for before, after in pairwise(runs)]
     changes = {(each.metric, place): each for place, step in enumerate(steps, 1) for each in step.metrics}
     adjusted = dict(zip(changes, holm([each.p for each in changes.values()]), strict=True))
-    clustering = clustering_of(runs, cluster)
     points: list[TrendPoint] = []
-    for metric in chosen:
+    for metric in frame.metrics:
         for place, run in enumerate(runs):
             values = run.values[metric]
-            clusters = clustering.clusters(values)
-            mean = score_mean([*values.values()], clusters, ends=run.ends(metric), level=1 - alpha)
+            mean = score_mean(*frame.columns(values), ends=run.ends(metric), level=1 - alpha)
             point = TrendPoint(metric, run.name, mean, len(values))
             if change := changes.get((metric, place)):
                 p, moved = adjusted[metric, place], change.pessimistic
@@ -99,7 +86,7 @@ def study_trend(
                 point = point._replace(change=moved, lost=change.lost, p=p, verdict=verdict)
             points.append(point)
     notes = dict.fromkeys(note for step in steps for note in step.notes)
-    return Trend(points=tuple(points), alpha=alpha, notes=tuple(notes))
+    return Trend(tuple(points), alpha, tuple(notes))
 
 
 def trend_tables(trend: Trend) -> list[StudyTable]:

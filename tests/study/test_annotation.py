@@ -10,7 +10,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report._annotation_sheet import sheet_html
 from ragmetrics_core.study import items_of, judge_accuracy, ratings_of, read_annotations, verdict_changes
 from ragmetrics_core.study._parts import wilson_interval
-from ragmetrics_core.testing import ScriptedJudge
+from tests.study.judging import judge
 
 SAMPLES = [
     {"id": f"s{n}", "question": f"Question {n}?", "contexts": ["c"], "answer": f"Answer {n}"}
@@ -18,24 +18,15 @@ SAMPLES = [
 ]
 
 
-def reply(request):
-    asked = request.variables
-    if request.prompt.name == "statements":
-        return {"statements": [f"{asked['answer']} a", f"{asked['answer']} b"], "declined": False}
-    verdicts = ["yes", "no"]
-    return {
-        "verdicts": [
-            {"number": item.number, "reason": "r", "verdict": verdict}
-            for item, verdict in zip(asked["items"], verdicts, strict=True)
-        ]
-    }
+def judged(verdict):
+    return judge(lambda answer: [f"{answer} a", f"{answer} b"], verdict)
 
 
 @pytest.fixture
 def runs():
     def made(word):
         changed = [{**sample, "answer": f"{sample['answer']} {word}"} for sample in SAMPLES]
-        return evaluate(changed, metrics="faithfulness", judge=ScriptedJudge(reply))
+        return evaluate(changed, metrics="faithfulness", judge=judged(lambda item, _: item.number == 1))
 
     return {"secret-one": made("x"), "secret-two": made("y")}
 
@@ -175,19 +166,9 @@ def test_a_statement_on_which_people_disagree_half_and_half_is_left_out(tmp_path
 
 
 def test_a_statement_without_a_verdict_gets_one_only_when_most_people_agree_on_it(tmp_path):
-    def only_first(request):
-        if request.prompt.name == "statements":
-            return reply(request)
-        return {
-            "verdicts": [
-                {"number": item.number, "reason": "r", "verdict": "yes"}
-                for item in request.variables["items"]
-                if item.number == 1
-            ]
-        }
-
+    only_first = judged(lambda item, _: True if item.number == 1 else None)
     samples = [{**each, "answer": f"{each['answer']} x"} for each in SAMPLES]
-    incomplete = {"secret-one": evaluate(samples, metrics="faithfulness", judge=ScriptedJudge(only_first))}
+    incomplete = {"secret-one": evaluate(samples, metrics="faithfulness", judge=only_first)}
     assert [each.supported for each in incomplete["secret-one"].score("s1", "faithfulness").verdicts] == [
         True,
         None,

@@ -1,4 +1,4 @@
-"""Two runs compared sample by sample."""
+"""Two runs, or two metrics of a run, compared sample by sample."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetr
 from scipy import stats
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study import compare_runs, comparison_tables
+from ragmetrics_core.study import Scores, compare_metrics, compare_runs, comparison_tables
 
 BEFORE = [i % 10 / 10 for i in range(40)]
 LOWER = [max(0.0, value - 0.05 - i % 3 / 20) for i, value in enumerate(BEFORE)]
@@ -32,10 +32,6 @@ def test_a_clear_fall_is_worse(scores):
         (np.array(LOWER) - np.array(BEFORE),), np.mean, permutation_type="samples", n_resamples=9_999, rng=0
     )
     assert found.p == pytest.approx(flips.pvalue, abs=2e-4)
-
-
-def test_the_same_the_other_way_round_is_better(scores):
-    assert compared(scores, LOWER, BEFORE).verdict == "better"
 
 
 def test_where_lower_is_better_a_clear_fall_is_better(scores):
@@ -65,35 +61,28 @@ def test_noise_cannot_be_told(scores):
 
 def test_equal_runs_cannot_be_told_apart(scores):
     found = compared(scores, BEFORE, BEFORE)
-    assert (found.verdict, found.p, found.note) == ("cannot tell", 1.0, "every score is the same")
+    # no spread was seen, which tells nothing of what could be found
+    assert (found.p, found.detectable) == (1.0, None)
 
 
-def test_few_samples_that_moved_come_with_a_warning(scores):
-    found = compared(scores, BEFORE, [*BEFORE[:37], 0.0, 0.0, 0.0])
-    assert found.note == "only 3 samples moved: the interval is too narrow"
-
-
-def test_two_samples_can_tell_nothing(scores):
-    found = compared(scores, [0.9, 0.8], [0.1, 0.1])
-    assert (found.verdict, found.note) == ("cannot tell", "only 2 samples have a value in both runs")
+@pytest.mark.parametrize(
+    ("before", "after", "note"),
+    [
+        (BEFORE, [*BEFORE[:37], 0.0, 0.0, 0.0], "only 3 samples moved: the interval is too narrow"),
+        ([0.9, 0.8], [0.1, 0.1], "only 2 samples have a value in both runs"),
+        ([0.1, None], [None, 0.2], "no sample has a value in both runs"),
+        (BEFORE, BEFORE, "every score is the same"),
+    ],
+)
+def test_what_is_too_little_to_tell_has_a_reason(scores, before, after, note):
+    found = compared(scores, before, after)
+    assert (found.verdict, found.note) == ("cannot tell", note)
 
 
 def test_passes_are_counted_and_tested_with_mcnemar(scores):
     # passes at 0.5: before 3 of 4, after 1 of 4; lost 2, gained 0: p = 2 * (1/2)^2 = 0.5
     found = compared(scores, [0.5, 0.9, 0.6, 0.1], [0.4, 0.9, 0.2, 0.3])
     assert found.passes[:6] == (0.5, 3, 1, 0, 2, 0.5)
-
-
-def test_holm_counts_all_metrics_and_the_tests_of_their_passes(scores):
-    found = compare_runs(
-        scores("a", faithfulness=BEFORE, answer_relevance=BEFORE),
-        scores("b", faithfulness=LOWER, answer_relevance=BEFORE),
-    )
-    first, same = found.metrics
-    # the scores and the passes of the first; nothing moved in the second, where both tests are one
-    assert first.holm == pytest.approx(3 * first.p)
-    assert first.passes.holm == pytest.approx(max(2 * first.passes.p, first.holm))
-    assert (same.p, same.holm) == (1.0, 1.0)
 
 
 def test_the_detectable_difference_by_hand(scores):
@@ -103,11 +92,6 @@ def test_the_detectable_difference_by_hand(scores):
     error = 0.1 * np.sqrt(40 / 39) / np.sqrt(40)
     expected = (stats.t.ppf(1 - 0.0125, 39) + stats.t.ppf(0.8, 39)) * error + 0.1 / 40
     assert compared(scores, BEFORE, after).detectable == pytest.approx(expected, rel=1e-6)
-
-
-def test_runs_that_differ_nowhere_do_not_claim_to_find_every_difference(scores):
-    # every difference is 0, so their spread is 0, and with it the smallest difference that could be found
-    assert compared(scores, BEFORE, BEFORE).detectable is None
 
 
 def test_a_small_loss_is_shown_to_be_within_a_wide_margin_and_not_within_a_narrow_one(scores):
@@ -142,11 +126,6 @@ def test_other_variants_are_refused(scores):
     other = scores("b", faithfulness=LOWER, signatures={"faithfulness": "faithfulness/paper.1"})
     with pytest.raises(ConfigError, match="different variants or settings"):
         compare_runs(scores("a", faithfulness=BEFORE), other)
-
-
-def test_no_value_in_both_runs_is_said_so(scores):
-    found = compared(scores, [0.1, None], [None, 0.2])
-    assert (found.n, found.verdict, found.note) == (0, "cannot tell", "no sample has a value in both runs")
 
 
 def test_the_table_says_what_decides(scores):
@@ -220,7 +199,75 @@ def test_a_metric_with_values_in_too_few_clusters_has_no_interval_and_says_so(sc
     assert found.note == "5 clusters by session are too few for an interval"
 
 
-def test_16_gained_and_6_lost_of_100_cannot_be_told(scores):
-    found = compared(scores, [0.0] * 16 + [1.0] * 84, [1.0] * 16 + [0.0] * 6 + [1.0] * 78)
-    assert (found.verdict, found.passes[3:5]) == ("cannot tell", (16, 6))
-    assert found.p == found.passes.p == pytest.approx(0.0525, abs=5e-4)
+OTHER = "faithfulness/strict.1(verify=verdicts.v4@2bfb1b8f)"
+SOURCES = {"source": [f"d{i // 4}" for i in range(40)]}
+
+
+@pytest.fixture
+def run(scores) -> Scores:
+    """One run that measured faithfulness with two versions of a prompt, and answer similarity."""
+    first = scores("a", faithfulness=BEFORE, answer_similarity=LOWER, labels=SOURCES)
+    second = scores("a", faithfulness=LOWER, signatures={"faithfulness": OTHER})
+    return replace(first, values={**first.values, **second.values})
+
+
+def numbers(comparison):
+    """Everything but names and notes."""
+    (found,) = comparison.metrics
+    return replace(found, metric="")
+
+
+@pytest.mark.parametrize("cluster", ["none", "source"])
+def test_two_settings_of_a_metric_are_compared_as_two_runs_with_these_scores_are(scores, run, cluster):
+    found = compare_metrics("faithfulness", OTHER, run, cluster=cluster, margin=0.3)
+    runs = [scores(name, faithfulness=each, labels=SOURCES) for name, each in (("a", BEFORE), ("b", LOWER))]
+
+    assert numbers(found) == numbers(compare_runs(*runs, cluster=cluster, margin=0.3))
+    assert found.metrics[0].verdict == "worse"
+    assert found.metrics[0].difference.value == pytest.approx(np.mean(LOWER) - np.mean(BEFORE))
+    assert found.cluster == (None if cluster == "none" else "source")
+
+
+def test_the_tables_name_both_metrics_and_say_that_higher_is_no_better_measure(run):
+    found = compare_metrics("faithfulness", OTHER, run)
+
+    table = next(iter(comparison_tables(found)))
+    assert table.title == f"{OTHER} against faithfulness/strict.1"
+    assert "two ways to measure were compared: a higher score is no better measure" in found.notes
+    assert compare_metrics("faithfulness", "answer_similarity", run).metrics[0].metric == (
+        "answer_similarity less faithfulness"
+    )
+
+
+def test_a_score_that_only_one_way_gives_is_lost_or_gained(scores):
+    first = scores("a", faithfulness=[0.5, 0.5, None], answer_similarity=[0.5, None, 0.5])
+    (found,) = compare_metrics("faithfulness", "answer_similarity", first).metrics
+
+    assert (found.n, found.lost, found.gained) == (1, 1, 1)
+    # (0.5 - 0.5) and, at its worst, (0 - 0.5): their mean
+    assert found.pessimistic.value == -0.25
+
+
+def test_the_metrics_may_be_of_two_runs(scores, run):
+    other = scores("b", faithfulness=LOWER, signatures={"faithfulness": OTHER})
+    found = compare_metrics("faithfulness", "faithfulness", run, other, cluster="none")
+
+    assert (found.before, found.after) == ("a: faithfulness/strict.1", f"b: {OTHER}")
+    assert found.metrics[0].verdict == "worse"
+
+
+def test_one_metric_of_one_run_is_not_compared_with_itself(run):
+    with pytest.raises(ConfigError, match="is one metric of one run"):
+        compare_metrics("faithfulness", "faithfulness", run)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"lower_is_better": frozenset({"answer_similarity/strict.1"})},
+        {"ranges": {"answer_similarity/strict.1": (-1, 1)}},
+    ],
+)
+def test_metrics_of_other_ranges_or_directions_are_refused(run, changed):
+    with pytest.raises(ConfigError, match="other ranges or directions"):
+        compare_metrics("faithfulness", "answer_similarity", replace(run, **changed))

@@ -39,15 +39,6 @@ def test_two_are_scipys_with_ties_and_kendalls_is_its_definition(pairs):
     assert found.pearson.value == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-9)
 
 
-@given(PAIRS)
-def test_intervals_lie_within_their_range_and_around_their_value(pairs):
-    x, y = zip(*pairs, strict=True)
-    found = correlate(x, y, count=200)
-    for each in (found.spearman, found.kendall, found.pearson):
-        assert -1 - 1e-9 <= each.value <= 1 + 1e-9
-        assert each.low is None or -1 - 1e-9 <= each.low <= each.high <= 1 + 1e-9
-
-
 def test_the_resamples_of_kendall_are_those_of_drawn_pairs():
     # w' S w with weights is tau-b of the pairs repeated w times
     generator = np.random.default_rng(1)
@@ -58,14 +49,12 @@ def test_the_resamples_of_kendall_are_those_of_drawn_pairs():
     assert (found.low, found.high) == pytest.approx((low, high), abs=0.04)
 
 
-def test_a_constant_column_has_no_correlation_and_a_reason():
-    found = correlate([1.0, 1.0, 1.0], [0.1, 0.2, 0.3])
-    assert found.spearman.value is None
-    assert found.note == "a column is constant"
-
-
-def test_two_pairs_are_too_few():
-    assert correlate([0.1, 0.2], [0.1, 0.2]).note == "2 pairs are too few"
+@pytest.mark.parametrize(
+    ("x", "note"), [([1.0, 1.0, 1.0], "a column is constant"), ([0.1, 0.2], "2 pairs are too few")]
+)
+def test_what_has_no_correlation_has_a_reason(x, note):
+    found = correlate(x, [0.1, 0.2, 0.3][: len(x)])
+    assert (found.spearman.value, found.note) == (None, note)
 
 
 def test_large_columns_get_an_interval_for_kendall_without_square_matrices():

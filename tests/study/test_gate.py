@@ -7,9 +7,9 @@ import pytest
 pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics[study]'")
 
 from ragmetrics_core import evaluate
-from ragmetrics_core.errors import ConfigError, ModelRefused
+from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import compare_runs, decide, decide_limits, limit_of, read_scores
-from ragmetrics_core.testing import ScriptedJudge
+from tests.study.judging import judge
 
 GOOD = [0.5 + i % 5 / 10 for i in range(52)]
 CONDITIONS = ["worse", "not-better", "inferior"]
@@ -22,17 +22,6 @@ def gate(before, after, *fail_if, margin=0.05, minimum=(), maximum=(), metrics=N
         *(limit_of(each, after, "max") for each in maximum),
     ]
     return decide(found, fail_if, limits, runs=(before, after))
-
-
-def kept(scores, ids):
-    """A run that has only some of its samples."""
-    return replace(
-        scores,
-        values={m: {i: v for i, v in column.items() if i in ids} for m, column in scores.values.items()},
-        absent={m: {i: v for i, v in column.items() if i in ids} for m, column in scores.absent.items()},
-        labels={i: v for i, v in scores.labels.items() if i in ids},
-        questions={i: v for i, v in scores.questions.items() if i in ids},
-    )
 
 
 @pytest.fixture
@@ -56,7 +45,7 @@ def test_a_run_whose_every_score_failed_does_not_pass(scores, good, condition):
 
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_few_samples_that_are_left_do_not_hide_that_most_were_lost(scores, good, condition):
-    few = kept(scores("few", faithfulness=[1.0] * 52), {"s1", "s2", "s3"})
+    few = scores("few", faithfulness=[1.0] * 52).only({"s1", "s2", "s3"})
     assert gate(good, few, condition).code == 1
     before = scores("a", faithfulness=[1.0] * 5)
     after = scores("b", faithfulness=[1.0, 1.0, None, None, None], absent="timeout")
@@ -100,23 +89,11 @@ def test_a_first_run_that_failed_is_nothing_to_compare_with(scores, good, condit
     )
 
 
-def test_two_runs_that_failed_do_not_pass(scores):
-    broken = [scores(name, faithfulness=[None] * 52, absent="model_error") for name in "ab"]
-    assert gate(*broken, "worse").code == 1
-
-
 def test_a_metric_that_is_no_longer_measured_does_not_pass(scores):
     before = scores("a", faithfulness=GOOD, answer_relevance=GOOD)
     after = scores("b", answer_relevance=GOOD)
     assert gate(before, after, "worse").failures == ("b does not measure faithfulness/strict.1, as a does",)
     assert gate(before, after, "worse", metrics=["answer_relevance"]).code == 0
-
-
-def test_a_kinder_variant_of_a_metric_does_not_pass_for_it(scores):
-    before = scores("a", faithfulness=GOOD, answer_relevance=GOOD)
-    signatures = {"faithfulness": "faithfulness/ragas-0.4"}
-    after = scores("b", faithfulness=[1.0] * 52, answer_relevance=GOOD, signatures=signatures)
-    assert gate(before, after, "worse").code == 1
 
 
 @pytest.mark.parametrize(
@@ -157,13 +134,8 @@ def test_easy_samples_that_came_since_do_not_raise_a_mean_above_its_minimum(scor
     )
 
 
-def test_easy_samples_that_came_since_do_not_hide_a_fall(scores, good):
-    after = scores("b", faithfulness=[*[0.4] * 52, *[1.0] * 500])
-    assert gate(good, after, "worse").code == 1
-
-
 def test_scores_that_are_lost_do_not_raise_a_mean_above_its_minimum(scores, good):
-    after = kept(good, {f"s{number}" for number, value in enumerate(GOOD, 1) if value > 0.6})
+    after = good.only({f"s{number}" for number, value in enumerate(GOOD, 1) if value > 0.6})
     (told,) = gate(good, after, minimum=["faithfulness=0.7"]).failures
     assert "22 of them without a score and counted as the worst, below 0.7" in told
 
@@ -206,24 +178,13 @@ def test_a_limit_that_is_no_number_or_outside_the_range_is_wrong_use(good, end, 
 # -- from real runs
 
 
-def reply(request):
-    if request.prompt.name == "statements":
-        text = str(request.variables["answer"])
-        return {"statements": [text] if text.strip() else [], "declined": False}
-    return {
-        "verdicts": [
-            {"number": item.number, "reason": "", "verdict": "no" if "bad" in item.text else "yes"}
-            for item in request.variables["items"]
-        ]
-    }
-
-
-def run(answers, judge=reply, contexts=("A context.",)):
+def run(answers, contexts=("A context.",)):
     rows = [
         {"id": f"q{number}", "question": "Who?", "answer": answer, "contexts": list(contexts)}
         for number, answer in enumerate(answers)
     ]
-    return evaluate(rows, metrics="faithfulness", judge=ScriptedJudge(judge))
+    by = judge(lambda answer: [answer] if answer.strip() else [], lambda item, _: "bad" not in item.text)
+    return evaluate(rows, metrics="faithfulness", judge=by)
 
 
 ANSWERS = ["good"] * 20 + ["bad"] * 10
@@ -240,22 +201,11 @@ def test_answers_replaced_by_nothing_raise_the_mean_and_do_not_pass(empty):
     assert gate(read_scores(run(["good"] * 30)), after, "worse").code == 1
 
 
-def test_answers_without_anything_retrieved_do_not_pass():
-    before, after = read_scores(run(["good"] * 30), name="a"), read_scores(run(["good"] * 30, contexts=()))
-    assert gate(before, after, "worse").code == 1
-
-
 def measured_thrice(count=12):
     """The second of three whole measurements finds nothing supported, the others everything."""
-
-    def reply(request):
-        if request.prompt.name == "statements":
-            return {"statements": ["it is so"], "declined": False}
-        verdict = "no" if request.draw // 1000 == 1 else "yes"
-        return {"verdicts": [{"number": 1, "reason": "r", "verdict": verdict}]}
-
+    by = judge(lambda _: ["it is so"], lambda _, request: request.draw // 1000 != 1)
     rows = [{"id": f"s{n}", "question": "?", "contexts": ["c"], "answer": f"{n}"} for n in range(count)]
-    return evaluate(rows, metrics="faithfulness", judge=ScriptedJudge(reply), full_repeats=3)
+    return evaluate(rows, metrics="faithfulness", judge=by, full_repeats=3)
 
 
 def test_of_several_whole_measurements_a_gate_counts_the_mean_and_not_the_first():
@@ -279,22 +229,6 @@ def test_scores_that_people_corrected_are_told_where_runs_are_compared():
         "where people corrected verdicts, what moved may be the corrections, and not the answers",
     )
     assert not compare_runs(read_scores(before), read_scores(before, name="a")).notes
-
-
-def test_an_interrupted_run_does_not_pass():
-    before = read_scores(run(["good"] * 30), name="a")
-    after = read_scores(run(["good"] * 10), name="b")
-    assert gate(before, after, "worse").code == 1
-
-
-def test_calls_that_are_refused_do_not_pass():
-    def refuse(request):
-        return ModelRefused("401") if request.prompt.name == "verdicts" else reply(request)
-
-    before = read_scores(run(["good"] * 30), name="a")
-    after = read_scores(run(["good"] * 29, refuse), name="b")
-    decision = gate(before, after, "worse", minimum=["faithfulness=0.0"])
-    assert len(decision.failures) == 2
 
 
 @pytest.mark.parametrize("margin", [1.0, 5.0, float("nan")])

@@ -110,13 +110,6 @@ def test_groups_that_cannot_be_tested_have_a_reason(scores, right, wrong, why, n
     assert note in found.notes
 
 
-def test_two_values_in_a_group_come_with_a_warning(scores):
-    run = scores(faithfulness=[0.4, 0.5, 0.9, 0.8], labels={"right": [True, True, False, False]})
-    found = study_groups([run], by="right")
-    assert ONLY.format("2 values") in found.notes
-    assert found.contrasts[0].welch is not None
-
-
 def test_scores_that_are_nearly_all_alike_come_with_a_warning(scores):
     run = scores(faithfulness=[1.0] * 47 + [0.5] * 3)
     told = "47 of 50 values of faithfulness/strict.1 in a are 1: the interval of the mean is too narrow"
@@ -151,23 +144,9 @@ def test_a_label_that_makes_no_groups_is_a_mistake(scores, values, told):
         study_groups([scores(faithfulness=HIGH, labels={"right": values})], by="right")
 
 
-def test_runs_of_different_variants_are_refused(scores):
-    other = scores("b", faithfulness=LOW, signatures={"faithfulness": "faithfulness/paper.1"})
-    with pytest.raises(ConfigError, match=r"a measured faithfulness/strict\.1, but b faithfulness/paper\.1"):
-        study_groups([scores(faithfulness=HIGH), other])
-
-
 def test_runs_of_different_samples_come_with_a_warning(scores):
     runs = [scores("a", faithfulness=HIGH), scores("b", faithfulness=LOW[:5])]
     assert any("do not have the same samples" in note for note in study_groups(runs).notes)
-
-
-def test_no_table_holds_a_number_that_is_none(scores):
-    run = scores(faithfulness=[0.4, None, 1.0, 1.0], labels={"right": [True, True, False, False]})
-    for table in group_tables(study_groups([run], by="right")):
-        for row in table.rows:
-            for cell, column in zip(row, table.columns, strict=True):
-                assert "nan" not in shown(cell, column.kind).lower()
 
 
 def test_where_lower_is_better_the_good_group_is_tested_to_be_lower(scores):
@@ -187,16 +166,9 @@ def test_where_lower_is_better_the_good_group_is_tested_to_be_lower(scores):
     assert "lower is better: hallucination" in table.notes
 
 
-def test_where_lower_is_better_a_significant_rise_over_the_baseline_is_marked_as_worse(scores):
-    few, many = [0.1, 0.2, 0.15, 0.12] * 5, [0.6, 0.7, 0.65, 0.62] * 5
-    runs = [
-        scores(
-            "base", hallucination=few, noise_sensitivity=many, lower=["hallucination", "noise_sensitivity"]
-        ),
-        scores(
-            "new", hallucination=many, noise_sensitivity=few, lower=["hallucination", "noise_sensitivity"]
-        ),
-    ]
-    overview, _, tests = group_tables(study_groups(runs, baseline="base"))
-    assert [cell.mark for cell in overview.rows[1][2:]] == ["weak", "good"]
-    assert [row[-1] for row in tests.rows] == [("higher", "weak"), ("lower", "good")]
+def test_no_table_holds_a_number_that_is_none(scores):
+    run = scores(faithfulness=[0.4, None, 1.0, 1.0], labels={"right": [True, True, False, False]})
+    for table in group_tables(study_groups([run], by="right")):
+        for row in table.rows:
+            for cell, column in zip(row, table.columns, strict=True):
+                assert "nan" not in shown(cell, column.kind).lower()

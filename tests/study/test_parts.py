@@ -10,7 +10,6 @@ from scipy import stats
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import study_groups
 from ragmetrics_core.study._correlations import correlate, pearson_figure, spearman_figure
-from ragmetrics_core.study._detection import area_under_curve
 from ragmetrics_core.study._parts import (
     Estimate,
     MeanPart,
@@ -56,19 +55,6 @@ def test_the_error_of_a_mean_has_the_correction_of_bell_and_mccaffrey():
     assert spread_of(MeanPart(values, clusters)).error == pytest.approx(expected)
 
 
-def test_with_clusters_of_one_size_the_interval_is_statsmodels_cluster_robust_one():
-    api = pytest.importorskip("statsmodels.api")
-    clusters = np.repeat(np.arange(25), 4)
-    generator = np.random.default_rng(0)
-    values = generator.normal(size=25)[clusters] + generator.normal(size=100)
-    fit = api.OLS(values, np.ones(100)).fit(
-        cov_type="cluster", cov_kwds={"groups": clusters, "use_correction": False}, use_t=True
-    )
-    found = spread_of(MeanPart(values, clusters.tolist()))
-    # without its own factor of G / (G - 1) * (n - 1) / (n - 1), which is CR2 for clusters of one size
-    assert found == pytest.approx((fit.bse[0] * (25 / 24) ** 0.5, 24))
-
-
 def test_clusters_of_many_sizes_are_worth_fewer_than_they_are():
     # rho is 1: all 1 or all -1; 10 clusters of one sample (v is 1), 10 of three (9): 100^2 / (10 + 810)
     values = np.repeat([1.0, 1.0, -1.0, -1.0] * 5, [1, 3] * 10)
@@ -102,17 +88,6 @@ def test_what_is_on_its_own_in_one_group_and_shared_by_both_is_tested_as_pairs()
     names = list(range(30))
     paired = spread_of(MeanPart(x, names), MeanPart(x + noise, names).turned)
     assert paired.error == pytest.approx(stats.sem(noise), rel=1e-12)
-
-
-def test_an_interval_that_knows_clusters_is_wider_where_they_are_alike():
-    values, clusters = clustered(count=60)
-    found, naive = mean_of(values, clusters), mean_of(values)
-    assert found.high - found.low > 1.4 * (naive.high - naive.low)
-
-
-def test_the_bootstrap_by_cluster_agrees_with_students_interval_by_cluster():
-    values, clusters = clustered(count=60)
-    assert bootstrap_mean(values, clusters) == pytest.approx(mean_of(values, clusters), abs=0.05)
 
 
 def test_a_resample_has_whole_clusters():
@@ -194,18 +169,6 @@ def test_a_share_by_cluster_is_as_wide_as_its_clusters_are_alike():
     one_each = wilson_of(0.6, 19, stats.t.ppf(0.975, 19))
     assert found == pytest.approx(one_each)
     assert share_of([True] * 40, [place // 2 for place in range(40)]).low < 0.9
-
-
-def test_the_area_by_cluster_is_as_wide_as_its_clusters_are_alike():
-    generator = np.random.default_rng(4)
-    good = np.arange(40) % 2 == 0
-    scores = generator.normal(size=40) + good
-    once = area_under_curve(scores, good)
-    thrice = area_under_curve(
-        np.repeat(scores, 3), np.repeat(good, 3), clusters=np.repeat(np.arange(40), 3).tolist()
-    )
-    assert thrice.value == pytest.approx(once.value)
-    assert thrice.high - thrice.low == pytest.approx(once.high - once.low, rel=0.08)
 
 
 def test_correlation_alpha_and_kappa_know_clusters():

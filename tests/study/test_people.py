@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics[study]'")
 
@@ -14,7 +12,6 @@ from ragmetrics_core.study import (
     Judgement,
     LabelledUnit,
     agreement_tables,
-    consensus_of,
     estimate_quality,
     estimate_tables,
     labelled_correct,
@@ -23,7 +20,6 @@ from ragmetrics_core.study import (
     study_agreement,
 )
 from ragmetrics_core.study._parts import mean_of, wilson_interval
-from ragmetrics_core.study._quality import prediction_powered_mean
 from ragmetrics_core.study._verdict_accuracy import verdict_accuracy
 
 CSV = """sample_id,annotator,label,value
@@ -63,10 +59,6 @@ def test_json_lines_say_the_same_as_csv(tmp_path):
     assert (label.unit, label.value) == (LabelledUnit("s1", "faithfulness", 2), True)
 
 
-def test_an_empty_value_is_a_skipped_unit(labels):
-    assert len(labels) == 16
-
-
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -99,11 +91,6 @@ def test_without_an_adjudicator_units_without_majority_stay_open_and_are_listed(
     table = {each.name: each for each in agreement_tables(found)}["open"]
     assert [row[0] for row in table.rows] == ["s2", "s5"]
     assert table.rows[0][-1] == "ann: 2, bob: 1"
-
-
-def test_one_of_two_is_no_majority():
-    units = {LabelledUnit("s"): {"a": True, "b": False}}
-    assert consensus_of(units)[LabelledUnit("s")].how == "open"
 
 
 def test_annotators_who_skipped_are_counted(labels):
@@ -145,9 +132,6 @@ def test_several_labels_need_a_name(tmp_path):
     (tmp_path / "l.csv").write_text("sample_id,annotator,label,value\ns1,a,x,1\ns1,a,y,1\n")
     with pytest.raises(ConfigError, match=r"several labels \(x, y\): name one with --label"):
         study_agreement(read_labels(tmp_path / "l.csv"))
-
-
-def test_no_labels_are_a_mistake():
     with pytest.raises(ConfigError, match="there are no labels"):
         study_agreement([])
 
@@ -169,33 +153,6 @@ def test_numbers_need_a_threshold(scores):
     with pytest.raises(ConfigError, match="--correct-from"):
         labelled_correct(run, "quality")
     assert labelled_correct(run, "quality", at_least=4) == {"s1": False, "s2": True}
-
-
-def test_the_prediction_powered_mean_by_hand():
-    # weight 1: mean of the others (0.5) plus the mean error of the labelled ones (0.25)
-    found, weight = prediction_powered_mean([1, 0, 1, 1], [0.5, 0.0, 0.5, 1.0], [0.4, 0.6], weight=1.0)
-    assert (found.value, weight) == (pytest.approx(0.75), 1.0)
-    # errors 0.5 0 0.5 0: variance 1/12, of their mean 1/48; others: variance 0.02, of their mean 0.01
-    # Welch's degrees of freedom are 3.9: (1/48 + 0.01)^2 / ((1/48)^2 / 3 + 0.01^2 / 1); the 4 labels have 3
-    half = stats.t.ppf(0.975, 3) * np.sqrt(1 / 48 + 0.01)
-    assert found.high - found.value == pytest.approx(half)
-
-
-@given(st.integers(0, 50))
-def test_the_weight_is_the_one_with_the_narrowest_interval(seed):
-    generator = np.random.default_rng(seed)
-    f = generator.random(300)
-    y = (generator.random(300) < 0.2 + 0.6 * f).astype(float)
-    best, weight = prediction_powered_mean(y[:60], f[:60], f[60:])
-    assert 0 <= weight <= 1
-    for other in (0.0, 0.5, 1.0):
-        found, _ = prediction_powered_mean(y[:60], f[:60], f[60:], weight=other)
-        assert best.high - best.low <= (found.high - found.low) * 1.05
-
-
-def test_predictions_that_tell_nothing_leave_the_classical_mean():
-    found, weight = prediction_powered_mean([1.0, 0.0, 1.0], [0.5, 0.5, 0.5], [0.5, 0.5])
-    assert (weight, found.value) == (0.0, pytest.approx(2 / 3))
 
 
 def test_predictions_that_tell_nothing_save_no_label(scores):
@@ -292,15 +249,6 @@ def test_a_verdict_on_which_people_disagree_is_decided_by_most_or_left_open():
     ]
     (found,) = verdict_accuracy(judgements)
     assert (found.right.value, found.n, found.missing, found.open) == (0.5, 2, 1, 1)
-
-
-def test_an_adjudicator_decides_about_the_verdicts_on_which_the_others_disagree():
-    unit = LabelledUnit("s", "faithfulness/strict.1", 1)
-    judgements = [
-        Judgement(unit, who, True, person) for who, person in (("a", True), ("b", False), ("zoe", False))
-    ]
-    (found,) = verdict_accuracy(judgements, adjudicator="zoe")
-    assert (found.right.value, found.n, found.open) == (0.0, 1, 0)
 
 
 def test_correct_and_wrong_are_truth_values_where_a_label_has_no_other_texts(tmp_path):

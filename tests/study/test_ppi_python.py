@@ -14,7 +14,7 @@ pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetr
 
 from scipy import stats
 
-from ragmetrics_core.study._quality import prediction_powered_mean
+from ragmetrics_core.study._powered import prediction_powered_mean
 
 KEPT = json.loads(Path(__file__).with_name("ppi_python.json").read_text())
 CASES = KEPT["cases"]

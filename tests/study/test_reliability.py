@@ -34,35 +34,6 @@ def test_alpha_is_that_of_the_krippendorff_package(table, level):
     assert krippendorff_alpha(units, level=level, count=10).value.value == pytest.approx(expected, abs=1e-9)
 
 
-def test_alpha_by_hand():
-    # units (1,1), (2,2), (1,2): coincidences o11 = 2, o22 = 2, o12 = o21 = 1, n = 6, n1 = n2 = 3.
-    # nominal: Do = 2/6, De = 2*9/30, alpha = 1 - (1/3)/(3/5) = 4/9
-    assert krippendorff_alpha(
-        [[1.0, 1.0], [2.0, 2.0], [1.0, 2.0]], level="nominal"
-    ).value.value == pytest.approx(4 / 9)
-
-
-def test_perfect_agreement_is_one():
-    units = [[1.0, 1.0], [2.0, 2.0], [5.0, 5.0]]
-    assert krippendorff_alpha(units).value.value == 1.0
-
-
-def test_annotators_who_skipped_do_not_count():
-    units = [[1.0, 1.0], [2.0, 2.0], [5.0]]
-    found = krippendorff_alpha(units)
-    assert (found.n, found.value.value) == (2, 1.0)
-
-
-def test_labels_that_are_all_one_have_no_alpha_and_a_reason():
-    found = krippendorff_alpha([[3.0, 3.0], [3.0, 3.0]])
-    assert found.value.value is None
-    assert found.note == "every label is 3: alpha has no meaning"
-
-
-def test_a_single_annotator_has_no_alpha_and_a_reason():
-    assert krippendorff_alpha([[1.0], [2.0]]).note == "fewer than two units have two labels"
-
-
 @given(
     st.lists(st.tuples(LIKERT, LIKERT), min_size=3, max_size=40).filter(
         lambda pairs: (
@@ -82,14 +53,6 @@ def test_kappa_is_that_of_scikit_learn(pairs, weights):
     )
     found = weighted_kappa(one, other, weights=weights, count=10).value.value
     assert found == pytest.approx(expected, abs=1e-9)
-
-
-def test_one_value_throughout_has_no_kappa_and_a_reason():
-    assert weighted_kappa([True, True], [True, True]).note == "every label is True: kappa has no meaning"
-
-
-def test_one_unit_has_no_kappa_and_a_reason():
-    assert weighted_kappa([True], [False]).note == "fewer than two units were labelled by both"
 
 
 @pytest.mark.parametrize("coefficient", ["alpha", "kappa"])
@@ -113,3 +76,16 @@ def test_perfect_agreement_has_no_interval_and_a_reason():
     values = [float(place % 5) for place in range(40)]
     for found in (weighted_kappa(values, values), krippendorff_alpha([(each, each) for each in values])):
         assert (found.value, found.note) == ((1.0, None, None), "all agree: resamples give no interval")
+
+
+@pytest.mark.parametrize(
+    ("found", "note"),
+    [
+        (krippendorff_alpha([[3.0, 3.0], [3.0, 3.0]]), "every label is 3: alpha has no meaning"),
+        (krippendorff_alpha([[1.0], [2.0]]), "fewer than two units have two labels"),
+        (weighted_kappa([True, True], [True, True]), "every label is True: kappa has no meaning"),
+        (weighted_kappa([True], [False]), "fewer than two units were labelled by both"),
+    ],
+)
+def test_what_has_no_coefficient_has_a_reason(found, note):
+    assert (found.value.value, found.note) == (None, note)

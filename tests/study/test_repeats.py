@@ -8,7 +8,7 @@ pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetr
 from ragmetrics_core import evaluate
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import judge_share, repeat_tables, repeats_needed, study_repeats
-from ragmetrics_core.testing import ScriptedJudge
+from tests.study.judging import judge
 
 
 def samples(count):
@@ -18,33 +18,27 @@ def samples(count):
     ]
 
 
-def judge():
-    """Two statements an answer: the first is in the text where the answer is even, the second by chance."""
+def two(answer):
+    return [f"{answer} first", f"{answer} second"]
+
+
+def voting():
+    """Of two statements an answer the first is in the text where it is even, the second by chance."""
     votes: dict[str, int] = {}
 
-    def reply(request):
-        asked = request.variables
-        if request.prompt.name == "statements":
-            return {
-                "statements": [f"{asked['answer']} first", f"{asked['answer']} second"],
-                "declined": False,
-            }
-        text = str(asked["items"][0].text)
-        votes[text] = votes.get(text, 0) + 1
-        number = int(text.split()[1])
-        decisions = ["yes" if number % 2 == 0 else "no", "yes" if votes[text] == number % 3 else "no"]
-        return {
-            "verdicts": [
-                {"number": item.number, "reason": "so", "verdict": decision}
-                for item, decision in zip(asked["items"], decisions, strict=True)
-            ]
-        }
+    def verdict(item, request):
+        number = int(str(item.text).split()[1])
+        if item.number == 1:
+            key = str(item.text)
+            votes[key] = votes.get(key, 0) + 1
+            return number % 2 == 0
+        return votes[str(item.text).replace("second", "first")] == number % 3
 
-    return ScriptedJudge(reply)
+    return judge(two, verdict)
 
 
 def test_votes_that_differ_are_counted_and_named():
-    run = evaluate(samples(12), metrics="faithfulness", judge=judge(), repeats=3)
+    run = evaluate(samples(12), metrics="faithfulness", judge=voting(), repeats=3)
     found = study_repeats(run)
     (each,) = found.repeats
     # the second statement of the 8 answers whose number is no multiple of 3 gets one yes of three
@@ -62,30 +56,14 @@ def test_votes_that_differ_are_counted_and_named():
     assert first.rows[0][0] == "faithfulness"
 
 
-def whole():
+def whole(item, request):
     """The first of two statements is in the text of even answers; the second measurement says: by fours."""
-
-    def reply(request):
-        asked, repetition = request.variables, request.draw // 1000
-        if request.prompt.name == "statements":
-            return {
-                "statements": [f"{asked['answer']} first", f"{asked['answer']} second"],
-                "declined": False,
-            }
-        number = int(str(asked["items"][0].text).split()[1])
-        first = number % (4 if repetition == 1 else 2) == 0
-        return {
-            "verdicts": [
-                {"number": item.number, "reason": "so", "verdict": "yes" if yes else "no"}
-                for item, yes in zip(asked["items"], (first, number % 3 == 0), strict=True)
-            ]
-        }
-
-    return ScriptedJudge(reply)
+    number = int(str(item.text).split()[1])
+    return number % 3 == 0 if item.number == 2 else number % (4 if request.draw // 1000 == 1 else 2) == 0
 
 
 def test_whole_scores_that_differ_show_the_judges_own_share():
-    run = evaluate(samples(12), metrics="faithfulness", judge=whole(), full_repeats=3)
+    run = evaluate(samples(12), metrics="faithfulness", judge=judge(two, whole), full_repeats=3)
     (each,) = study_repeats(run).repeats
     # 2, 6 and 10 are even and no multiple of 4: one score of three is 1/2 lower
     assert (each.repeated, each.n, each.times, each.samples) == ("scores", 12, 3, 12)
@@ -100,7 +78,7 @@ def test_whole_scores_that_differ_show_the_judges_own_share():
 
 
 def test_votes_and_whole_scores_are_two_rows_and_few_samples_have_no_interval():
-    run = evaluate(samples(6), metrics="faithfulness", judge=judge(), repeats=3, full_repeats=2)
+    run = evaluate(samples(6), metrics="faithfulness", judge=voting(), repeats=3, full_repeats=2)
     votes, scores = study_repeats(run).repeats
     assert (votes.repeated, votes.n, votes.times) == ("verdicts", 12, 3)
     assert (scores.repeated, scores.n, scores.times) == ("scores", 6, 2)
@@ -108,18 +86,9 @@ def test_votes_and_whole_scores_are_two_rows_and_few_samples_have_no_interval():
 
 
 def test_a_run_without_repeated_votes_says_how_to_have_them():
-    run = evaluate(samples(3), metrics="faithfulness", judge=judge())
+    run = evaluate(samples(3), metrics="faithfulness", judge=voting())
     with pytest.raises(ConfigError, match="evaluate with --repeats 3"):
         study_repeats(run)
-
-
-def test_the_judges_own_share_is_found_where_it_is_known():
-    # samples spread with variance 1, votes with variance 1/2: a third is the judge's own
-    generator = np.random.default_rng(1)
-    voted = generator.normal(0, 1, (3000, 1)) + generator.normal(0, 0.5**0.5, (3000, 3))
-    found = judge_share(voted.tolist())
-    assert found.value == pytest.approx(1 / 3, abs=0.03)
-    assert found.low < 1 / 3 < found.high
 
 
 def test_without_two_votes_or_without_spread_there_is_no_share():

@@ -4,7 +4,7 @@ import pytest
 
 from ragmetrics_core import evaluate
 from ragmetrics_core.study import trace_difference, trace_tables
-from ragmetrics_core.testing import ScriptedJudge
+from tests.study.judging import judge
 
 SAMPLES = [
     {"id": f"s{number}", "question": "?", "contexts": ["c"], "answer": f"{number}"} for number in range(1, 5)
@@ -14,22 +14,11 @@ SAMPLES = [
 def run(verdicts):
     """A run in which the sample s2 has these verdicts on its statements, and the others have "yes yes"."""
 
-    def reply(request):
-        asked = request.variables
-        if request.prompt.name == "statements":
-            return {
-                "statements": [f"first of {asked['answer']}", f"second of {asked['answer']}"],
-                "declined": False,
-            }
-        mine = verdicts if "of 2" in str(asked["items"][0]) else ("yes", "yes")
-        return {
-            "verdicts": [
-                {"number": item.number, "reason": "r", "verdict": verdict}
-                for item, verdict in zip(asked["items"], mine, strict=True)
-            ]
-        }
+    def verdict(item, request):
+        return "of 2" not in str(request.variables["items"][0]) or verdicts[item.number - 1] == "yes"
 
-    return evaluate(SAMPLES, metrics="faithfulness", judge=ScriptedJudge(reply))
+    by = judge(lambda answer: [f"first of {answer}", f"second of {answer}"], verdict)
+    return evaluate(SAMPLES, metrics="faithfulness", judge=by)
 
 
 def test_the_move_of_the_mean_is_told_by_samples_and_then_by_verdicts():
@@ -58,18 +47,9 @@ def test_only_the_samples_that_moved_most_are_followed():
 
 def test_where_lower_is_better_a_sample_that_rose_is_marked_as_worse():
     def made(word):
-        def reply(request):
-            asked = request.variables
-            if request.prompt.name == "statements":
-                return {"statements": [str(asked["answer"])], "declined": False}
-            return {
-                "verdicts": [
-                    {"number": item.number, "reason": "r", "verdict": word} for item in asked["items"]
-                ]
-            }
-
+        by = judge(lambda answer: [answer], lambda _, __: word == "yes")
         sample = {**SAMPLES[0], "reference": "r"}
-        return evaluate([sample], metrics="hallucination", judge=ScriptedJudge(reply))
+        return evaluate([sample], metrics="hallucination", judge=by)
 
     true, made_up = made("yes"), made("no")
     rose = next(trace_tables(trace_difference(true, made_up, "hallucination/strict.1")))

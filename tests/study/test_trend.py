@@ -25,18 +25,6 @@ def test_a_real_change_is_marked_and_the_others_are_not(scores):
     assert found.points[2].change.value == pytest.approx(-0.2)
 
 
-def test_where_lower_is_better_a_fall_is_better(scores):
-    runs = [scores(n, hallucination=c, lower=["hallucination"]) for n, c in (("a", BASE), ("b", LOWER))]
-    assert verdicts(study_trend(runs))[-1] == ("b", "better")
-
-
-def test_lost_scores_are_no_rise(scores):
-    runs = [scores("a", faithfulness=BASE), scores("b", faithfulness=[v if v > 0.4 else None for v in BASE])]
-    point = study_trend(runs).points[-1]
-    assert point.mean.value > 0.5
-    assert (point.lost, point.verdict) == (16, "worse")
-
-
 def test_p_is_adjusted_for_all_changes(scores):
     runs = [
         scores(name, faithfulness=column) for name, column in zip("abc", (BASE, LOWER, BASE), strict=True)

@@ -1,0 +1,325 @@
+"""What people would say: means and differences predicted by scores of all samples and labels of some."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study._clustering import Clustering, clustering_of
+from ragmetrics_core.study._group_values import members_of
+from ragmetrics_core.study._parts import Clusters, Estimate, MeanPart, clusters_of, estimate
+from ragmetrics_core.study._scores import Scores
+from ragmetrics_core.study._tables import Column, StudyTable, table_of
+from ragmetrics_core.wording import number_of
+
+__all__ = [
+    "LabelledValues",
+    "PoweredComparison",
+    "PoweredFigure",
+    "few_notes",
+    "labelled_values",
+    "powered_pairs",
+    "powered_runs",
+    "powered_slices",
+    "powered_tables",
+    "prediction_powered_mean",
+]
+
+Array = NDArray[np.float64]
+
+
+class LabelledValues(NamedTuple):
+    """Samples some of which people labelled: labels and predictions of these, predictions of the rest."""
+
+    labels: Array
+    predicted: Array
+    rest: Array
+    clusters: tuple[Clusters, Clusters]
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many are labelled, and how many are not."""
+        return len(self.clusters[0]), len(self.clusters[1])
+
+    @property
+    def by_labels(self) -> MeanPart:
+        """The mean of the labels alone."""
+        return MeanPart(self.labels, self.clusters[0])
+
+    @property
+    def by_scores(self) -> MeanPart:
+        """The mean of all predictions: as biased as the judge is."""
+        return MeanPart(np.concatenate([self.predicted, self.rest]), [*self.clusters[0], *self.clusters[1]])
+
+    @property
+    def weight(self) -> float:
+        """How much the predictions count for the smallest variance: 0 where there are too few."""
+        n, more = self.counts
+        if n < 2 or more < 2:
+            return 0.0
+        spread = float(np.concatenate([self.predicted, self.rest]).var(ddof=1))
+        shared = float(np.cov(self.labels, self.predicted)[0, 1])
+        return float(np.clip(shared / ((1 + n / more) * spread), 0.0, 1.0)) if spread else 0.0
+
+    def powered(self, weight: float | None = None) -> tuple[MeanPart, ...]:
+        """The parts of the prediction-powered mean, the labelled one first; see `prediction_powered_mean`."""
+        weight = self.weight if weight is None else weight
+        if not weight or min(self.counts) < 2:
+            return (self.by_labels,)
+        errors = self.labels - weight * self.predicted
+        return MeanPart(errors, self.clusters[0]), MeanPart(self.rest, self.clusters[1], weight)
+
+    def powered_mean(self, weight: float | None = None, *, level: float = 0.95) -> Estimate:
+        """The prediction-powered mean."""
+        mean = estimate(*self.powered(weight), level=level, bound=1)
+        # labels and scores that do not vary tell nothing of the spread
+        return mean if min(self.counts) < 2 or mean.width else Estimate(mean.value)
+
+    def less(self, other: "LabelledValues") -> Estimate:
+        """The difference of two prediction-powered means, whose samples may share clusters."""
+        (labelled, *rest), (of_other, *others) = self.powered(), (part.turned for part in other.powered())
+        return estimate(labelled, of_other, *rest, *others, bound=2)
+
+
+def prediction_powered_mean(
+    labels: ArrayLike,
+    predicted: ArrayLike,
+    unlabelled: ArrayLike,
+    *,
+    weight: float | None = None,
+    clusters: Clusters = (),
+    level: float = 0.95,
+) -> tuple[Estimate, float | None]:
+    r"""The prediction-powered mean of labels, with its interval and the weight of the predictions.
+
+    .. math:: \hat\theta = \lambda \bar f_{N} + \overline{(y - \lambda f)}_{n}, \quad
+        \hat\lambda = \frac{\mathrm{cov}(y, f)}{(1 + n/N) \, \mathrm{var}(f)}, \quad
+        \mathrm{se}^2 = \lambda^2 \frac{s^2_f}{N} + \frac{s^2_{y - \lambda f}}{n}
+
+    for n labelled samples with predictions f, and N further predictions. The weight is kept within [0, 1].
+    The interval is :math:`\hat\theta \pm t_\nu \, \mathrm{se}`, for both variances are estimated, with the
+    degrees of freedom of `spread_of` and no more than the labelled samples have alone: the weight is fitted
+    to them. (The source takes the normal's quantile; with few labels even predictions that tell nothing would
+    then make the interval narrower.) With weight 0 it is the classical mean with Student's interval. Without
+    labels it is undefined (None).
+
+    Args:
+        labels: what people said.
+        predicted: the predictions for the same samples.
+        unlabelled: the predictions for others.
+        weight: of the predictions; without it the one with the smallest variance.
+        clusters: of the labelled samples, then of the others; what a cluster adds is one error; below 10
+            labelled ones of several samples there is no interval.
+        level: confidence.
+
+    References:
+        Angelopoulos, Bates, Fannjiang, Jordan, Zrnic (2023), Science 382, 669-674;
+        Angelopoulos, Duchi, Zrnic (2023), "PPI++". https://arxiv.org/abs/2311.01453
+    """
+    y, f, rest = (np.asarray(each, dtype=float) for each in (labels, predicted, unlabelled))
+    clusters = clusters_of(len(y) + len(rest), clusters)
+    values = LabelledValues(y, f, rest, (clusters[: len(y)], clusters[len(y) :]))
+    if not len(y):
+        return Estimate(None), None
+    weight = values.weight if weight is None or min(values.counts) < 2 else weight
+    return values.powered_mean(weight, level=level), weight
+
+
+class PoweredFigure(NamedTuple):
+    """What people would say of a slice, or of the first less the second: by scores, by labels, and by both.
+
+    Attributes:
+        one, other: the two runs or slices; "" where it is one.
+        naive: of the scores, as biased as the judge is.
+        classical: of the labels alone.
+        powered: prediction-powered.
+        labelled: how many samples have a score and a label; of two slices in both together.
+        scored: how many have a score only.
+    """
+
+    one: Annotated[str, Column("first")]
+    other: Annotated[str, Column("less second")]
+    naive: Annotated[Estimate, Column("scores only")]
+    classical: Annotated[Estimate, Column("labels only")]
+    powered: Annotated[Estimate, Column("prediction-powered")]
+    labelled: int
+    scored: Annotated[int, Column("scored only")]
+
+
+@dataclass(frozen=True)
+class PoweredComparison:
+    """Differences as people would judge them.
+
+    Attributes:
+        metric: the metric that predicts the labels; "1 - hallucination" where lower is better.
+        differences: each pair.
+        slices: each slice; empty where runs are compared.
+        notes: what a reader should know.
+    """
+
+    metric: str
+    differences: tuple[PoweredFigure, ...]
+    slices: tuple[PoweredFigure, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def labelled_values(
+    values: Mapping[str, float],
+    labels: Mapping[str, float],
+    clustering: Clustering,
+    ids: Sequence[str] | None = None,
+) -> LabelledValues:
+    """The values of samples, or of some of them, with the labels of those that have one."""
+    scored = [each for each in (values if ids is None else ids) if each in values]
+    both, rest = ([name for name in scored if (name in labels) == is_in] for is_in in (True, False))
+
+    def column(of: Mapping[str, float], names: Sequence[str]) -> Array:
+        return np.array([of[name] for name in names], dtype=float)
+
+    clusters = clustering.clusters(both), clustering.clusters(rest)
+    return LabelledValues(column(labels, both), column(values, both), column(values, rest), clusters)
+
+
+def powered_runs(
+    one: Scores,
+    other: Scores,
+    labels: tuple[Mapping[str, float], Mapping[str, float]],
+    *,
+    metric: str,
+    cluster: str | None = None,
+) -> PoweredComparison:
+    """How much better people would call one run's answers than another's, to the same questions.
+
+    Args:
+        one: a run.
+        other: another of the same samples.
+        labels: what people said of some answers of each, on the metric's scale; those that are labelled in
+            both count.
+        metric: a name or signature.
+        cluster: the label whose values say which samples belong together, or "none"; see `clustering_of`.
+
+    Raises:
+        ConfigError: the metric is unknown, or fewer than three samples have both labels and both scores.
+    """
+    signature = one.metric(metric)
+    if other.metric(metric) != signature:
+        raise ConfigError(f"{one.name} measured {signature}, but {other.name} {other.metric(metric)}")
+    name, first = one.oriented(signature, one.metrics)
+    second = other.oriented(signature, one.metrics).values
+    clustering = clustering_of([one, other], cluster)
+    differences = labelled_values(
+        {each: first[each] - second[each] for each in first if each in second},
+        {each: labels[0][each] - labels[1][each] for each in labels[0] if each in labels[1]},
+        clustering,
+    )
+    labelled, scored = differences.counts
+    if labelled < 3:
+        raise ConfigError(
+            f"{number_of(labelled, 'sample')} with labels and values of {signature} in both {one.name} and "
+            f"{other.name}: three are needed"
+        )
+    notes = [*clustering.notes, *few_notes(labelled)]
+    if not scored:
+        notes.append("every sample with both scores is labelled: the scores add nothing")
+    return PoweredComparison(name, (_figure((one.name, differences), (other.name, None)),), (), tuple(notes))
+
+
+def powered_slices(
+    scores: Scores, labels: Mapping[str, float], *, metric: str, by: str, cluster: str | None = None
+) -> PoweredComparison:
+    """How much better people would call the answers of one slice of a run than those of another.
+
+    Args:
+        scores: the run.
+        labels: what people said of some samples, on the metric's scale.
+        metric: a name or signature.
+        by: the label whose values are the slices; each two of them are compared.
+        cluster: the label whose values say which samples belong together, or "none"; see `clustering_of`.
+
+    Raises:
+        ConfigError: the metric or the label is unknown, or fewer than two slices have three labels.
+    """
+    name, values = scores.oriented(scores.metric(metric), scores.metrics)
+    clustering = clustering_of([scores], cluster)
+    slices: dict[str, LabelledValues] = {}
+    notes = [*clustering.notes]
+    for value, ids in members_of(scores, by).items():
+        of_slice = labelled_values(values, labels, clustering, ids)
+        labelled, _ = of_slice.counts
+        if labelled < 3:
+            notes.append(f"{by} {value} is left out: {number_of(labelled, 'label')}, three are needed")
+        else:
+            slices[value] = of_slice
+            notes += [f"{by} {value}: {note}" for note in few_notes(labelled)]
+    if len(slices) < 2:
+        raise ConfigError(
+            f"{number_of(len(slices), 'value')} of the label {by!r} with three labelled samples, and two are "
+            f"needed; labels are: {scores.label_names}"
+        )
+    differences = tuple(_figure(*pair) for pair in combinations(slices.items(), 2))
+    alone = tuple(_figure(part, ("", None)) for part in slices.items())
+    return PoweredComparison(name, differences, alone, tuple(notes))
+
+
+def powered_pairs(
+    labels: tuple[ArrayLike, ArrayLike],
+    predicted: tuple[ArrayLike, ArrayLike],
+    unlabelled: tuple[ArrayLike, ArrayLike],
+    *,
+    level: float = 0.95,
+) -> tuple[Estimate, float | None]:
+    """The prediction-powered difference of two runs of the same samples, second less first.
+
+    It is the prediction-powered mean of the differences, sample by sample; each argument has the first run's
+    numbers, then the second's in the same order. See `prediction_powered_mean`.
+    """
+    differences = (
+        np.asarray(second, dtype=float) - np.asarray(first, dtype=float)
+        for first, second in (labels, predicted, unlabelled)
+    )
+    return prediction_powered_mean(*differences, level=level)
+
+
+def powered_tables(comparison: PoweredComparison) -> Iterator[StudyTable]:
+    """Each difference three ways, then the slices."""
+    own = ["each interval is a 95 % one of its own"] if len(comparison.differences) > 1 else []
+    yield table_of(
+        "differences",
+        f"Differences as people would judge them, predicted by {comparison.metric}",
+        PoweredFigure,
+        comparison.differences,
+        "one other powered classical naive labelled scored",
+        (
+            "scores only: as biased as the judge is; labelled samples must be drawn at random",
+            *own,
+            *comparison.notes,
+        ),
+    )
+    if comparison.slices:
+        columns, titles = "one powered classical labelled scored", {"one": "slice"}
+        yield table_of("slices", "The slices", PoweredFigure, comparison.slices, columns, titles=titles)
+
+
+def _figure(one: tuple[str, LabelledValues], other: tuple[str, LabelledValues | None]) -> PoweredFigure:
+    """The mean of some samples, or the difference of two slices, whose samples may share clusters."""
+    (name, first), (other_name, second) = one, other
+    both = [first] if second is None else [first, second]
+    by_scores, *less_scores = (each.by_scores for each in both)
+    by_labels, *less_labels = (each.by_labels for each in both)
+    return PoweredFigure(
+        name,
+        other_name,
+        estimate(by_scores, *(part.turned for part in less_scores)),
+        estimate(by_labels, *(part.turned for part in less_labels)),
+        first.powered_mean() if second is None else first.less(second),
+        *(sum(counts) for counts in zip(*(each.counts for each in both), strict=True)),
+    )
+
+
+def few_notes(labelled: int) -> Iterator[str]:
+    if labelled < 30:
+        yield f"only {labelled} samples are labelled: the intervals take the mean to be about normal"
