@@ -76,8 +76,7 @@ def show(
         record = opened.self_contained(sample, metric) if prompts else opened.score(sample, metric)
         (entry,) = (each for each in opened.metrics if each.signature == record.signature)
         measured = people_lines(measured_on_people(opened, record.signature)) if record.judge else ()
-        ends = {"low": entry.worst, "high": entry.best}
-        parts = terminal.proof(record, **ends, prompts=prompts, replies=replies, measured=measured)
+        parts = terminal.proof(record, entry, prompts=prompts, replies=replies, measured=measured)
     print_page(console, parts)
 
 

@@ -195,9 +195,10 @@ def test_the_width_can_be_set(command, folder):
 
 
 def test_evidence_is_marked_in_colour_where_there_are_colours(folder):
-    record = Run.load(folder).score("q1", "faithfulness")
+    run = Run.load(folder)
+    record = run.score("q1", "faithfulness")
     console = Console(file=io.StringIO(), force_terminal=True, color_system="standard", width=100)
-    for part in terminal.proof(record):
+    for part in terminal.proof(record, run.metrics[0]):
         console.print(part)
     page = console.file.getvalue()
 

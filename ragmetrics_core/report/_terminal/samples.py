@@ -23,7 +23,7 @@ from ragmetrics_core.report._terminal.text import (
     plain,
     table,
 )
-from ragmetrics_core.runs import Finding, MetricEntry, Outcome, Run
+from ragmetrics_core.runs import Finding, MetricEntry, Run
 from ragmetrics_core.samples import Sample, counted
 from ragmetrics_core.wording import number_of
 
@@ -63,7 +63,9 @@ def samples_table(run: Run, *, limit: int = 0, width: int) -> Table:
     add(["diagnosis"], overflow="fold")
     for row in rows:
         question = [one_line(run.sample(row.sample_id).question or "")] if has_room else []
-        cells = (_cell(entry, outcome) for entry, (outcome,) in zip(entries, row.cells, strict=True))
+        cells = (
+            outcome(cell, entry) if cell else "" for entry, (cell,) in zip(entries, row.cells, strict=True)
+        )
         codes = ", ".join(row.findings[0]).replace("_", " ")
         samples.add_row(plain(row.sample_id), *question, *cells, Text(codes, OPEN))
     return samples
@@ -81,7 +83,7 @@ def sample_page(
     for entry in entries:
         if score := scores.get(entry.signature):
             how = one_line(score.formula or score.reason or "")
-            listed.add_row(plain(entry.signature), _cell(entry, score), how)
+            listed.add_row(plain(entry.signature), outcome(score, entry), how)
     yield listed
     yield Text()
     if findings:
@@ -102,12 +104,6 @@ def _facts(sample: Sample) -> Iterator[tuple[str, RenderableType]]:
     yield "contexts", Text(told + shown + page.found_by, WEAK if sample.contradicted else LABEL)
     for stage in page.stages:
         yield f"  {stage.name}", Text(stage.what, LABEL)
-
-
-def _cell(entry: MetricEntry, score: Record | Outcome | None) -> Text:
-    if score is None:
-        return Text()
-    return outcome(score.status, score.value, score.bounds, low=entry.worst, high=entry.best)
 
 
 def _id_width(rows: Sequence[ReportRow], titles: Sequence[Sequence[str]], width: int) -> int:
