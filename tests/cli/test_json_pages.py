@@ -62,15 +62,7 @@ def test_the_shapes_are_the_ones_that_other_programs_know():
 
 def test_an_evaluation_as_json(command, data, tmp_path):
     outcome = command(
-        "evaluate",
-        "--judge",
-        "embedded",
-        data,
-        "--metrics",
-        "faithfulness",
-        "--out",
-        tmp_path / "run",
-        "--json",
+        "evaluate --judge embedded", data, "--metrics faithfulness --out", tmp_path / "run", "--json"
     )
     found = parsed(outcome, "EvaluationPage")
     assert (outcome.code, outcome.err) == (0, "")
@@ -81,9 +73,7 @@ def test_an_evaluation_as_json(command, data, tmp_path):
 
 def test_an_evaluation_without_any_score_is_null_and_not_a_number(command, tmp_path):
     (tmp_path / "data.jsonl").write_text('{"question": "Who?", "answer": "He."}\n')
-    outcome = command(
-        "evaluate", "--judge", "embedded", tmp_path / "data.jsonl", "--metrics", "faithfulness", "--json"
-    )
+    outcome = command("evaluate --judge embedded", tmp_path / "data.jsonl", "--metrics faithfulness --json")
     (mean,) = parsed(outcome, "EvaluationPage")["metrics"]
     assert outcome.code == 1
     assert (mean["value"], mean["sd"], mean["worst"], mean["statuses"]) == (None, None, None, {"skipped": 1})
@@ -107,7 +97,7 @@ def test_mistakes_are_sentences_on_standard_error_and_no_json(command, data, tmp
 def test_progress_is_not_among_the_json(command, data, monkeypatch):
     # a line of progress after every sample
     monkeypatch.setattr("ragmetrics_core.cli._progress.EVERY", -1.0)
-    outcome = command("evaluate", "--judge", "embedded", data, "--metrics", "faithfulness", "--json")
+    outcome = command("evaluate --judge embedded", data, "--metrics faithfulness --json")
     parsed(outcome, "EvaluationPage")
     assert "3 of 4 samples" in outcome.err
 
@@ -139,9 +129,9 @@ def test_a_folder_without_runs_is_an_empty_list(command, tmp_path):
 
 
 def test_the_catalogue_as_json(command):
-    found = parsed(command("metrics", "--json"), "CataloguePage")["metrics"]
+    found = parsed(command("metrics --json"), "CataloguePage")["metrics"]
     assert [each["name"] for each in found] == list(METRICS)
-    (one,) = parsed(command("metrics", "FaiFul", "--json"), "CataloguePage")["metrics"]
+    (one,) = parsed(command("metrics FaiFul --json"), "CataloguePage")["metrics"]
     assert one == next(each for each in found if each["name"] == "faithfulness")
     assert (one["inputs"], one["low"], one["high"]) == (["question", "answer", "contexts"], 0.0, 1.0)
 

@@ -52,23 +52,16 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_settings_are_given_in_brackets_and_stand_in_the_signature(command, place):
     outcome = command(
-        "evaluate",
-        "--judge",
-        "embedded",
-        "data.jsonl",
-        "--metrics",
-        "jargon_of_mine:Jargon(least=3,only=d)",
-        "--out",
-        "r",
+        "evaluate --judge embedded data.jsonl --metrics jargon_of_mine:Jargon(least=3,only=d) --out r"
     )
     assert (outcome.code, outcome.err) == (0, "")
-    shown = command("show", "r", "one", "jargon", "--metrics", "jargon_of_mine:Jargon")
+    shown = command("show r one jargon --metrics jargon_of_mine:Jargon")
     assert "least=3" in shown.words
-    assert command("audit", "r", "--metrics", "jargon_of_mine:Jargon(least=3,only=d)").code == 0
+    assert command("audit r --metrics jargon_of_mine:Jargon(least=3,only=d)").code == 0
 
 
 def test_a_setting_without_a_default_is_told(command, place):
-    outcome = command("evaluate", "--judge", "embedded", "data.jsonl", "--metrics", "jargon_of_mine:Strict")
+    outcome = command("evaluate --judge embedded data.jsonl --metrics jargon_of_mine:Strict")
     assert (outcome.code, "cannot be made" in outcome.err, "tongue" in outcome.err) == (2, True, True)
 
 
@@ -84,7 +77,7 @@ def test_a_setting_without_a_default_is_told(command, place):
     ],
 )
 def test_what_cannot_be_is_one_sentence(command, place, written, said):
-    outcome = command("evaluate", "--judge", "embedded", "data.jsonl", "--metrics", written)
+    outcome = command("evaluate --judge embedded data.jsonl --metrics", written)
     assert outcome.code == 2
     assert said in outcome.err
     assert len(outcome.err.splitlines()) == 1

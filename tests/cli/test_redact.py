@@ -31,7 +31,7 @@ def evaluated(command, rows, tmp_path):
 
     def run(*options):
         named = ("--metrics", "faithfulness", "--out", tmp_path / "run")
-        return command("evaluate", "--judge", "embedded", rows, *named, *options)
+        return command("evaluate --judge embedded", rows, *named, *options)
 
     return run
 
@@ -102,14 +102,14 @@ def test_a_wave_of_requests_and_the_replies_to_it_are_redacted(command, rows, tm
     named = ("--judge", "openai:small", "--metrics", "faithfulness", "--redact", MAIL, "--redact", "Quark")
 
     def export():
-        command("batch", "export", rows, "--out", tmp_path / "run", "--requests", wave, *named)
+        command("batch export", rows, "--out", tmp_path / "run", "--requests", wave, *named)
 
     export()
     (request,) = map(json.loads, wave.read_text("utf-8").splitlines())
     reply = json.dumps({"statements": ["Support answers ann@example.org."], "declined": False})
     replies.write_text(json.dumps({"custom_id": request["custom_id"], "reply": reply}), encoding="utf-8")
 
-    outcome = command("batch", "import", tmp_path / "run", replies, "--redact", MAIL)
+    outcome = command("batch import", tmp_path / "run", replies, "--redact", MAIL)
 
     assert "1 reply taken" in outcome.words
     assert held(tmp_path, *PRIVATE) == {}
@@ -124,7 +124,7 @@ def test_a_plan_counts_what_is_the_same_once_it_is_redacted(command, tmp_path):
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
     def shared(*options):
-        page = command("plan", "--judge", "embedded", file, "--metrics", "faithfulness", *options).out
+        page = command("plan --judge embedded", file, "--metrics faithfulness", *options).out
         line = next(line for line in page.splitlines() if "faithfulness" in line)
         return line.split()[3]
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from ragmetrics_core import Run, evaluate, write_report
 from ragmetrics_core.cli._app import app
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.report._locating import Sought
+from ragmetrics_core.report._marks import Sought
 from ragmetrics_core.report._text import cut, one_line
 from ragmetrics_core.testing import HashEmbedder
 from ragmetrics_core.wording import visible

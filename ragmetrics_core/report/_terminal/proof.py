@@ -9,14 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ragmetrics_core.records import Record
-from ragmetrics_core.report._proof_page import (
-    Mark,
-    ProofPage,
-    SamplePage,
-    StepPage,
-    VerdictPage,
-    reference_name,
-)
+from ragmetrics_core.report._marks import Mark, reference_name
+from ragmetrics_core.report._proof_page import ProofPage, SamplePage, StepPage, VerdictPage
 from ragmetrics_core.report._terminal.text import (
     LABEL,
     OPEN,
