@@ -116,21 +116,16 @@ def judged_by(
     def reply(request: Generate[Any]) -> Any:
         if request.prompt.name == "statements":
             return {"statements": statements(str(request.variables["answer"])), "declined": False}
+        items: Any = request.variables["items"]
         words = {True: "yes", False: "no"}
         return {
             "verdicts": [
                 {"number": item.number, "reason": "so", "verdict": words[is_right(item.text)], **more}
-                for item in request.variables["items"]
+                for item in items
             ]
         }
 
     return ScriptedJudge(reply)
-
-
-def written(path: Path, *rows: object) -> Path:
-    """A file of JSON lines."""
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
 
 
 class Outcome:

@@ -15,6 +15,7 @@ from ragmetrics_core import Run
 
 ROOT = Path(__file__).resolve().parents[2]
 TELECOM = ROOT / "examples" / "data" / "telecom.jsonl"
+RUN_COMMANDS = ("show", "audit", "verdicts")
 
 WITHOUT = """
 import sys
@@ -62,15 +63,15 @@ def test_evaluate_show_and_audit_work_as_commands(tmp_path):
         ),
     ],
 )
-def test_a_file_that_cannot_be_read_is_named_with_the_reason(tmp_path, file, sentence):
+def test_a_file_that_cannot_be_read_is_named_with_the_reason(command, tmp_path, monkeypatch, file, sentence):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "folder.jsonl").mkdir()
     (tmp_path / "data.txt").write_text("a")
     (tmp_path / "binary.jsonl").write_bytes(b"\0\1")
     (tmp_path / "empty.csv").touch()
+    outcome = command("evaluate --judge embedded", file)
 
-    done = ragmetrics("evaluate", "--judge", "embedded", file, cwd=tmp_path)
-
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"ragmetrics: {sentence}\n")
+    assert (outcome.code, outcome.out, outcome.err) == (2, "", f"ragmetrics: {sentence}\n")
 
 
 @pytest.mark.parametrize("package", ["typer", "rich"])
@@ -125,22 +126,20 @@ def open_when_read(pipe: Path, process: subprocess.Popen[str]) -> int:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("words", "sentence"),
     [
-        (["foo"], "No such command 'foo' (see: ragmetrics --help)"),
-        (["metrics", "faithfulnes"], "there is no metric 'faithfulnes'; did you mean 'faithfulness'?"),
-        (["show", "no/run"], "there is no run in no/run (no manifest.json)"),
-        (["audit", "no/run"], "there is no run in no/run (no manifest.json)"),
-        (["verdicts", "no/run"], "there is no run in no/run (no manifest.json)"),
-        (["show"], "Missing argument 'RUN' (see: ragmetrics show --help)"),
+        ("foo", "No such command 'foo' (see: ragmetrics --help)"),
+        ("metrics faithfulnes", "there is no metric 'faithfulnes'; did you mean 'faithfulness'?"),
+        *((f"{verb} no/run", "there is no run in no/run (no manifest.json)") for verb in RUN_COMMANDS),
+        ("show", "Missing argument 'RUN' (see: ragmetrics show --help)"),
         (
-            ["evaluate", TELECOM, "--metrics", "answer_relevance(n_questions=abc)"],
+            f"evaluate {TELECOM} --metrics answer_relevance(n_questions=abc)",
             "answer_relevance: n_questions must be a whole number, not 'abc'",
         ),
     ],
 )
-def test_wrong_use_is_one_sentence(command, arguments, sentence):
-    outcome = command(*arguments)
+def test_wrong_use_is_one_sentence(command, words, sentence):
+    outcome = command(words)
 
     assert (outcome.code, outcome.out, outcome.err) == (2, "", f"ragmetrics: {sentence}\n")
 

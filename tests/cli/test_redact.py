@@ -65,15 +65,20 @@ def test_a_function_of_ones_own_takes_out_what_it_likes(evaluated, tmp_path, mon
     assert Run.load(tmp_path / "run").sample("q1").question == "Who answers [redacted], Dr. <name>?"
 
 
-def test_a_word_that_is_left_beside_a_mark_is_found_in_turn_so_that_twice_is_once(evaluated, tmp_path):
-    # "Support answers" goes first; what is left, "[redacted] ann@example.org", is found in the next round
-    assert evaluated("--redact", r"\S+ (answers|ann@example\.org)").code == 0
-    assert Run.load(tmp_path / "run").sample("q1").answer == "[redacted]. Dr. Quark does not."
-
-
-def test_a_place_between_two_letters_is_nothing_to_take_out(evaluated, tmp_path):
-    assert evaluated("--redact", "Q?(?=uark)").code == 0
-    assert Run.load(tmp_path / "run").sample("q1").answer.endswith("Dr. [redacted]uark does not.")
+@pytest.mark.parametrize(
+    ("pattern", "answer"),
+    [
+        # "Support answers" goes first; what is left, "[redacted] ann@example.org", is found in the next round
+        (r"\S+ (answers|ann@example\.org)", "[redacted]. Dr. Quark does not."),
+        # a place between two letters is nothing to take out
+        ("Q?(?=uark)", "Support answers ann@example.org. Dr. [redacted]uark does not."),
+    ],
+)
+def test_a_word_that_is_left_beside_a_mark_is_found_in_turn_so_that_twice_is_once(
+    evaluated, tmp_path, pattern, answer
+):
+    assert evaluated("--redact", pattern).code == 0
+    assert Run.load(tmp_path / "run").sample("q1").answer == answer
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import sys
 import pytest
 from rich.console import Console
 
-from ragmetrics_core import Record, Run, Sample, evaluate, recompute
+from ragmetrics_core import Record, Run, evaluate, recompute
 from ragmetrics_core.errors import ModelRefused
 from ragmetrics_core.report import _terminal as terminal
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
@@ -267,15 +267,18 @@ def test_a_sample_without_any_value_is_not_called_free_of_findings(command, tmp_
     assert "No diagnosis: no score has a value." in command("show", tmp_path / "run", "q").words
 
 
-def test_prompts_and_replies_are_shown_only_on_request(command, folder):
+def test_prompts_and_replies_are_shown_only_on_request_and_of_one_score(command, folder):
     short = command("show", folder, "q1", "faithfulness").words
     prompts = command("show", folder, "q1", "faithfulness", "--prompts").words
     replies = command("show", folder, "q1", "faithfulness", "--replies").words
+    refused = command("show", folder, "q1", "--prompts")
 
     assert "Split the answer into statements." in prompts
     assert "Split the answer into statements." not in short + replies
     assert 'reply, read as json {"statements": ["Einstein was born in Germany."' in replies
     assert "read as" not in short + prompts
+    said = "--prompts and --replies show the steps of one score: name a sample and a metric too"
+    assert (refused.code, refused.err) == (2, f"ragmetrics: {said}\n")
 
 
 def test_a_reply_that_was_asked_again_is_shown_with_what_was_wrong_and_the_one_that_followed(
@@ -291,15 +294,6 @@ def test_a_reply_that_was_asked_again_is_shown_with_what_was_wrong_and_the_one_t
     assert "reply, read as unread Surely yes. what is wrong with it" in page
     assert "it holds no JSON object" in page
     assert 'verdicts.v5 · asked again reply, read as json {"verdicts"' in page
-
-
-def test_prompts_without_a_metric_are_refused(command, folder):
-    outcome = command("show", folder, "q1", "--prompts")
-
-    assert outcome.code == 2
-    assert outcome.err == (
-        "ragmetrics: --prompts and --replies show the steps of one score: name a sample and a metric too\n"
-    )
 
 
 def test_the_json_of_a_proof_is_a_record_that_recomputes_by_itself(command, folder):
@@ -346,14 +340,10 @@ def test_a_terminal_that_lacks_a_character_gets_a_question_mark(folder):
 
 def test_how_an_adapter_found_the_contexts_stands_beside_them(command, tmp_path):
     rule = "system message of the model, with its instructions"
-    sample = Sample(
-        id="q1",
-        question="Who?",
-        answer="Ann did it.",
-        contexts=("Ann did it.",),
-        labels={"found_contexts": rule},
+    row = {"id": "q1", "question": "Who?", "answer": "Ann did it.", "contexts": ["Ann did it."]}
+    evaluate(
+        [{**row, "found_contexts": rule}], metrics="faithfulness", judge="embedded", out=tmp_path / "run"
     )
-    evaluate([sample], metrics="faithfulness", judge="embedded", out=tmp_path / "run")
 
     assert f"1 chunk (found by: {rule})" in command("show", tmp_path / "run", "q1").words
     proof = command("show", tmp_path / "run", "q1", "faithfulness").words

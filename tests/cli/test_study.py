@@ -158,17 +158,17 @@ def test_a_comparison_follows_the_move_into_the_statements(command, before, afte
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("words", "told"),
     [
-        (["--fail-if", "inferior"], "--fail-if inferior needs --margin"),
-        (["--min", "faithfulness"], "is no minimum: write METRIC=0.8"),
-        (["--max", "faithfulness"], "is no maximum: write METRIC=0.8"),
-        (["--min", "recall=0.8"], "has no metric 'recall'"),
-        (["--metrics", "context_recall"], "has no metric 'context_recall'"),
+        ("--fail-if inferior", "--fail-if inferior needs --margin"),
+        ("--min faithfulness", "is no minimum: write METRIC=0.8"),
+        ("--max faithfulness", "is no maximum: write METRIC=0.8"),
+        ("--min recall=0.8", "has no metric 'recall'"),
+        ("--metrics context_recall", "has no metric 'context_recall'"),
     ],
 )
-def test_wrong_use_of_compare_exits_with_2(command, before, after, arguments, told):
-    outcome = command("study compare", before, after, *arguments, columns=WIDE)
+def test_wrong_use_of_compare_exits_with_2(command, before, after, words, told):
+    outcome = command("study compare", before, after, words, columns=WIDE)
     assert (outcome.code, outcome.out) == (2, "")
     assert told in outcome.err
 
@@ -263,28 +263,22 @@ def test_retrievers_may_stand_in_one_file(command, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("words", "told"),
     [
-        (["groups", "RUN", "--by", "colour"], "labels are: correct, retrieval_correct"),
-        (["groups", "RUN", "--table", "none"], "there is no table 'none'"),
-        (["groups", "RUN", "--format", "terminal", "--out", "x.md"], "cannot be written to a file"),
-        (["groups", "RUN", "--out", "x.docx"], "say the format with --format"),
-        (["groups", "RUN", "RUN"], "a run is given twice"),
-        (
-            ["concordance", "RUN", "--label", "quality", "--metrics", "faithfulness"],
-            "labels are: correct, retrieval_correct",
-        ),
-        (
-            ["concordance", "RUN", "--above", "high", "--metrics", "faithfulness"],
-            "is no number or list of numbers",
-        ),
-        (["estimate", "RUN", "none.csv"], "none.csv cannot be read"),
-        (["retriever", "RUN", "-k", "0"], "is no list of numbers of results"),
-        (["groups", "nowhere"], "there is no run in nowhere"),
+        ("groups RUN --by colour", "labels are: correct, retrieval_correct"),
+        ("groups RUN --table none", "there is no table 'none'"),
+        ("groups RUN --format terminal --out x.md", "cannot be written to a file"),
+        ("groups RUN --out x.docx", "say the format with --format"),
+        ("groups RUN RUN", "a run is given twice"),
+        ("concordance RUN --label quality --metrics faithfulness", "labels are: correct, retrieval_correct"),
+        ("concordance RUN --above high --metrics faithfulness", "is no number or list of numbers"),
+        ("estimate RUN none.csv", "none.csv cannot be read"),
+        ("retriever RUN -k 0", "is no list of numbers of results"),
+        ("groups nowhere", "there is no run in nowhere"),
     ],
 )
-def test_wrong_use_exits_with_2_and_one_sentence(command, before, arguments, told):
-    given = [before if each == "RUN" else each for each in arguments]
+def test_wrong_use_exits_with_2_and_one_sentence(command, before, words, told):
+    given = [before if word == "RUN" else word for word in words.split()]
     outcome = command("study", *given, columns=WIDE)
     assert (outcome.code, outcome.out) == (2, "")
     assert told in outcome.err
@@ -307,23 +301,16 @@ def test_control_characters_in_names_do_not_reach_the_terminal(command, tmp_path
     assert "[red]evil" in outcome.out
 
 
-@pytest.mark.parametrize(
-    ("words", "metrics"),
-    [
-        (["compare", "BEFORE", "AFTER"], ["faithfulness", "answer_similarity"]),
-        (["groups", "BEFORE", "--by", "retrieval_correct"], ["faithfulness", "answer_similarity"]),
-    ],
-)
-def test_nothing_is_cut_off_in_a_terminal_of_80_columns(command, before, after, words, metrics):
+@pytest.mark.parametrize("words", ["compare BEFORE AFTER", "groups BEFORE --by retrieval_correct"])
+def test_nothing_is_cut_off_in_a_terminal_of_80_columns(command, before, after, words):
     paths = {"BEFORE": str(before), "AFTER": str(after)}
-    given = [paths.get(word, word) for word in words]
-    narrow = command("study", *given, columns=80).out
-    wide = command("study", *given, columns=WIDE).out
+    given = [paths.get(word, word) for word in words.split()]
+    narrow, wide = (command("study", *given, columns=columns).out for columns in (80, WIDE))
 
     assert max(map(len, narrow.splitlines())) <= 80
     # each character of the wide tables but lines and spaces, however they are broken
     assert sorted("".join(narrow.replace("─", "").split())) == sorted("".join(wide.replace("─", "").split()))
-    assert all(f"\n{metric} " in narrow for metric in metrics)
+    assert all(f"\n{metric} " in narrow for metric in ("faithfulness", "answer_similarity"))
 
 
 def test_two_versions_of_a_prompt_in_one_run_are_compared(command, tmp_path):
