@@ -74,14 +74,14 @@ class Sought:
     @cached_property
     def _sentences(self) -> dict[tuple[int, int], frozenset[str]]:
         """The words of each sentence, by its place."""
-        found: dict[tuple[int, int], frozenset[str]] = {}
+        places: dict[tuple[int, int], frozenset[str]] = {}
         at = 0
         for sentence in split_sentences(self.text):
             start = self.text.find(sentence, at)
             if start >= 0:
                 at = start + len(sentence)
-                found[start, at] = _words(sentence)
-        return found
+                places[start, at] = _words(sentence)
+        return places
 
 
 def _words(text: str) -> frozenset[str]:
@@ -121,10 +121,10 @@ def standings_of(record: Record, sample: Sample) -> list[str]:
 
 def marks_of(record: Record, sample: Sample) -> dict[str, list[Mark]]:
     """What to mark in each text; what does not count, in its own reference alone."""
-    found: dict[str, list[Mark]] = {}
+    marks: dict[str, list[Mark]] = {}
 
     def add(name: str, start: int, end: int, verdict: Verdict, kind: str = "evidence") -> None:
-        found.setdefault(name, []).append(Mark(start, end, verdict.number, verdict.supported, kind))
+        marks.setdefault(name, []).append(Mark(start, end, verdict.number, verdict.supported, kind))
 
     for verdict in record.verdicts:
         counts = _is_about_what_counts(record, verdict)
@@ -147,7 +147,7 @@ def marks_of(record: Record, sample: Sample) -> dict[str, list[Mark]]:
         name = _stated_in(record, verdict, references)
         if name in sought and (at := sought[name].find(verdict.text[:2000])):
             add(name, at.start, at.end, verdict, "statement" if at.exact else "near")
-    return found
+    return marks
 
 
 def _stated_in(record: Record, verdict: Verdict, references: Mapping[str, str]) -> str:
@@ -158,7 +158,7 @@ def _stated_in(record: Record, verdict: Verdict, references: Mapping[str, str]) 
     if (number := about_reference(verdict)) is not None:
         return reference_name(number)
     # a verdict on a reference as a whole
-    return next((each for each, text in references.items() if text == verdict.text), name)
+    return next((place for place, text in references.items() if text == verdict.text), name)
 
 
 def reference_name(number: int) -> str:
@@ -173,8 +173,8 @@ def place_of(source: str, part: int) -> str:
 
 def about_reference(verdict: Verdict) -> int | None:
     """Which of several references a verdict is about, as it says itself."""
-    found = _ABOUT_REFERENCE.search(verdict.about)
-    return int(found[1]) if found else None
+    match = _ABOUT_REFERENCE.search(verdict.about)
+    return int(match[1]) if match else None
 
 
 def _is_about_what_counts(record: Record, verdict: Verdict) -> bool:
