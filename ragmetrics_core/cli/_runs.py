@@ -97,7 +97,7 @@ def diff(run_a: Path, run_b: Path, sample: SampleId, metric: MetricName) -> None
     first, second = Run.load(run_a), Run.load(run_b)
     changes = compare(first.score(sample, metric), second.score(sample, metric))
     (entry,) = (each for each in first.metrics if each.signature == changes.before.signature)
-    show(page(), terminal.difference_page(changes, low=entry.worst, high=entry.best))
+    show(page(), terminal.difference_page(changes, entry))
 
 
 def correct(

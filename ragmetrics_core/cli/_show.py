@@ -76,8 +76,7 @@ def show(
         record = opened.self_contained(sample, metric) if prompts else opened.score(sample, metric)
         (entry,) = (each for each in opened.metrics if each.signature == record.signature)
         measured = people_lines(measured_on_people(opened, record.signature)) if record.judge else ()
-        ends = {"low": entry.worst, "high": entry.best}
-        parts = terminal.proof(record, **ends, prompts=prompts, replies=replies, measured=measured)
+        parts = terminal.proof(record, entry, prompts=prompts, replies=replies, measured=measured)
     print_page(console, parts)
 
 
@@ -101,10 +100,9 @@ def _whole_id(run: Run, beginning: str) -> str:
 def _run_page(run: Run, limit: int, width: int) -> Iterator[RenderableType]:
     yield terminal.means_table(run.means(), run.metrics)
     yield Text()
-    rows = terminal.sample_rows(run, limit=limit)
-    yield terminal.samples_table(rows, run.metrics, width=width)
-    if len(run) > len(rows):
-        yield Text(f"{len(run) - len(rows)} better samples are not listed; --limit 0 lists all.", "dim")
+    yield terminal.samples_table(run, limit=limit, width=width)
+    if limit and len(run) > limit:
+        yield Text(f"{len(run) - limit} better samples are not listed; --limit 0 lists all.", "dim")
     yield from terminal.remarks(run, terminal.Causes.of(run.outcomes()))
     yield Text()
     yield terminal.cost(run)

@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import astuple
+from operator import add
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, Unpack, get_args
 
@@ -110,7 +111,7 @@ def _position(scope: _Scope) -> Rounds[Position]:
     statements = _joined((yield Round("position-statements", scope.layouts(turned="statements"))))
     turned = yield Round("position-chunks", scope.layouts(turned="chunks"), (STATEMENTS, CHUNKS))
     own, chunks = (
-        {case: verdict for layout in turned for case, verdict in layout.items() if case.is_chunk is on_chunks}
+        {case: verdict for case, verdict in _joined(turned).items() if case.is_chunk is on_chunks}
         for on_chunks in (False, True)
     )
 
@@ -248,14 +249,9 @@ async def aprobe(
     def tell(now: Progress) -> None:
         """Say what all runs have done, this one included."""
         nonlocal latest
-        tally = {name: count + getattr(now.tally, name) for name, count in asdict(done.tally).items()}
-        latest = now._replace(
-            samples=done.samples + now.samples,
-            rejected=done.rejected + now.rejected,
-            failed=done.failed + now.failed,
-            tally=Tally(**tally),
-            kept=done.kept + now.kept,
-        )
+        tally = Tally(*map(add, astuple(done.tally), astuple(now.tally)))
+        counts = {name: getattr(done, name) + getattr(now, name) for name in now._fields if name != "tally"}
+        latest = Progress(**counts, tally=tally)
         if progress is not None:
             progress(latest)
 

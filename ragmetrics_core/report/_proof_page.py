@@ -4,35 +4,32 @@ Texts are whole in here. Dumped for HTML each is cut to its type's length, and w
 """
 
 import json
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, groupby
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, PlainSerializer, SerializationInfo, WrapSerializer
 
 from ragmetrics_core.measurement import Verdict
-from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.records import CompareStep, CountStep, GenerateStep, PartResult, Record, Status, Step
 from ragmetrics_core.records._comparison import Change, RecordDiff
 from ragmetrics_core.report._json_pages import JsonPage
-from ragmetrics_core.report._locating import Sought
+from ragmetrics_core.report._marks import (
+    LONG_TEXT,
+    MOST_VERDICTS,
+    Mark,
+    about_reference,
+    marks_of,
+    place_of,
+    standings_of,
+)
 from ragmetrics_core.report._text import cut, flat, one_line, words
 from ragmetrics_core.samples import Sample, Stage
 from ragmetrics_core.wording import number_of
 
-__all__ = ["Mark", "ProofPage", "SamplePage", "StepPage", "VerdictPage", "changes_by_kind"]
+__all__ = ["ProofPage", "SamplePage", "StepPage", "VerdictPage", "changes_by_kind"]
 
-LONG_TEXT, LONG_STEP, MOST_CHUNKS, MOST_VERDICTS, MOST_REFERENCES = 100_000, 30_000, 200, 500, 100
-# How a verdict says which of several references it is about.
-_ABOUT_REFERENCE = re.compile(r" \(reference (\d{1,6})\)$")
-# Where the metrics that compare words with all references at once say which of them was the best.
-_COUNTED = {
-    **dict.fromkeys(
-        ("token_f1", "meteor", "bert_score", "answer_equivalence", "semantic_answer_similarity"), "reference"
-    ),
-    "rouge": "best",
-}
+LONG_STEP, MOST_CHUNKS, MOST_REFERENCES = 30_000, 200, 100
 
 
 def _at_most(limit: int) -> WrapSerializer:
@@ -55,20 +52,6 @@ Line = Annotated[str, PlainSerializer(lambda text: one_line(text, 300))]
 Words = Annotated[str, PlainSerializer(words)]
 SampleText = Annotated[str, PlainSerializer(lambda text: cut(text, LONG_TEXT))]
 StepText = Annotated[str, PlainSerializer(lambda text: cut(text, LONG_STEP))]
-
-
-class Mark(NamedTuple):
-    """A piece of a text that belongs to a verdict.
-
-    The kind is "evidence" where the verdict rests on the piece, "statement" where it is about it, and "near"
-    where it is about something that the piece says in other words.
-    """
-
-    start: int
-    end: int
-    number: int
-    supported: bool | None
-    kind: str
 
 
 class QuotePage(JsonPage):
@@ -220,7 +203,7 @@ class ProofPage(JsonPage):
         """
         sample = record.sample
         assert sample is not None, "the record is hydrated"
-        standings = _standings(record, sample)
+        standings = standings_of(record, sample)
         abstained = record.abstained
         return cls.of(
             record,
@@ -233,7 +216,7 @@ class ProofPage(JsonPage):
             ],
             ratings=[(rating, reason or "no reason given") for rating, reason in record.ratings],
             standings=standings,
-            marks=_marks(record, sample),
+            marks=marks_of(record, sample),
             declined=(abstained.reason or "it gives no reason") if abstained and abstained.declined else None,
             steps=[_step(step, record) for step in record.steps],
             problem=problem,
@@ -277,7 +260,7 @@ def _parts(part: PartResult, depth: int) -> Iterator[tuple[int, str, str, bool]]
 
 def _group(record: Record, about: str, verdicts: Sequence[Verdict], standings: Sequence[str]) -> VerdictGroup:
     kind, space, which = about.partition(" (")
-    reference = _about_reference(verdicts[0])
+    reference = about_reference(verdicts[0])
     return VerdictGroup(
         about=about,
         title=(f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}s").capitalize() + space + which,
@@ -292,7 +275,7 @@ def _verdict(record: Record, verdict: Verdict) -> VerdictPage:
         if evidence.quote:
             where, span = "found nowhere", evidence.span
             if span is not None:
-                where = _place(evidence.source, span.chunk) + ", not letter for letter" * (not span.exact)
+                where = place_of(evidence.source, span.chunk) + ", not letter for letter" * (not span.exact)
             quotes.append(QuotePage(text=evidence.quote, where=where, is_found=span is not None))
     return VerdictPage.of(
         verdict,
@@ -361,84 +344,3 @@ def _origin(record: Record, measured: Iterable[str]) -> Iterator[tuple[str, str]
         yield "read", ", ".join(rules)
     versions = ", ".join(f"{name} {version}" for name, version in record.versions.items())
     yield "record", " · ".join(filter(None, (record.digest, versions))) or "unsealed"
-
-
-def _standings(record: Record, sample: Sample) -> list[str]:
-    """Of each reference whether it counts, where the score took one of several."""
-    texts = sample.expected
-    if (name := _COUNTED.get(record.metric)) is not None:
-        is_of_all = tuple(dict.fromkeys((sample.reference, *(sample.references or ())))) == texts
-    else:
-        name, is_of_all = "reference", record.counts.get("references") == len(texts)
-    counted = record.counts.get(name)
-    if len(texts) < 2 or not is_of_all or counted is None:
-        return []
-    asked = len(texts) - record.counts.get("references_not_asked", 0)
-    return [
-        "counts" if number == counted else "does not count" if number <= asked else "not asked"
-        for number in range(1, len(texts) + 1)
-    ]
-
-
-def _marks(record: Record, sample: Sample) -> dict[str, list[Mark]]:
-    """What to mark in each text; what does not count, in its own reference alone."""
-    found: dict[str, list[Mark]] = {}
-
-    def add(name: str, start: int, end: int, verdict: Verdict, kind: str = "evidence") -> None:
-        found.setdefault(name, []).append(Mark(start, end, verdict.number, verdict.supported, kind))
-
-    for verdict in record.verdicts:
-        counts = _is_about_what_counts(record, verdict)
-        for evidence in verdict.evidence:
-            if evidence.span and (counts or evidence.source.startswith("reference")):
-                span = evidence.span
-                add(_place(evidence.source, span.chunk), span.start, span.end, verdict)
-    relevances = (verdict for verdict in record.verdicts if verdict.about == "context sentence")
-    for number, chunk in enumerate(sample.contexts or (), start=1):
-        # the record says how the contexts were split
-        for start, end in record.segments.get(digest_of(chunk), ()):
-            verdict_of = next(relevances, None)
-            if verdict_of is not None and verdict_of.supported:
-                add(_place("contexts", number), start, end, verdict_of)
-    references = {reference_name(number): text for number, text in enumerate(sample.expected, start=1)}
-    sought = {
-        name: Sought(text[:LONG_TEXT]) for name, text in {"answer": sample.answer or "", **references}.items()
-    }
-    for verdict in record.verdicts[:MOST_VERDICTS]:
-        name = _stated_in(record, verdict, references)
-        if name in sought and (at := sought[name].find(verdict.text[:2000])):
-            add(name, at.start, at.end, verdict, "statement" if at.exact else "near")
-    return found
-
-
-def _stated_in(record: Record, verdict: Verdict, references: Mapping[str, str]) -> str:
-    """The text that a verdict's statement was made from: "answer", "reference", "reference 2"; else ""."""
-    name = verdict.about.partition(" ")[0]
-    if name != "reference":
-        return name if _is_about_what_counts(record, verdict) else ""
-    if (number := _about_reference(verdict)) is not None:
-        return reference_name(number)
-    # a verdict on a reference as a whole
-    return next((each for each, text in references.items() if text == verdict.text), name)
-
-
-def reference_name(number: int) -> str:
-    """What evidence calls a sample's reference of this number."""
-    return "reference" if number == 1 else f"reference {number}"
-
-
-def _place(source: str, part: int) -> str:
-    """A text of the sample in words: "chunk 2", "reference"."""
-    return f"chunk {part}" if source == "contexts" else source
-
-
-def _about_reference(verdict: Verdict) -> int | None:
-    """Which of several references a verdict is about, as it says itself."""
-    found = _ABOUT_REFERENCE.search(verdict.about)
-    return int(found[1]) if found else None
-
-
-def _is_about_what_counts(record: Record, verdict: Verdict) -> bool:
-    """Whether a verdict is not about one of several references that another one was better than."""
-    number = _about_reference(verdict)
-    return number is None or number == record.counts.get("reference", number)

@@ -106,6 +106,28 @@ def _statements(answer: str) -> Any:
     return {"statements": ["A \x1b[31m[red]statement.", "Another statement."], "declined": False}
 
 
+def judged_by(
+    is_right: Callable[[str], bool],
+    statements: Callable[[str], list[str]] = lambda answer: [answer],
+    **more: str,
+) -> ScriptedJudge:
+    """A judge that finds these statements in an answer, and supports those that are right."""
+
+    def reply(request: Generate[Any]) -> Any:
+        if request.prompt.name == "statements":
+            return {"statements": statements(str(request.variables["answer"])), "declined": False}
+        items: Any = request.variables["items"]
+        words = {True: "yes", False: "no"}
+        return {
+            "verdicts": [
+                {"number": item.number, "reason": "so", "verdict": words[is_right(item.text)], **more}
+                for item in items
+            ]
+        }
+
+    return ScriptedJudge(reply)
+
+
 class Outcome:
     """What a command printed, and its exit code."""
 
@@ -126,11 +148,14 @@ Command = Callable[..., Outcome]
 
 @pytest.fixture
 def command() -> Command:
-    """Run a command in this process: `command("show", folder, "q1", columns=80)`."""
+    """Run a command in this process: `command("show", folder, "q1", "--width 80 --replies")`."""
 
-    def run(*arguments: object, columns: int = 100, **environment: str) -> Outcome:
+    def run(words: object = "", *arguments: object, columns: int = 100, **environment: str) -> Outcome:
         env = {"COLUMNS": str(columns), "NO_COLOR": None, "FORCE_COLOR": None, **environment}
-        result = CliRunner().invoke(app, [str(each) for each in arguments], env=env)
+        line = str(words).split()
+        for argument in arguments:
+            line += str(argument).split() if str(argument).startswith("--") else [str(argument)]
+        result = CliRunner().invoke(app, line, env=env)
         return Outcome(result.exit_code, result.stdout, result.stderr)
 
     return run

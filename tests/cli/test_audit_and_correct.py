@@ -30,12 +30,17 @@ def test_an_untouched_run_passes_the_audit(command, folder):
 
 
 def test_an_altered_record_fails_the_audit_with_sample_metric_field_and_both_values(command, folder):
-    alter(folder, "q1", "faithfulness", lambda record: record.update(value=0.9))
-    outcome = command("audit", folder)
+    alter(folder, "q1", "faithfulness", lambda record: record.update(value=0.9, formula="\x1b[31m[red]"))
+    outcome, as_json = command("audit", folder), command("audit", folder, "--json")
 
-    assert outcome.code == 1
+    assert (outcome.code, as_json.code) == (1, 1)
     assert "differs q1 faithfulness/strict.1 value stored 0.9 derived 0.3333333333333333" in outcome.words
     assert outcome.out.endswith("18 records checked, 1 of them not as the replies give\n")
+    # what is stored cannot steer the terminal
+    assert "\x1b" not in outcome.out
+    assert "[red]" in outcome.out
+    first = as_json.json["differences"][0]
+    assert (first["sample"], first["field"], first["stored"]) == ("q1", "value", "0.9")
 
 
 def test_a_record_that_lost_a_reply_fails_the_audit_and_the_others_are_still_checked(command, folder):
@@ -49,16 +54,8 @@ def test_a_record_that_lost_a_reply_fails_the_audit_and_the_others_are_still_che
     assert outcome.out.endswith("18 records checked, 2 of them not as the replies give\n")
 
 
-def test_stored_text_in_a_difference_cannot_steer_the_terminal(command, folder):
-    alter(folder, "q1", "faithfulness", lambda record: record.update(formula="\x1b[31m[red]"))
-    outcome = command("audit", folder)
-
-    assert "\x1b" not in outcome.out
-    assert "[red]" in outcome.out
-
-
-def test_correcting_prints_the_score_before_and_after(command, folder):
-    outcome = command("correct", folder, "q1", "faithfulness", 2, "yes", "--by", "Ada")
+def test_correcting_prints_the_score_before_and_after_and_is_stored_with_its_author(command, folder):
+    outcome = command("correct", folder, "q1", "faithfulness", 2, "yes", "--by Ada")
 
     assert outcome.code == 0
     assert outcome.out.splitlines() == [
@@ -66,14 +63,8 @@ def test_correcting_prints_the_score_before_and_after(command, folder):
         "before: 1 / 3 = 0.333",
         "after:  2 / 3 = 0.667",
     ]
-
-
-def test_a_correction_is_stored_with_its_author_and_passes_the_audit(command, folder):
-    command("correct", folder, "q1", "faithfulness", 2, "yes", "--by", "Ada")
-
     record = Run.load(folder).score("q1", "faithfulness")
-    assert [each.by for each in record.corrections] == ["Ada"]
-    assert record.verdicts[1].overruled is False
+    assert ([each.by for each in record.corrections], record.verdicts[1].overruled) == (["Ada"], False)
     assert command("audit", folder).code == 0
 
 
@@ -98,8 +89,7 @@ def test_the_difference_of_two_runs_shows_both_formulas_and_what_moved(command, 
 def test_the_difference_of_a_run_with_itself_is_none(command, folder):
     outcome = command("diff", folder, folder, "q1", "faithfulness")
 
-    assert outcome.code == 0
-    assert "The same texts with the same verdicts." in outcome.out
+    assert (outcome.code, "The same texts with the same verdicts." in outcome.out) == (0, True)
 
 
 def test_a_metric_of_ones_own_can_be_shown_corrected_and_audited(command, tmp_path, monkeypatch):
@@ -120,7 +110,7 @@ class Own(Faithfulness):
     sample = {"id": "q1", "question": "Where?", "contexts": ["It is in Paris."], "answer": "It is in Paris."}
     (tmp_path / "data.jsonl").write_text(json.dumps(sample), encoding="utf-8")
     mine = ("--metrics", "own_metric_here:Own")
-    assert command("evaluate", "data.jsonl", *mine, "--judge", "embedded", "--out", "run").code == 0
+    assert command("evaluate data.jsonl", *mine, "--judge embedded --out run").code == 0
 
     for words in (
         ("show", "run", "q1", "own", "--json"),
@@ -137,7 +127,7 @@ def test_no_embedder_is_made_that_no_metric_needs(command, tmp_path):
     (tmp_path / "data.jsonl").write_text(json.dumps(sample), encoding="utf-8")
     run = tmp_path / "run"
     words = ("evaluate", tmp_path / "data.jsonl", "--judge", "embedded", "--out", run)
-    assert command(*words, "--metrics", "answer_correctness(weights=1:0)").code == 0
+    assert command(*words, "--metrics answer_correctness(weights=1:0)").code == 0
     assert Run.load(run).manifest.embedder is None
 
 
@@ -150,24 +140,6 @@ def test_missing_records_fail_the_audit(command, folder):
     assert outcome.code == 1
     assert outcome.out.endswith("5 records checked: the run as a whole is not what its manifest says\n")
     assert "differs records.jsonl contents stored '18 entries" in outcome.words
-
-
-def test_the_audit_as_json_names_each_difference(command, folder):
-    assert command("audit", folder, "--json").json == {
-        "passed": True,
-        "records": 18,
-        "finished": True,
-        "still_written": False,
-        "differences": [],
-        "shown": {},
-        "contradicted": {},
-    }
-    alter(folder, "q1", "faithfulness", lambda record: record.update(value=0.9))
-    outcome = command("audit", folder, "--json")
-
-    assert outcome.code == 1
-    first = outcome.json["differences"][0]
-    assert (first["sample"], first["field"], first["stored"]) == ("q1", "value", "0.9")
 
 
 def test_an_audit_of_a_run_that_is_still_written_passes_and_says_that_it_goes_on(command, folder):

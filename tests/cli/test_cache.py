@@ -35,7 +35,7 @@ def left(file) -> int:
 
 
 def test_each_model_has_a_row_with_its_answers_and_tokens(command, journal):
-    outcome = command("cache", "stats", journal, columns=WIDE)
+    outcome = command("cache stats", journal, columns=WIDE)
     assert outcome.code == 0
     small, large = row_of(outcome, "small"), row_of(outcome, "large")
     assert small[:2] == ["small", "3"]
@@ -45,7 +45,7 @@ def test_each_model_has_a_row_with_its_answers_and_tokens(command, journal):
 
 
 def test_the_journal_of_a_run_is_found_in_its_folder(command, folder):
-    outcome = command("cache", "stats", folder, columns=WIDE)
+    outcome = command("cache stats", folder, columns=WIDE)
     assert outcome.code == 0
     assert row_of(outcome, "scripted")
 
@@ -57,7 +57,7 @@ def test_an_answer_that_was_altered_is_found(command, journal):
         ).fetchone()
         database.execute(f"update {table} set body = x'00'")
     database.close()
-    outcome = command("cache", "stats", journal)
+    outcome = command("cache stats", journal)
     assert outcome.code == 2
     assert outcome.out == ""
     assert str(journal) in outcome.err
@@ -82,38 +82,33 @@ def test_a_file_that_is_no_journal_is_refused_and_left_as_it_is(command, tmp_pat
 # -- prune
 
 
-def test_the_answers_of_one_model_are_removed(command, journal):
-    outcome = command("cache", "prune", journal, "--identity", "small")
-    assert (outcome.code, outcome.out) == (0, "3 answers removed, 1 left\n")
-    assert left(journal) == 1
+@pytest.mark.parametrize(
+    ("words", "removed", "kept"),
+    [
+        ("--identity small", "3 answers", 1),
+        ("--identity large", "1 answer", 3),
+        ("--older-than-days 30", "0 answers", 4),
+        ("--keep-megabytes 0", "4 answers", 0),
+        ("--keep-megabytes 1", "0 answers", 4),
+    ],
+)
+def test_what_is_old_beyond_the_size_or_of_a_model_is_removed(command, journal, words, removed, kept):
+    outcome = command("cache prune", journal, words)
+    assert (outcome.code, outcome.out) == (0, f"{removed} removed, {kept} left\n")
+    assert left(journal) == kept
 
 
-def test_a_single_answer_is_told_as_one(command, journal):
-    assert command("cache", "prune", journal, "--identity", "large").out == "1 answer removed, 3 left\n"
-
-
-def test_answers_that_were_used_lately_stay(command, journal):
-    assert command("cache", "prune", journal, "--older-than-days", 30).out == "0 answers removed, 4 left\n"
-
-
-def test_a_size_of_nothing_removes_everything(command, journal):
-    assert command("cache", "prune", journal, "--keep-megabytes", 0).out == "4 answers removed, 0 left\n"
-
-
-def test_a_size_that_is_not_reached_removes_nothing(command, journal):
-    assert command("cache", "prune", journal, "--keep-megabytes", 1).out == "0 answers removed, 4 left\n"
-
-
-def test_without_saying_what_nothing_is_removed(command, journal):
-    outcome = command("cache", "prune", journal)
-    assert outcome.code == 2
-    assert "say what to remove: --older-than-days, --keep-megabytes or --identity" in outcome.err
-    assert left(journal) == 4
-
-
-@pytest.mark.parametrize("option", ["--older-than-days", "--keep-megabytes"])
-def test_a_negative_number_is_refused(command, journal, option):
-    assert command("cache", "prune", journal, option, -1).code == 2
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--older-than-days -1", "--older-than-days"),
+        ("--keep-megabytes -1", "--keep-megabytes"),
+        ("", "say what to remove: --older-than-days, --keep-megabytes or --identity"),
+    ],
+)
+def test_nothing_is_removed_that_was_not_said(command, journal, words, said):
+    outcome = command(f"cache prune {words}", journal)
+    assert (outcome.code, said in outcome.err) == (2, True)
     assert left(journal) == 4
 
 
@@ -121,7 +116,7 @@ def test_what_was_removed_is_asked_again(command, data, tmp_path):
     cache = tmp_path / "cache.sqlite"
     arguments = ("evaluate", data, "--judge", "embedded", "--metrics", "faithfulness", "--cache", cache)
     command(*arguments)
-    command("cache", "prune", cache, "--identity", "embedded:support.2+vectors")
+    command("cache prune", cache, "--identity embedded:support.2+vectors")
     assert left(cache) == 0
     command(*arguments)
     assert left(cache) > 0

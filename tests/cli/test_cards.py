@@ -12,6 +12,7 @@ pytest.importorskip("scipy", reason="intervals need the extra study")
 
 TRUE, FALSE = "The mill was built in 1753.", "Pirates burned Rome."
 WAYS = "faithfulness,faithfulness(verify=verdicts.v4)"
+AWAY = "openai:tiny@http://127.0.0.1:9/v1"
 SHORT = "faithfulness/strict.1(verify=verdicts.v4@2bfb1b8f)"
 
 
@@ -54,7 +55,7 @@ def cards(command, tmp_path: Path) -> Path:
     with OpenAIServer(reply) as server:
         judge = f"openai:tiny@{server.base_url}"
         outcome = command(
-            "probe", "--judge", judge, "--on", labelled, "--metrics", WAYS, "--out", tmp_path / "cards"
+            "probe --judge", judge, "--on", labelled, "--metrics", WAYS, "--out", tmp_path / "cards"
         )
     assert outcome.code == 0
     assert "strict.1(verify=" in outcome.words
@@ -84,29 +85,24 @@ def test_a_run_takes_the_setting_that_suits_its_judge_and_its_record_says_so(com
     assert "holds another run: it does not measure faithfulness/strict.1" in without.err
 
 
-def test_a_plan_is_of_what_would_be_asked(command, cards, tmp_path):
-    data = written(tmp_path / "data.jsonl", 4)
-    outcome = command(
-        "plan", data, "--judge", "openai:tiny@http://127.0.0.1:9/v1", "--metrics", "faithfulness",
-        "--cards", cards, "--json",
-    )  # fmt: skip
-    assert outcome.code == 0
-    assert SHORT in outcome.out
+def test_a_plan_is_of_what_would_be_asked_and_each_remark_is_one_line_whatever_the_cards_hold(
+    command, cards, tmp_path
+):
+    words = ("plan", written(tmp_path / "data.jsonl", 4), "--metrics faithfulness --judge", AWAY)
+    without = command(*words)
+    path = cards / "people.json"
+    path.write_text(path.read_text().replace('"set_name": "labelled"', '"set_name": "a\\n\\u001b[31mb"'))
+    outcome = command(*words, "--cards", cards, "--json")
+    assert (without.err, "faithfulness/strict.1 " in without.out) == ("", True)
+    assert (outcome.code, SHORT in outcome.out) == (0, True)
     assert f"cards: faithfulness is measured as {SHORT}" in outcome.err
-
-
-def test_without_cards_nothing_is_said_or_changed(command, cards, tmp_path):
-    data = written(tmp_path / "data.jsonl", 4)
-    outcome = command(
-        "plan", data, "--judge", "openai:tiny@http://127.0.0.1:9/v1", "--metrics", "faithfulness"
-    )
-    assert "faithfulness/strict.1 " in outcome.out
-    assert outcome.err == ""
+    assert outcome.err.count("\n") == 1
+    assert "\x1b" not in outcome.err
 
 
 def test_another_model_is_told_in_one_line_and_nothing_is_changed(command, cards, tmp_path):
     data = written(tmp_path / "data.jsonl", 4)
-    outcome = command("evaluate", data, "--judge", "embedded", "--metrics", "faithfulness", "--cards", cards)
+    outcome = command("evaluate", data, "--judge embedded --metrics faithfulness --cards", cards)
     assert outcome.code == 0
     (line,) = [each for each in outcome.err.splitlines() if each.startswith("cards:")]
     assert "speaks of embedded:support.2" in line
@@ -126,26 +122,16 @@ def test_another_model_is_told_in_one_line_and_nothing_is_changed(command, cards
 )
 def test_what_cannot_stand_beside_cards_is_one_sentence(command, cards, tmp_path, options, said):
     data = written(tmp_path / "data.jsonl", 4)
-    outcome = command("evaluate", data, "--judge", "embedded", "--cards", cards, *options)
+    outcome = command("evaluate", data, "--judge embedded --cards", cards, *options)
     assert outcome.code == 2
     assert said in outcome.err
-    assert outcome.err.count("\n") == 1
-
-
-def test_a_damaged_file_of_cards_is_one_sentence(command, tmp_path):
-    data = written(tmp_path / "data.jsonl", 4)
-    path = tmp_path / "cards.json"
-    path.write_text("[{}]")
-    outcome = command("evaluate", data, "--judge", "embedded", "--metrics", "faithfulness", "--cards", path)
-    assert outcome.code == 2
-    assert "cards.json holds no cards: 0.judge: Field required" in outcome.err
     assert outcome.err.count("\n") == 1
 
 
 def test_cards_as_json_are_as_their_file_has_them(command, tmp_path):
     labelled = written(tmp_path / "labelled.jsonl", 8, hallucinated=True)
     given = ("probe", "--judge", "embedded", "--on", labelled, "--out", tmp_path / "card", "--format", "json")
-    outcome = command(*given, "--metrics", "faithfulness,faithfulness(granularity=sentence)")
+    outcome = command(*given, "--metrics faithfulness,faithfulness(granularity=sentence)")
     assert outcome.out == (tmp_path / "card" / "people.json").read_text(encoding="utf-8")
     assert [card["metric"] for card in outcome.json] == [
         "faithfulness/strict.1",
@@ -153,23 +139,18 @@ def test_cards_as_json_are_as_their_file_has_them(command, tmp_path):
     ]
 
 
-def test_a_remark_is_one_line_whatever_the_cards_hold(command, cards, tmp_path):
-    path = cards / "people.json"
-    path.write_text(path.read_text().replace('"set_name": "labelled"', '"set_name": "a\\n\\u001b[31mb"'))
-    outcome = command(
-        "plan", written(tmp_path / "data.jsonl", 4), "--judge", "openai:tiny@http://127.0.0.1:9/v1",
-        "--metrics", "faithfulness", "--cards", cards,
-    )  # fmt: skip
-    assert outcome.err.count("\n") == 1
-    assert "\x1b" not in outcome.err
-
-
 def test_open_requests_are_those_of_the_chosen_settings(command, cards, tmp_path):
     data, requests = written(tmp_path / "data.jsonl", 4), tmp_path / "requests.jsonl"
     outcome = command(
-        "batch", "export", data, "--judge", "openai:tiny@http://127.0.0.1:9/v1", "--out", tmp_path / "run",
-        "--requests", requests, "--metrics", "faithfulness", "--cards", cards,
-    )  # fmt: skip
+        "batch export",
+        data,
+        "--judge openai:tiny@http://127.0.0.1:9/v1 --out",
+        tmp_path / "run",
+        "--requests",
+        requests,
+        "--metrics faithfulness --cards",
+        cards,
+    )
     assert outcome.code == 0
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
     assert [entry["signature"] for entry in manifest["metrics"]] == [SHORT]

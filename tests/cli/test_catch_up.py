@@ -22,8 +22,8 @@ def left(tmp_path: Path) -> Path:
 
 
 def test_what_was_left_is_scored_once(command: Command, left: Path):
-    first = command("catch-up", left, "--judge", "embedded", "--metrics", "faithfulness")
-    again = command("catch-up", left, "--judge", "embedded")
+    first = command("catch-up", left, "--judge embedded --metrics faithfulness")
+    again = command("catch-up", left, "--judge embedded")
 
     assert (first.code, again.code) == (0, 0)
     assert "2 captures were left" in first.out
@@ -32,20 +32,20 @@ def test_what_was_left_is_scored_once(command: Command, left: Path):
 
 
 def test_without_a_score_that_says_so_the_metrics_are_asked_for(command: Command, left: Path):
-    refused = command("catch-up", left, "--judge", "embedded")
+    refused = command("catch-up", left, "--judge embedded")
 
     assert refused.code == 2
     assert "--metrics" in refused.err
 
 
 def test_another_metric_than_the_applications_is_refused_and_nothing_is_lost(command: Command, left: Path):
-    command("catch-up", left, "--judge", "embedded", "--metrics", "faithfulness")
+    command("catch-up", left, "--judge embedded --metrics faithfulness")
     kept = KeptCaptures(left)
     kept.keep(Sample(id="c", question="Who?", contexts=[TEXT], answer=TEXT))
     kept.close()
 
-    refused = command("catch-up", left, "--judge", "embedded", "--metrics", "context_relevance")
+    refused = command("catch-up", left, "--judge embedded --metrics context_relevance")
 
     assert refused.code == 2
     assert "holds another run" in refused.err
-    assert "1 capture was left" in command("catch-up", left, "--judge", "embedded").out
+    assert "1 capture was left" in command("catch-up", left, "--judge embedded").out

@@ -15,6 +15,7 @@ from ragmetrics_core import Run
 
 ROOT = Path(__file__).resolve().parents[2]
 TELECOM = ROOT / "examples" / "data" / "telecom.jsonl"
+RUN_COMMANDS = ("show", "audit", "verdicts")
 
 WITHOUT = """
 import sys
@@ -62,15 +63,15 @@ def test_evaluate_show_and_audit_work_as_commands(tmp_path):
         ),
     ],
 )
-def test_a_file_that_cannot_be_read_is_named_with_the_reason(tmp_path, file, sentence):
+def test_a_file_that_cannot_be_read_is_named_with_the_reason(command, tmp_path, monkeypatch, file, sentence):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "folder.jsonl").mkdir()
     (tmp_path / "data.txt").write_text("a")
     (tmp_path / "binary.jsonl").write_bytes(b"\0\1")
     (tmp_path / "empty.csv").touch()
+    outcome = command("evaluate --judge embedded", file)
 
-    done = ragmetrics("evaluate", "--judge", "embedded", file, cwd=tmp_path)
-
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"ragmetrics: {sentence}\n")
+    assert (outcome.code, outcome.out, outcome.err) == (2, "", f"ragmetrics: {sentence}\n")
 
 
 @pytest.mark.parametrize("package", ["typer", "rich"])
@@ -107,7 +108,7 @@ def test_ctrl_c_ends_with_a_sentence(tmp_path):
 def test_a_pipe_in_place_of_samples_is_refused_and_not_waited_for(command, tmp_path, words):
     os.mkfifo(tmp_path / "data.jsonl")
 
-    outcome = command(*words, tmp_path / "data.jsonl", "--judge", "embedded")
+    outcome = command(*words, tmp_path / "data.jsonl", "--judge embedded")
 
     assert outcome.code == 2
     assert outcome.err.endswith("data.jsonl' is no regular file; write the samples to one first\n")
@@ -125,39 +126,37 @@ def open_when_read(pipe: Path, process: subprocess.Popen[str]) -> int:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("words", "sentence"),
     [
-        (["foo"], "No such command 'foo' (see: ragmetrics --help)"),
-        (["metrics", "faithfulnes"], "there is no metric 'faithfulnes'; did you mean 'faithfulness'?"),
-        (["show", "no/run"], "there is no run in no/run (no manifest.json)"),
-        (["audit", "no/run"], "there is no run in no/run (no manifest.json)"),
-        (["verdicts", "no/run"], "there is no run in no/run (no manifest.json)"),
-        (["show"], "Missing argument 'RUN' (see: ragmetrics show --help)"),
+        ("foo", "No such command 'foo' (see: ragmetrics --help)"),
+        ("metrics faithfulnes", "there is no metric 'faithfulnes'; did you mean 'faithfulness'?"),
+        *((f"{verb} no/run", "there is no run in no/run (no manifest.json)") for verb in RUN_COMMANDS),
+        ("show", "Missing argument 'RUN' (see: ragmetrics show --help)"),
         (
-            ["evaluate", TELECOM, "--metrics", "answer_relevance(n_questions=abc)"],
+            f"evaluate {TELECOM} --metrics answer_relevance(n_questions=abc)",
             "answer_relevance: n_questions must be a whole number, not 'abc'",
         ),
     ],
 )
-def test_wrong_use_is_one_sentence(command, arguments, sentence):
-    outcome = command(*arguments)
+def test_wrong_use_is_one_sentence(command, words, sentence):
+    outcome = command(words)
 
     assert (outcome.code, outcome.out, outcome.err) == (2, "", f"ragmetrics: {sentence}\n")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("words", "sentence"),
     [
-        (["q"], "the run has no sample 'q'; there is q6, q5, q4"),
+        ("q", "the run has no sample 'q'; there is q6, q5, q4"),
         (
-            ["q1", "faithfulnes"],
+            "q1 faithfulnes",
             "the run has no metric 'faithfulnes'; there is faithfulness, faithfulness/strict.1",
         ),
-        (["zzz", "faithfulness"], "the run has no sample 'zzz'; there is "),
+        ("zzz faithfulness", "the run has no sample 'zzz'; there is "),
     ],
 )
-def test_an_unknown_sample_or_metric_is_answered_with_the_nearest(command, folder, arguments, sentence):
-    outcome = command("show", folder, *arguments)
+def test_an_unknown_sample_or_metric_is_answered_with_the_nearest(command, folder, words, sentence):
+    outcome = command("show", folder, *words.split())
 
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err.startswith(f"ragmetrics: {sentence}")
@@ -165,24 +164,24 @@ def test_an_unknown_sample_or_metric_is_answered_with_the_nearest(command, folde
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    "words",
     [
-        ["evaluate", "x.jsonl", "--on-error", "ignore"],
-        ["evaluate", "x.jsonl", "--limit", "0"],
-        ["evaluate", "x.jsonl", "--nothing"],
-        ["show", "run", "--width", "wide"],
-        ["verdicts", "run", "--format", "xml"],
-        ["correct", "run", "q1", "faithfulness", "1", "maybe"],
-        ["correct", "run", "q1", "faithfulness", "one", "yes"],
-        ["diff", "run"],
+        "evaluate x.jsonl --on-error ignore",
+        "evaluate x.jsonl --limit 0",
+        "evaluate x.jsonl --nothing",
+        "show run --width wide",
+        "verdicts run --format xml",
+        "correct run q1 faithfulness 1 maybe",
+        "correct run q1 faithfulness one yes",
+        "diff run",
     ],
 )
-def test_a_wrong_option_is_one_line_that_points_to_the_help(command, arguments):
-    outcome = command(*arguments)
+def test_a_wrong_option_is_one_line_that_points_to_the_help(command, words):
+    outcome = command(words)
 
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err.startswith("ragmetrics: ")
-    assert outcome.err.endswith(f"(see: ragmetrics {arguments[0]} --help)\n")
+    assert outcome.err.endswith(f"(see: ragmetrics {words.split()[0]} --help)\n")
     assert outcome.err.count("\n") == 1
 
 
@@ -205,18 +204,13 @@ def test_an_error_cannot_steer_the_terminal(command):
     assert "\x1b" not in command("show", "no\x1b[31mrun").err
 
 
-def test_without_a_command_the_help_is_shown(command):
-    outcome = command()
+def test_without_a_command_the_help_is_shown_and_the_version_is_that_of_the_package(command):
+    outcome, told = command(), command("--version")
 
     assert outcome.code == 0
     for name in ("evaluate", "show", "audit", "verdicts", "diff", "correct", "metrics"):
         assert f"\n  {name} " in outcome.out
-
-
-def test_the_version_is_that_of_the_package(command):
-    outcome = command("--version")
-
-    assert (outcome.code, outcome.out) == (0, f"ragmetrics {version('ragmetrics')}\n")
+    assert (told.code, told.out) == (0, f"ragmetrics {version('ragmetrics')}\n")
 
 
 def test_a_folder_that_cannot_be_written_is_named(command, folder):
@@ -230,13 +224,9 @@ def test_a_folder_that_cannot_be_written_is_named(command, folder):
 
 def test_looking_at_a_run_changes_nothing_in_it(command, folder):
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    for arguments in (
-        ["show", folder],
-        ["show", folder, "q1", "faithfulness"],
-        ["audit", folder],
-        ["verdicts", folder],
-    ):
-        assert command(*arguments).code == 0
+    for words in ("show", "audit", "verdicts"):
+        assert command(words, folder).code == 0
+    assert command("show", folder, "q1", "faithfulness").code == 0
 
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     assert len(Run.load(folder)) == 6

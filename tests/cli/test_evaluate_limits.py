@@ -21,7 +21,7 @@ def measure(command, tmp_path):
         ]
         file = tmp_path / f"{name}.jsonl"
         file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-        return command("evaluate", "--judge", "embedded", file, "--metrics", metrics, *words)
+        return command("evaluate --judge embedded", file, "--metrics", metrics, *words)
 
     return run
 
@@ -63,23 +63,16 @@ def test_a_few_perfect_answers_show_little(measure):
     assert "1.000 (0.439, 1.000) over 3 samples" in outcome.err
 
 
-@pytest.mark.parametrize("broken", [{"answer": 3}, {"question": "?"}, {}, 7, {"id": "q0", "answer": "A."}])
-def test_a_bad_answer_that_is_written_as_no_sample_counts_as_the_worst(measure, broken):
-    outcome = measure([GOOD, GOOD, GOOD, broken], "--min", "faithfulness=0.8")
+BARE = {"id": "bare", "question": "Where is it?", "answer": GOOD}
+
+
+@pytest.mark.parametrize(
+    "broken", [{"answer": 3}, {"question": "?"}, {}, 7, {"id": "q0", "answer": "A."}, "", "   ", BARE]
+)
+def test_a_bad_answer_that_is_no_sample_or_cannot_be_measured_counts_as_the_worst(measure, broken):
+    outcome = measure([GOOD, GOOD, GOOD, broken], "--min faithfulness=0.8")
     assert outcome.code == 1
     assert "0.750 over 4 samples, 1 of them without a score and counted as the worst" in outcome.err
-
-
-@pytest.mark.parametrize("answer", ["", "   "])
-def test_an_answer_that_says_nothing_counts_as_the_worst(measure, answer):
-    outcome = measure([GOOD, GOOD, GOOD, answer], "--min", "faithfulness=0.8")
-    assert outcome.code == 1
-    assert "0.750 over 4 samples" in outcome.err
-
-
-def test_an_answer_without_what_was_retrieved_counts_as_the_worst(measure):
-    bare = {"id": "bare", "question": "Where is it?", "answer": GOOD}
-    assert measure([GOOD, GOOD, bare], "--min", "faithfulness=0.8").code == 1
 
 
 def test_a_budget_that_ends_early_does_not_pass(measure):
@@ -106,14 +99,13 @@ def test_answers_that_changed_under_their_ids_do_not_pass_by_their_old_scores(me
     assert measure([WRONG] * 20, *out, "--overwrite", "--min", "faithfulness=0.3", name="today").code == 1
 
 
-def test_a_run_that_goes_on_passes_as_one_that_was_done_at_once(measure, tmp_path):
-    words = ("--out", tmp_path / "run", "--min", "faithfulness=0.8")
+def test_a_run_that_goes_on_passes_as_one_at_once_and_a_row_that_was_mended_counts_no_longer(
+    measure, tmp_path
+):
+    words = ("--out", tmp_path / "run", "--min faithfulness=0.8")
     assert measure([GOOD] * 8, *words).code == 0
     assert measure([GOOD] * 20, *words).code == 0
-
-
-def test_a_row_that_was_mended_counts_no_longer(measure, tmp_path):
-    words = ("--out", tmp_path / "run", "--min", "faithfulness=0.9")
+    words = ("--out", tmp_path / "mended", "--min faithfulness=0.9")
     assert measure([GOOD, GOOD, {}], *words).code == 1
     assert measure([GOOD, GOOD, GOOD], *words).code == 0
 
@@ -143,14 +135,15 @@ def test_a_limit_that_holds_nothing_is_refused_before_anything_is_asked(measure,
     assert not (tmp_path / "run").exists()
 
 
-def test_where_lower_is_better_what_failed_counts_as_the_highest(measure):
-    words = ("--max", "hallucination=0.2", "--max-calls", 3)
-    outcome = measure([GOOD] * 10, *words, metrics="hallucination")
-    assert outcome.code == 1
-
-
-def test_a_minimum_where_lower_is_better_is_not_reached_by_failures(measure):
-    # the highest is the bad end of hallucination, and would reach any minimum
-    words = ("--min", "hallucination=0.5")
-    outcome = measure([WRONG, {}, {}], *words, metrics="hallucination")
-    assert outcome.code == 1
+@pytest.mark.parametrize(
+    ("answers", "words"),
+    [
+        ([GOOD] * 10, "--max hallucination=0.2 --max-calls 3"),
+        # the highest is the bad end of hallucination, and would reach any minimum
+        ([WRONG, {}, {}], "--min hallucination=0.5"),
+    ],
+)
+def test_where_lower_is_better_what_failed_counts_as_the_highest_and_reaches_no_minimum(
+    measure, answers, words
+):
+    assert measure(answers, words, metrics="hallucination").code == 1

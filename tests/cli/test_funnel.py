@@ -32,13 +32,13 @@ def test_the_ranker_that_drops_the_relevant_chunk_is_named(command, tmp_path):
     file = tmp_path / "rows.jsonl"
     file.write_text(json.dumps(ROW), encoding="utf-8")
     evaluate(str(file), metrics="faithfulness", judge="embedded", out=tmp_path / "run")
-    outcome = command("study", "funnel", tmp_path / "run", "--table", "lost", "--format", "csv")
+    outcome = command("study funnel", tmp_path / "run", "--table lost --format csv")
     assert outcome.out.splitlines() == ["stage,component,lost", "reranked,ranker,1"]
 
 
 def test_the_page_of_a_sample_shows_its_stages_and_where_each_context_stands(command, tmp_path):
     evaluate([ROW], metrics="faithfulness", judge="embedded", out=tmp_path / "run")
-    page = command("show", tmp_path / "run", "s-", "--width", "120").out
+    page = command("show", tmp_path / "run", "s-", "--width 120").out
     assert "1 chunk, 1 verified" in page
     assert "1 chunk by ranker" in page
     assert "verified in message 1, 0 to 20" in command("show", tmp_path / "run", "s-", "faithfulness").out

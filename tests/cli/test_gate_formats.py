@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 
 from ragmetrics_core import evaluate
 from ragmetrics_core.report._gate_files import MARKER
-from ragmetrics_core.testing import ScriptedJudge
+from tests.cli.conftest import judged_by
 
 GOLDEN = Path(__file__).with_name("gate_comment.md")
 HOSTILE = (
@@ -23,22 +23,11 @@ def run(out, right):
         {"id": f"q{n} {HOSTILE}", "question": "Who?", "answer": f"{HOSTILE} {n}", "contexts": [HOSTILE]}
         for n in range(12)
     ]
-
-    def reply(request):
-        if request.prompt.name == "statements":
-            return {"statements": [" ".join(str(request.variables["answer"]).split())], "declined": False}
-        verdicts = [
-            {
-                "number": item.number,
-                "reason": f"because {HOSTILE}",
-                "evidence": HOSTILE[:30],
-                "verdict": "yes" if int(item.text.split()[-1]) < right else "no",
-            }
-            for item in request.variables["items"]
-        ]
-        return {"verdicts": verdicts}
-
-    evaluate(rows, metrics="faithfulness", judge=ScriptedJudge(reply), out=out)
+    hostile = {"reason": f"because {HOSTILE}", "evidence": HOSTILE[:30]}
+    judge = judged_by(
+        lambda text: int(text.split()[-1]) < right, lambda answer: [" ".join(answer.split())], **hostile
+    )
+    evaluate(rows, metrics="faithfulness", judge=judge, out=out)
     return out
 
 
@@ -52,7 +41,7 @@ GATE = ("--fail-if", "worse", "--link", "https://example.org/report.html)")
 
 
 def test_the_comment_of_two_runs_is_the_golden_one(command, runs, tmp_path):
-    outcome = command("study", "compare", *runs, *GATE, "--comment", tmp_path / "comment.md")
+    outcome = command("study compare", *runs, *GATE, "--comment", tmp_path / "comment.md")
     assert outcome.code == 1
     assert (tmp_path / "comment.md").read_text(encoding="utf-8") == GOLDEN.read_text(encoding="utf-8")
 
@@ -79,12 +68,12 @@ def flat(tokens):
 
 def test_a_link_that_is_no_address_leads_nowhere(command, runs, tmp_path):
     words = ("--comment", tmp_path / "c.md", "--link", "javascript:alert(1)")
-    assert command("study", "compare", *runs, *words).code == 0
+    assert command("study compare", *runs, *words).code == 0
     assert (tmp_path / "c.md").read_text(encoding="utf-8").endswith("[Report](#)\n")
 
 
 def test_junit_has_a_case_for_each_metric_and_a_failure_that_says_why(command, runs, tmp_path):
-    outcome = command("study", "compare", *runs, "--fail-if", "worse", "--out", tmp_path / "gate.xml")
+    outcome = command("study compare", *runs, "--fail-if worse --out", tmp_path / "gate.xml")
     assert outcome.code == 1
     suite = ElementTree.parse(tmp_path / "gate.xml").getroot()
     assert [case.get("name") for case in suite] == ["runs", "faithfulness/strict.1"]
@@ -92,63 +81,39 @@ def test_junit_has_a_case_for_each_metric_and_a_failure_that_says_why(command, r
         "faithfulness/strict.1 is worse by 0.833"
     ]
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
-    passed = command("study", "compare", *runs, "--format", "junit")
+    passed = command("study compare", *runs, "--format junit")
     assert ElementTree.fromstring(passed.out.strip()).get("failures") == "0"
 
 
 def test_github_gets_an_error_and_a_step_summary(command, runs, tmp_path, monkeypatch):
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
-    outcome = command("study", "compare", *runs, "--fail-if", "worse", "--format", "github")
+    outcome = command("study compare", *runs, "--fail-if worse --format github")
     assert outcome.code == 1
     assert outcome.out == "::error title=ragmetrics::faithfulness/strict.1 is worse by 0.833\n"
     assert "### ❌ ragmetrics: failed" in (tmp_path / "summary.md").read_text(encoding="utf-8")
-    passed = command("study", "compare", runs[0], runs[1], "--format", "github")
+    passed = command("study compare", runs[0], runs[1], "--format github")
     assert passed.out == "::notice title=ragmetrics::passed\n"
 
 
 def test_json_and_markdown_have_the_gate(command, runs):
-    told = command("study", "compare", *runs, "--fail-if", "worse", "--format", "json").json
-    assert told[-1]["name"] == "gate"
-    assert told[-1]["rows"] == [
-        {
-            "verdict": "failed",
-            "metric": "faithfulness/strict.1",
-            "why": "faithfulness/strict.1 is worse by 0.833",
-        }
-    ]
-    assert told[0]["rows"][0]["lost"] == 0
-    words = ("--fail-if", "worse", "--format", "markdown")
-    assert "| failed | faithfulness/strict.1 |" in command("study", "compare", *runs, *words).out
+    tables = command("study compare", *runs, "--fail-if worse --format json").json
+    why = "faithfulness/strict.1 is worse by 0.833"
+    assert tables[-1]["name"] == "gate"
+    assert tables[-1]["rows"] == [{"verdict": "failed", "metric": "faithfulness/strict.1", "why": why}]
+    assert tables[0]["rows"][0]["lost"] == 0
+    markdown = command("study compare", *runs, "--fail-if worse --format markdown").out
+    assert "| failed | faithfulness/strict.1 |" in markdown
 
 
 def test_the_trace_shows_samples_the_way_of_the_verdict(command, tmp_path):
     # ten answers turn wrong and two turn right: those that fell come first
-    def made(out, right):
-        rows = [
-            {"id": f"s{n}", "question": "Who?", "answer": f"It is {n}", "contexts": ["It."]}
-            for n in range(14)
-        ]
-
-        def reply(request):
-            if request.prompt.name == "statements":
-                return {"statements": [str(request.variables["answer"])], "declined": False}
-            return {
-                "verdicts": [
-                    {
-                        "number": i.number,
-                        "reason": "",
-                        "verdict": "yes" if right(int(i.text.split()[-1])) else "no",
-                    }
-                    for i in request.variables["items"]
-                ]
-            }
-
-        evaluate(rows, metrics="faithfulness", judge=ScriptedJudge(reply), out=out)
-        return out
-
-    before = made(tmp_path / "a", lambda n: n >= 2)
-    after = made(tmp_path / "b", lambda n: n < 4)
-    outcome = command("study", "compare", before, after, "--trace", "2", "--format", "json")
+    rows = [
+        {"id": f"s{n}", "question": "Who?", "answer": f"It is {n}", "contexts": ["It."]} for n in range(14)
+    ]
+    for name, right in (("a", range(2, 14)), ("b", range(4))):
+        judge = judged_by(lambda text, right=right: int(text.split()[-1]) in right)
+        evaluate(rows, metrics="faithfulness", judge=judge, out=tmp_path / name)
+    outcome = command("study compare", tmp_path / "a", tmp_path / "b", "--trace 2 --format json")
     moved = next(table for table in outcome.json if table["name"] == "moved")
     assert [row["sample"] for row in moved["rows"]] == ["s10", "s11"]
 
@@ -161,7 +126,7 @@ def test_the_action_knows_its_comment_again_and_uses_options_that_there_are(comm
     action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
     steps = action["runs"]["steps"]
     assert any(MARKER in step["run"] for step in steps)
-    options = command("study", "compare", "--help", columns=200).out
+    options = command("study compare --help", columns=200).out
     for option in ("--margin", "--fail-if", "--min", "--link", "--format", "--comment"):
         assert any(option in step["run"] for step in steps)
         assert option in options

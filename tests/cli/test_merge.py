@@ -25,36 +25,26 @@ def test_two_runs_become_one_and_its_means_are_shown(command, halves, tmp_path):
 
 def test_the_merged_run_goes_on_with_the_same_command(command, halves, tmp_path, data):
     command("merge", *halves, "--out", tmp_path / "both")
-    outcome = command(
-        "evaluate", "--judge", "embedded", data, "--metrics", "faithfulness", "--out", tmp_path / "both"
-    )
+    outcome = command("evaluate --judge embedded", data, "--metrics faithfulness --out", tmp_path / "both")
     assert outcome.code == 0
     assert set(Run.load(tmp_path / "both").sample_ids) == {"q1", "q2", "q3"}
 
 
-def test_runs_of_other_models_exit_with_2_and_one_sentence(command, halves, folder, tmp_path):
-    outcome = command("merge", halves[0], folder, "--out", tmp_path / "both")
-    assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err == (
-        "ragmetrics: runs of different models are not one run: "
-        "the judge is embedded:support.2+vectors in one, scripted in the other\n"
-    )
+@pytest.mark.parametrize(
+    ("second", "out", "said"),
+    [
+        ("other", "both", "the judge is embedded:support.2+vectors in one, scripted in the other\n"),
+        ("b", "a", "a is not empty: a merged run needs a folder of its own\n"),
+        ("none", "both", "there is no run in "),
+        ("b", None, "--out"),
+    ],
+)
+def test_what_cannot_be_merged_exits_with_2_and_one_sentence(
+    command, halves, evaluated, tmp_path, second, out, said
+):
+    places = {"other": evaluated, "a": halves[0], "b": halves[1], "none": tmp_path / "none"}
+    where = () if out is None else ("--out", tmp_path / out)
+    outcome = command("merge", halves[0], places[second], *where)
+    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
+    assert said in outcome.err
     assert not (tmp_path / "both").exists()
-
-
-def test_a_folder_that_is_in_use_exits_with_2(command, halves):
-    outcome = command("merge", *halves, "--out", halves[0])
-    assert outcome.code == 2
-    assert outcome.err == f"ragmetrics: {halves[0]} is not empty: a merged run needs a folder of its own\n"
-
-
-def test_a_folder_without_a_run_exits_with_2(command, halves, tmp_path):
-    outcome = command("merge", halves[0], tmp_path / "none", "--out", tmp_path / "both")
-    assert (outcome.code, outcome.out) == (2, "")
-    assert f"there is no run in {tmp_path / 'none'}" in outcome.err
-
-
-def test_the_new_folder_must_be_named(command, halves):
-    outcome = command("merge", *halves)
-    assert outcome.code == 2
-    assert "--out" in outcome.err

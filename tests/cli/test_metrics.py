@@ -30,7 +30,7 @@ def test_a_metrics_page_has_its_whole_description_and_every_setting(command, nam
 
 
 def test_settings_are_shown_with_their_defaults_and_choices(command):
-    page = command("metrics", "factual_correctness").words
+    page = command("metrics factual_correctness").words
 
     assert "beta above 1 recall weighs more, below 1 precision. default 1; may be a number" in page
     assert "default f; may be f | precision | recall" in page
@@ -38,9 +38,8 @@ def test_settings_are_shown_with_their_defaults_and_choices(command):
     assert "ragas-0.4 references = first, recall = mixed, empty = zero, digits = 2" in page
 
 
-def test_brackets_of_a_description_are_not_taken_for_markup(command):
-    assert "Range [0, 1], higher is better" in command("metrics", "faithfulness").out
+def test_an_alias_leads_to_its_metric_whose_brackets_are_no_markup(command):
+    page = command("metrics faithfulness").out
 
-
-def test_an_alias_leads_to_its_metric(command):
-    assert command("metrics", "FaiFul").out == command("metrics", "faithfulness").out
+    assert command("metrics FaiFul").out == page
+    assert "Range [0, 1], higher is better" in page

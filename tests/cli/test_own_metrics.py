@@ -52,23 +52,16 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_settings_are_given_in_brackets_and_stand_in_the_signature(command, place):
     outcome = command(
-        "evaluate",
-        "--judge",
-        "embedded",
-        "data.jsonl",
-        "--metrics",
-        "jargon_of_mine:Jargon(least=3,only=d)",
-        "--out",
-        "r",
+        "evaluate --judge embedded data.jsonl --metrics jargon_of_mine:Jargon(least=3,only=d) --out r"
     )
     assert (outcome.code, outcome.err) == (0, "")
-    shown = command("show", "r", "one", "jargon", "--metrics", "jargon_of_mine:Jargon")
+    shown = command("show r one jargon --metrics jargon_of_mine:Jargon")
     assert "least=3" in shown.words
-    assert command("audit", "r", "--metrics", "jargon_of_mine:Jargon(least=3,only=d)").code == 0
+    assert command("audit r --metrics jargon_of_mine:Jargon(least=3,only=d)").code == 0
 
 
 def test_a_setting_without_a_default_is_told(command, place):
-    outcome = command("evaluate", "--judge", "embedded", "data.jsonl", "--metrics", "jargon_of_mine:Strict")
+    outcome = command("evaluate --judge embedded data.jsonl --metrics jargon_of_mine:Strict")
     assert (outcome.code, "cannot be made" in outcome.err, "tongue" in outcome.err) == (2, True, True)
 
 
@@ -84,7 +77,7 @@ def test_a_setting_without_a_default_is_told(command, place):
     ],
 )
 def test_what_cannot_be_is_one_sentence(command, place, written, said):
-    outcome = command("evaluate", "--judge", "embedded", "data.jsonl", "--metrics", written)
+    outcome = command("evaluate --judge embedded data.jsonl --metrics", written)
     assert outcome.code == 2
     assert said in outcome.err
     assert len(outcome.err.splitlines()) == 1
@@ -99,21 +92,16 @@ def live(tmp_path: Path) -> Path:
     return tmp_path / "live"
 
 
-def test_a_sample_is_found_by_the_beginning_that_only_it_has(command, live):
+def test_a_sample_is_found_by_the_beginning_that_only_it_has_and_its_id_is_shown_whole(command, live):
+    several = command("show", live, "0")
+
     assert command("show", live, "1c").code == 0
     assert "Ann did" in command("show", live, "1", "faithfulness").out
-
-
-def test_a_beginning_of_several_lists_them(command, live):
-    outcome = command("show", live, "0")
-    assert outcome.code == 2
-    assert "there is 0b9f3c2d" in outcome.err
-    assert "2 samples begin so" in outcome.err
-
-
-def test_an_id_of_a_live_sample_is_whole_on_a_narrow_page(command, live):
+    assert (several.code, "there is 0b9f3c2d" in several.err, "2 samples begin so" in several.err) == (
+        2,
+        True,
+        True,
+    )
     assert "1c9f3c2d4e5b64f7a8c1e0d2b3a4f5e6d" in command("show", live, columns=80).out
-
-
-def test_a_list_of_runs_that_is_read_by_a_program_has_whole_names(command, live):
+    # what a program reads has whole names too
     assert str(live) in command("runs", live.parent, columns=40).out

@@ -31,7 +31,7 @@ def evaluated(command, rows, tmp_path):
 
     def run(*options):
         named = ("--metrics", "faithfulness", "--out", tmp_path / "run")
-        return command("evaluate", "--judge", "embedded", rows, *named, *options)
+        return command("evaluate --judge embedded", rows, *named, *options)
 
     return run
 
@@ -65,15 +65,20 @@ def test_a_function_of_ones_own_takes_out_what_it_likes(evaluated, tmp_path, mon
     assert Run.load(tmp_path / "run").sample("q1").question == "Who answers [redacted], Dr. <name>?"
 
 
-def test_a_word_that_is_left_beside_a_mark_is_found_in_turn_so_that_twice_is_once(evaluated, tmp_path):
-    # "Support answers" goes first; what is left, "[redacted] ann@example.org", is found in the next round
-    assert evaluated("--redact", r"\S+ (answers|ann@example\.org)").code == 0
-    assert Run.load(tmp_path / "run").sample("q1").answer == "[redacted]. Dr. Quark does not."
-
-
-def test_a_place_between_two_letters_is_nothing_to_take_out(evaluated, tmp_path):
-    assert evaluated("--redact", "Q?(?=uark)").code == 0
-    assert Run.load(tmp_path / "run").sample("q1").answer.endswith("Dr. [redacted]uark does not.")
+@pytest.mark.parametrize(
+    ("pattern", "answer"),
+    [
+        # "Support answers" goes first; what is left, "[redacted] ann@example.org", is found in the next round
+        (r"\S+ (answers|ann@example\.org)", "[redacted]. Dr. Quark does not."),
+        # a place between two letters is nothing to take out
+        ("Q?(?=uark)", "Support answers ann@example.org. Dr. [redacted]uark does not."),
+    ],
+)
+def test_a_word_that_is_left_beside_a_mark_is_found_in_turn_so_that_twice_is_once(
+    evaluated, tmp_path, pattern, answer
+):
+    assert evaluated("--redact", pattern).code == 0
+    assert Run.load(tmp_path / "run").sample("q1").answer == answer
 
 
 @pytest.mark.parametrize(
@@ -102,14 +107,14 @@ def test_a_wave_of_requests_and_the_replies_to_it_are_redacted(command, rows, tm
     named = ("--judge", "openai:small", "--metrics", "faithfulness", "--redact", MAIL, "--redact", "Quark")
 
     def export():
-        command("batch", "export", rows, "--out", tmp_path / "run", "--requests", wave, *named)
+        command("batch export", rows, "--out", tmp_path / "run", "--requests", wave, *named)
 
     export()
     (request,) = map(json.loads, wave.read_text("utf-8").splitlines())
     reply = json.dumps({"statements": ["Support answers ann@example.org."], "declined": False})
     replies.write_text(json.dumps({"custom_id": request["custom_id"], "reply": reply}), encoding="utf-8")
 
-    outcome = command("batch", "import", tmp_path / "run", replies, "--redact", MAIL)
+    outcome = command("batch import", tmp_path / "run", replies, "--redact", MAIL)
 
     assert "1 reply taken" in outcome.words
     assert held(tmp_path, *PRIVATE) == {}
@@ -124,7 +129,7 @@ def test_a_plan_counts_what_is_the_same_once_it_is_redacted(command, tmp_path):
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
     def shared(*options):
-        page = command("plan", "--judge", "embedded", file, "--metrics", "faithfulness", *options).out
+        page = command("plan --judge embedded", file, "--metrics faithfulness", *options).out
         line = next(line for line in page.splitlines() if "faithfulness" in line)
         return line.split()[3]
 

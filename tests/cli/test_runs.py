@@ -48,15 +48,11 @@ def test_the_folder_is_runs_unless_it_is_named(command, tmp_path, monkeypatch):
     assert "runs/first" in command("runs").out
 
 
-def test_a_folder_without_runs_says_so(command, tmp_path):
-    outcome = command("runs", tmp_path, columns=WIDE)
+def test_a_folder_without_runs_and_one_that_is_not_there_are_told_as_such(command, tmp_path):
+    outcome, missing = (command("runs", path, columns=WIDE) for path in (tmp_path, tmp_path / "none"))
     assert (outcome.code, outcome.words) == (0, f"There is no run in {tmp_path}.")
-
-
-def test_a_folder_that_is_not_there_exits_with_2(command, tmp_path):
-    outcome = command("runs", tmp_path / "none")
-    assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err == f"ragmetrics: there is no folder {tmp_path / 'none'}\n"
+    assert (missing.code, missing.out) == (2, "")
+    assert missing.err == f"ragmetrics: there is no folder {tmp_path / 'none'}\n"
 
 
 def test_control_characters_in_a_manifest_do_not_reach_the_terminal(command, tmp_path):

@@ -9,7 +9,7 @@ import sys
 import pytest
 from rich.console import Console
 
-from ragmetrics_core import Record, Run, Sample, evaluate, recompute
+from ragmetrics_core import Record, Run, evaluate, recompute
 from ragmetrics_core.errors import ModelRefused
 from ragmetrics_core.report import _terminal as terminal
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
@@ -100,26 +100,19 @@ def test_a_page_says_what_it_is_for(command, folder, promise):
     assert [text for text in texts if text not in page] == []
 
 
-def test_the_samples_are_listed_the_worst_first(command, folder):
+def test_the_samples_are_listed_the_worst_first_with_their_diagnosis(command, folder):
     # faithfulness, factual correctness and context precision of each, missing verdicts taken as negative:
     # q3 -, 0, 1; q4 -, 1/2, -; q1 1/3, F1 of 2/3 and 1/2 = 4/7, 1; q2 1/2, 1/2, 1; q6 the same; q5 -, -, 1
     # with the means 0.5, 0.5, 0.635, 0.667, 0.667 and 1
-    rows = [line[:2] for line in command("show", folder).out.splitlines() if line[:1] == "q"]
+    rows = [line for line in lines_of(command("show", folder, columns=140).out) if line[:1] == "q"]
 
-    assert rows == ["q3", "q4", "q1", "q2", "q6", "q5"]
-
-
-def test_a_sample_row_names_its_diagnosis(command, folder):
-    (row,) = (line for line in lines_of(command("show", folder, columns=140).out) if line.startswith("q3"))
-
-    assert row.endswith("abstained")
+    assert [row[:2] for row in rows] == ["q3", "q4", "q1", "q2", "q6", "q5"]
+    assert rows[0].endswith("abstained")
 
 
 def test_the_list_of_samples_can_be_cut_and_says_so(command, folder):
-    assert (
-        "4 better samples are not listed; --limit 0 lists all." in command("show", folder, "--limit", 2).out
-    )
-    assert "not listed" not in command("show", folder, "--limit", 0).out
+    assert "4 better samples are not listed; --limit 0 lists all." in command("show", folder, "--limit 2").out
+    assert "not listed" not in command("show", folder, "--limit 0").out
 
 
 def test_the_proof_shows_each_reference_beside_what_was_decided_on_it(command, tmp_path):
@@ -173,10 +166,12 @@ def test_a_score_that_is_not_about_references_shows_all_of_them_without_a_word_o
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])
-def test_no_line_is_wider_than_the_terminal(command, folder, columns):
-    for arguments in ([], ["q1"], ["q1", "faithfulness", "--prompts", "--replies"]):
-        out = command("show", folder, *arguments, columns=columns).out
-        assert max(map(len, out.splitlines())) <= columns
+def test_no_line_is_wider_than_the_terminal_or_the_width_that_is_wanted(command, folder, columns):
+    for words in ([], ["q1"], ["q1", "faithfulness", "--prompts --replies"]):
+        for how in ({"columns": columns}, {"columns": 200}):
+            width = [] if how["columns"] == columns else ["--width", columns]
+            out = command("show", folder, *words, *width, **how).out
+            assert max(map(len, out.splitlines())) <= columns
 
 
 def test_a_narrow_terminal_still_has_every_metric_and_every_digit(command, folder):
@@ -188,16 +183,11 @@ def test_a_narrow_terminal_still_has_every_metric_and_every_digit(command, folde
     assert "faithfulness/strict.1" in first_column
 
 
-def test_the_width_can_be_set(command, folder):
-    out = command("show", folder, "q1", "faithfulness", "--width", "50").out
-
-    assert max(map(len, out.splitlines())) <= 50
-
-
 def test_evidence_is_marked_in_colour_where_there_are_colours(folder):
-    record = Run.load(folder).score("q1", "faithfulness")
+    run = Run.load(folder)
+    record = run.score("q1", "faithfulness")
     console = Console(file=io.StringIO(), force_terminal=True, color_system="standard", width=100)
-    for part in terminal.proof(record):
+    for part in terminal.proof(record, run.metrics[0]):
         console.print(part)
     page = console.file.getvalue()
 
@@ -238,21 +228,23 @@ def test_relevant_context_sentences_are_marked_in_their_chunks(command, tmp_path
     assert "1 First one. Second one.⁽²⁾ 2 Third one.⁽³⁾" in page
 
 
-def test_a_correction_is_shown_with_the_person_and_the_judges_decision(command, folder):
-    command("correct", folder, "q1", "faithfulness", 2, "yes", "--by", "Ada [red]")
+@pytest.mark.parametrize(
+    ("decision", "by", "texts"),
+    [
+        (
+            "yes",
+            "Ada [red]",
+            ("✓ 2 supported Einstein was born on 20 March", "Ada [red] overruled the judge's no"),
+        ),
+        ("no", "Ada", ("✗ 2 not supported Einstein was born on 20 March", "Ada confirmed the judge's no")),
+    ],
+)
+def test_a_persons_decision_is_shown_with_the_judges(command, folder, decision, by, texts):
+    command("correct", folder, "q1", "faithfulness", 2, decision, "--by", by)
     page = command("show", folder, "q1", "faithfulness").words
 
-    assert "✓ 2 supported Einstein was born on 20 March 1879." in page
-    assert "Ada [red] overruled the judge's no" in page
-
-
-def test_a_person_who_decides_as_the_judge_did_confirms_it(command, folder):
-    command("correct", folder, "q1", "faithfulness", 2, "no", "--by", "Ada")
-    page = command("show", folder, "q1", "faithfulness").words
-
-    assert "Ada confirmed the judge's no" in page
-    assert "overruled" not in page
-    assert "a person confirmed the judge's no" in Run.load(folder).score("q1", "faithfulness").explain()
+    assert [text for text in texts if text not in page] == []
+    assert ("overruled" in page) == (decision == "yes")
 
 
 def test_a_run_that_did_not_finish_says_so_beside_its_means(command, folder):
@@ -275,15 +267,18 @@ def test_a_sample_without_any_value_is_not_called_free_of_findings(command, tmp_
     assert "No diagnosis: no score has a value." in command("show", tmp_path / "run", "q").words
 
 
-def test_prompts_and_replies_are_shown_only_on_request(command, folder):
+def test_prompts_and_replies_are_shown_only_on_request_and_of_one_score(command, folder):
     short = command("show", folder, "q1", "faithfulness").words
     prompts = command("show", folder, "q1", "faithfulness", "--prompts").words
     replies = command("show", folder, "q1", "faithfulness", "--replies").words
+    refused = command("show", folder, "q1", "--prompts")
 
     assert "Split the answer into statements." in prompts
     assert "Split the answer into statements." not in short + replies
     assert 'reply, read as json {"statements": ["Einstein was born in Germany."' in replies
     assert "read as" not in short + prompts
+    said = "--prompts and --replies show the steps of one score: name a sample and a metric too"
+    assert (refused.code, refused.err) == (2, f"ragmetrics: {said}\n")
 
 
 def test_a_reply_that_was_asked_again_is_shown_with_what_was_wrong_and_the_one_that_followed(
@@ -301,15 +296,6 @@ def test_a_reply_that_was_asked_again_is_shown_with_what_was_wrong_and_the_one_t
     assert 'verdicts.v5 · asked again reply, read as json {"verdicts"' in page
 
 
-def test_prompts_without_a_metric_are_refused(command, folder):
-    outcome = command("show", folder, "q1", "--prompts")
-
-    assert outcome.code == 2
-    assert outcome.err == (
-        "ragmetrics: --prompts and --replies show the steps of one score: name a sample and a metric too\n"
-    )
-
-
 def test_the_json_of_a_proof_is_a_record_that_recomputes_by_itself(command, folder):
     record = Record.from_json(command("show", folder, "q1", "faithfulness", "--json").out)
 
@@ -317,18 +303,13 @@ def test_the_json_of_a_proof_is_a_record_that_recomputes_by_itself(command, fold
     assert record.rendered_prompts
 
 
-def test_the_json_of_a_run_has_means_and_samples(command, folder):
-    run = command("show", folder, "--json").json
+def test_the_json_of_a_run_has_means_and_samples_and_that_of_a_sample_scores_and_diagnosis(command, folder):
+    run, sample = command("show", folder, "--json").json, command("show", folder, "q1", "--json").json
 
-    assert [each["metric"] for each in run["metrics"]] == [
-        each.signature for each in Run.load(folder).metrics
+    assert [mean["metric"] for mean in run["metrics"]] == [
+        entry.signature for entry in Run.load(folder).metrics
     ]
-    assert {each["sample"] for each in run["samples"]} == {"q1", "q2", "q3", "q4", "q5", "q6"}
-
-
-def test_the_json_of_a_sample_has_scores_and_diagnosis(command, folder):
-    sample = command("show", folder, "q1", "--json").json
-
+    assert {row["sample"] for row in run["samples"]} == {"q1", "q2", "q3", "q4", "q5", "q6"}
     assert sample["scores"]["faithfulness/strict.1"]["formula"] == "1 / 3 = 0.333"
     assert sample["diagnosis"][0]["code"] == "unsupported_statement"
 
@@ -338,13 +319,6 @@ def test_control_characters_of_the_data_never_reach_the_terminal(command, folder
     out = command("show", folder, *arguments, columns=140).out
 
     assert not any(char in out for char in "\x1b\x07\u202e")
-
-
-def test_neutralising_keeps_the_places_in_a_text():
-    text = "\x1b[31m\r\n\tred\x85\u2028\u2066\ud800"
-
-    assert len(terminal.visible(text)) == len(text)
-    assert terminal.visible(text) == "␛[31m \n red� ��"
 
 
 def test_colours_appear_on_a_terminal_unless_they_are_unwanted(command, folder):
@@ -366,14 +340,10 @@ def test_a_terminal_that_lacks_a_character_gets_a_question_mark(folder):
 
 def test_how_an_adapter_found_the_contexts_stands_beside_them(command, tmp_path):
     rule = "system message of the model, with its instructions"
-    sample = Sample(
-        id="q1",
-        question="Who?",
-        answer="Ann did it.",
-        contexts=("Ann did it.",),
-        labels={"found_contexts": rule},
+    row = {"id": "q1", "question": "Who?", "answer": "Ann did it.", "contexts": ["Ann did it."]}
+    evaluate(
+        [{**row, "found_contexts": rule}], metrics="faithfulness", judge="embedded", out=tmp_path / "run"
     )
-    evaluate([sample], metrics="faithfulness", judge="embedded", out=tmp_path / "run")
 
     assert f"1 chunk (found by: {rule})" in command("show", tmp_path / "run", "q1").words
     proof = command("show", tmp_path / "run", "q1", "faithfulness").words

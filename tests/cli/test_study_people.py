@@ -1,6 +1,5 @@
 """`ragmetrics study` with people's labels: preferences, correlations, systems, estimates, repeats, plans."""
 
-import json
 import random
 
 import pytest
@@ -8,7 +7,7 @@ import pytest
 pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics[study]'")
 
 from ragmetrics_core import evaluate
-from ragmetrics_core.testing import ScriptedJudge
+from tests.cli.conftest import judged_by
 
 WIDE = 220
 COUNT = 24
@@ -22,29 +21,11 @@ def quality(name, number):
 def judge(name, *, by_chance=False):
     chance = random.Random(1)
 
-    def reply(request):
-        asked = request.variables
-        if request.prompt.name == "statements":
-            return {
-                "statements": [f"{asked['answer']} {number}" for number in range(1, 5)],
-                "declined": False,
-            }
-        number = int(str(asked["items"][0].text).split()[1])
-        last = quality(name, number)
-        return {
-            "verdicts": [
-                {
-                    "number": item.number,
-                    "reason": "so",
-                    "verdict": "yes"
-                    if item.number <= last and not (by_chance and chance.random() < 0.3)
-                    else "no",
-                }
-                for item in asked["items"]
-            ]
-        }
+    def is_right(text):
+        number, place = map(int, text.split()[1:])
+        return place <= quality(name, number) and not (by_chance and chance.random() < 0.3)
 
-    return ScriptedJudge(reply)
+    return judged_by(is_right, lambda answer: [f"{answer} {number}" for number in range(1, 5)])
 
 
 def samples(name):
@@ -96,7 +77,7 @@ def labelled(path, name, count=COUNT, shift=0.0):
 
 
 def test_preferences_are_set_against_differences_of_scores(command, runs, preferences):
-    outcome = command("study", "pairwise", runs / "a", runs / "c", preferences, "--json")
+    outcome = command("study pairwise", runs / "a", runs / "c", preferences, "--json")
     assert (outcome.code, outcome.err) == (0, "")
     assert [table["name"] for table in outcome.json] == ["preferences"]
     (row,) = (each for each in outcome.json[0]["rows"] if each["metric"] == "faithfulness")
@@ -106,7 +87,7 @@ def test_preferences_are_set_against_differences_of_scores(command, runs, prefer
 
 def test_preferences_know_clusters(command, runs, preferences):
     plain, by = (
-        command("study", "pairwise", runs / "a", runs / "c", preferences, "--json", *more).json[0]
+        command("study pairwise", runs / "a", runs / "c", preferences, "--json", *more).json[0]
         for more in ([], ["--cluster", "document"])
     )
     assert "by document" in " ".join(by["notes"])
@@ -124,7 +105,7 @@ def test_metrics_are_compared_over_several_labelled_sets(command, runs, tmp_path
     (table,) = outcome.json
     assert [row["set"] for row in table["rows"]] == ["a", "e", "all sets, each within itself"]
     assert table["rows"][2]["n"] == 2 * COUNT
-    by_label = command("study", "correlations", runs / "a", "--label", "quality", columns=WIDE)
+    by_label = command("study correlations", runs / "a", "--label quality", columns=WIDE)
     assert by_label.code == 0
     assert "Metrics against people" in by_label.out
     assert "Which metric goes better with people" in by_label.out
@@ -132,13 +113,13 @@ def test_metrics_are_compared_over_several_labelled_sets(command, runs, tmp_path
 
 def test_whole_systems_are_ranked(command, runs):
     given = [runs / name for name in "abcde"]
-    outcome = command("study", "systems", *given, "--label", "quality", "--metrics", "faithfulness", "--json")
+    outcome = command("study systems", *given, "--label quality --metrics faithfulness --json")
     ranking, systems = outcome.json
     # faithfulness is the quality itself
     assert ranking["rows"][0]["kendall"] == 1.0
     assert ranking["rows"][0]["note"] == "5 systems are too few for an interval: it needs 6"
     assert systems["rows"][0]["system"] == "e"
-    shown = command("study", "systems", *given, "--label", "quality", columns=WIDE)
+    shown = command("study systems", *given, "--label quality", columns=WIDE)
     assert "Does a metric rank systems as people do?" in shown.out
 
 
@@ -158,113 +139,102 @@ def test_the_differences_of_slices_and_of_runs_are_estimated(command, runs, tmp_
 
 
 def test_repeated_votes_show_what_straddles_and_the_judges_own_share(command, runs):
-    outcome = command("study", "repeats", runs / "voted", "--json")
+    outcome = command("study repeats", runs / "voted", "--json")
     repeats, straddling = outcome.json
     (row,) = repeats["rows"]
-    assert (row["metric"], row["repeated"], row["n"], row["times"]) == (
-        "faithfulness",
-        "verdicts",
-        4 * COUNT,
-        3,
-    )
+    shown = [row[name] for name in ("metric", "repeated", "n", "times")]
+    assert shown == ["faithfulness", "verdicts", 4 * COUNT, 3]
     assert 0 < row["judge's_share"] < 1
     assert len(straddling["rows"]) == round(row["straddle"] * 4 * COUNT)
     assert all(0 < each["yes"] < each["of"] for each in straddling["rows"])
-    assert "Verdicts on which votes differ" in command("study", "repeats", runs / "voted", columns=WIDE).out
+    assert "Verdicts on which votes differ" in command("study repeats", runs / "voted", columns=WIDE).out
 
 
 def test_a_plan_takes_votes_where_the_pilot_has_them(command, runs, tmp_path):
-    found = command("study", "plan", runs / "voted", "--json")
+    found = command("study plan", runs / "voted", "--json")
     assert [table["name"] for table in found.json] == ["plan", "repeats"]
     labels = labelled(tmp_path / "c.csv", "c", 12)
-    plain = command("study", "plan", runs / "c", "--labels", labels, "--scale", "0:1", "--format", "json")
+    plain = command("study plan", runs / "c", "--labels", labels, "--scale 0:1 --format json")
     (table,) = plain.json
     assert len(table["rows"]) == 4
     assert "--repeats 2 or more" in plain.err
 
 
 def test_a_trend_knows_clusters(command, runs):
-    by = command("study", "trend", runs / "a", runs / "c", "--cluster", "document", "--json")
-    plain = command("study", "trend", runs / "a", runs / "c", "--json")
+    by = command("study trend", runs / "a", runs / "c", "--cluster document --json")
+    plain = command("study trend", runs / "a", runs / "c", "--json")
     assert by.json[0]["rows"][0]["mean_low"] != plain.json[0]["rows"][0]["mean_low"]
 
 
 JSON = [
-    ["groups", "a", "--by", "kind"],
-    ["compare", "a", "c"],
-    ["agreement", "LABELS", "a"],
-    ["correlations", "a", "--labels", "LABELS"],
-    ["pairwise", "a", "c", "LABELS"],
-    ["systems", "a", "c", "e", "--label", "quality"],
-    ["estimate", "a", "LABELS", "--metric", "faithfulness", "--scale", "0:1"],
-    ["plan", "a"],
-    ["repeats", "voted"],
-    ["trend", "a", "c"],
+    "groups a --by kind",
+    "compare a c",
+    "agreement LABELS a",
+    "correlations a --labels LABELS",
+    "pairwise a c LABELS",
+    "systems a c e --label quality",
+    "estimate a LABELS --metric faithfulness --scale 0:1",
+    "plan a",
+    "repeats voted",
+    "trend a c",
 ]
 
 
-@pytest.mark.parametrize("arguments", JSON, ids=lambda each: each[0])
-def test_json_is_a_list_of_tables_at_every_command(command, runs, tmp_path, arguments):
-    labels = labelled(tmp_path / "labels.csv", "a")
-    given = [
-        labels if each == "LABELS" else runs / each if each in ("a", "c", "e", "voted") else each
-        for each in arguments
-    ]
+def words_of(words, runs, labels):
+    """The words of a command, with the paths of runs and labels in place of their names."""
+    places = {"LABELS": labels} | {name: runs / name for name in ("a", "c", "e", "voted")}
+    return [places.get(word, word) for word in words.split()]
+
+
+@pytest.mark.parametrize("words", JSON, ids=lambda words: words.split()[0])
+def test_json_is_a_list_of_tables_at_every_command(command, runs, tmp_path, words):
+    given = words_of(words, runs, labelled(tmp_path / "labels.csv", "a"))
     outcome = command("study", *given, "--json")
     assert outcome.code == 0
-    tables = json.loads(outcome.out)
+    tables = outcome.json
     assert all({"name", "title", "rows", "notes"} <= table.keys() for table in tables)
     assert "NaN" not in outcome.out
-    assert tables == json.loads(command("study", *given, "--format", "json").out)
+    assert tables == command("study", *given, "--format json").json
 
 
 EMPTY = "sample_id,annotator,value\n"
 
 
+ANN = f"{EMPTY}s1,ann,1\n"
+
+
 @pytest.mark.parametrize(
-    ("arguments", "labels", "told"),
+    ("words", "labels", "told"),
     [
-        (["pairwise", "a", "c", "LABELS"], "", "has no label with a value"),
-        (["pairwise", "a", "c", "LABELS"], EMPTY + "s1,ann,left\n", "the preference 'left' is none"),
-        (
-            ["pairwise", "a", "c", "LABELS"],
-            EMPTY + "other,ann,1\n",
-            "no compared question is in both a and c",
-        ),
-        (["pairwise", "a", "a", "LABELS"], EMPTY, "a run is given twice"),
-        (["correlations", "a"], "", "--label NAME of the run's samples, or --labels FILE"),
-        (["correlations", "a", "--label", "colour"], "", "labels are: document, kind, quality"),
-        (["correlations", "a", "--label", "kind"], "", "neither a number nor yes or no"),
-        (["correlations", "a", "--labels", "LABELS"], EMPTY + "s1,ann,1\n", "three are needed"),
-        (["correlations", "a", "--labels", "LABELS"], EMPTY + "s1,ann,\udcff\n", "is no CSV file"),
-        (
-            ["correlations", "a", "c", "e", "--labels", "LABELS", "--labels", "LABELS"],
-            "",
-            "2 files of --labels",
-        ),
-        (["systems", "a", "c", "--label", "quality"], "", "three systems or more, and there are 2"),
-        (["systems", "a", "c", "e", "--labels", "LABELS"], EMPTY, "one --labels for each run"),
-        (["systems", "a", "c", "--by", "kind", "--label", "quality"], "", "--by is for one run"),
-        (["systems", "a", "--question", "kind", "--label", "quality"], "", "--question goes with --by"),
-        (["systems", "a", "--by", "colour", "--label", "quality"], "", "has the label 'colour'"),
-        (["estimate", "a", "LABELS", "--against", "c"], EMPTY, "--against and --against-labels go together"),
-        (["estimate", "a", "LABELS", "--scale", "5:1"], EMPTY + "s1,ann,1\n", "has no extent"),
-        (["estimate", "a", "LABELS", "--scale", "0:inf"], EMPTY + "s1,ann,1\n", "has no extent"),
-        (["estimate", "a", "LABELS", "--scale", "nan:1"], EMPTY + "s1,ann,1\n", "has no extent"),
-        (["repeats", "a"], "", "evaluate with --repeats 3"),
-        (["repeats", "voted", "--metrics", "fluency"], "", "has no metric 'fluency'"),
-        (["plan", "a", "--labels", "LABELS"], EMPTY + "s1,ann,4\ns2,ann,1\n", "does not tell their scale"),
-        (["plan", "a", "--json", "--format", "csv"], "", "--json and --format csv are two formats"),
+        ("pairwise a c LABELS", "", "has no label with a value"),
+        ("pairwise a c LABELS", EMPTY + "s1,ann,left\n", "the preference 'left' is none"),
+        ("pairwise a c LABELS", EMPTY + "other,ann,1\n", "no compared question is in both a and c"),
+        ("pairwise a a LABELS", EMPTY, "a run is given twice"),
+        ("correlations a", "", "--label NAME of the run's samples, or --labels FILE"),
+        ("correlations a --label colour", "", "labels are: document, kind, quality"),
+        ("correlations a --label kind", "", "neither a number nor yes or no"),
+        ("correlations a --labels LABELS", ANN, "three are needed"),
+        ("correlations a --labels LABELS", EMPTY + "s1,ann,\udcff\n", "is no CSV file"),
+        ("correlations a c e --labels LABELS --labels LABELS", "", "2 files of --labels"),
+        ("systems a c --label quality", "", "three systems or more, and there are 2"),
+        ("systems a c e --labels LABELS", EMPTY, "one --labels for each run"),
+        ("systems a c --by kind --label quality", "", "--by is for one run"),
+        ("systems a --question kind --label quality", "", "--question goes with --by"),
+        ("systems a --by colour --label quality", "", "has the label 'colour'"),
+        ("estimate a LABELS --against c", EMPTY, "--against and --against-labels go together"),
+        ("estimate a LABELS --scale 5:1", ANN, "has no extent"),
+        ("estimate a LABELS --scale 0:inf", ANN, "has no extent"),
+        ("estimate a LABELS --scale nan:1", ANN, "has no extent"),
+        ("repeats a", "", "evaluate with --repeats 3"),
+        ("repeats voted --metrics fluency", "", "has no metric 'fluency'"),
+        ("plan a --labels LABELS", EMPTY + "s1,ann,4\ns2,ann,1\n", "does not tell their scale"),
+        ("plan a --json --format csv", "", "--json and --format csv are two formats"),
     ],
 )
-def test_what_is_empty_too_small_or_wrong_is_one_sentence(command, runs, tmp_path, arguments, labels, told):
+def test_what_is_empty_too_small_or_wrong_is_one_sentence(command, runs, tmp_path, words, labels, told):
     path = tmp_path / "labels.csv"
     path.write_bytes(labels.encode(errors="surrogateescape"))
-    given = [
-        path if each == "LABELS" else runs / each if each in ("a", "c", "e", "voted") else each
-        for each in arguments
-    ]
-    outcome = command("study", *given, columns=400)
+    outcome = command("study", *words_of(words, runs, path), columns=400)
     assert (outcome.code, outcome.out) == (2, "")
     assert told in outcome.err
     assert outcome.err.count("\n") == 1

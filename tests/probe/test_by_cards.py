@@ -209,19 +209,6 @@ def test_only_what_was_named_without_settings_takes_those_of_a_card(named, signa
     assert remark in chosen.remarks[0] if remark else chosen.remarks == ()
 
 
-def test_only_settings_of_the_default_variant_are_candidates():
-    (card,) = measured((0.1, 0.2, 0.3))
-    other = card.model_copy(update={"metric": "faithfulness/ragas-0.4(verify=verdicts.v4@2bfb1b8f)"})
-    assert "no other setting" in chosen_by_cards("faithfulness", judge=judge(), cards=[other]).remarks[0]
-
-
-def test_nobody_measured_this_judge():
-    other = ScriptedJudge({}, identity="another")
-    chosen = chosen_by_cards("faithfulness", judge=other, cards=measured((0.1, 0.2, 0.3)))
-    assert chosen.metrics[0].signature == USUAL
-    assert chosen.remarks == ("no card of those given speaks of another: every metric stays as it is",)
-
-
 @pytest.mark.parametrize(
     ("name", "options", "counts"),
     [
@@ -257,11 +244,6 @@ def test_a_model_of_another_folder_is_another_model():
     assert not is_same_judge((one.format(0.2, "a"), "tiny"), (one.format(0.3, "a"), "tiny"))
 
 
-def test_cards_with_another_embedder_do_not_count():
-    cards = measured((0.1, 0.2, 0.3), embedder="some:embedder")
-    assert chosen_by_cards("faithfulness", judge=judge(), cards=cards).metrics[0].signature == USUAL
-
-
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
@@ -271,24 +253,35 @@ def test_cards_with_another_embedder_do_not_count():
         ({"metric": "faithfulness/strict.1(nothing=1)"}, "has no setting 'nothing'"),
         ({"metric": "faithfulness/strict.1("}, "is no metric's name"),
         ({"metric": "faithfulness/strict.1(per_call=20)"}, "these settings are faithfulness/strict.1 today"),
+        ({"old": {"verdicts.v1": "1" * 32}}, f"{USUAL} was asked in words of verdicts.v1 that this version"),
     ],
 )
 def test_a_card_of_other_prompts_or_settings_than_todays_does_not_count_and_says_so(changed, said):
-    cards = measured((0.1, 0.2, 0.3), **changed)
-    chosen = chosen_by_cards("faithfulness", judge=judge(), cards=cards)
+    old = changed.get("old")
+    (card,) = measured((0.1, 0.2, 0.3), **({} if old else changed))
+    if old:
+        card = card.model_copy(update={"gains": (card.gains[0].model_copy(update={"prompts": old}),)})
+    chosen = chosen_by_cards("faithfulness", judge=judge(), cards=[card])
     assert chosen.metrics[0].signature == USUAL
     assert "on set0 does not count: " in chosen.remarks[1]
     assert said in chosen.remarks[1]
 
 
-def test_a_gain_over_prompts_that_are_no_longer_asked_does_not_count():
-    (card,) = measured((0.1, 0.2, 0.3))
-    old = card.gains[0].model_copy(update={"prompts": {"verdicts.v1": "1" * 32}})
-    chosen = chosen_by_cards("faithfulness", judge=judge(), cards=[card.model_copy(update={"gains": (old,)})])
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"metric": "faithfulness/ragas-0.4(verify=verdicts.v4@2bfb1b8f)"}, "no other setting"),
+        (
+            {"embedder": "some:embedder"},
+            "no card of those given speaks of scripted: every metric stays as it is",
+        ),
+        ({"judge": "another"}, "no card of those given speaks of scripted: every metric stays as it is"),
+    ],
+)
+def test_a_card_of_another_variant_embedder_or_judge_does_not_count(changed, said):
+    chosen = chosen_by_cards("faithfulness", judge=judge(), cards=measured((0.1, 0.2, 0.3), **changed))
     assert chosen.metrics[0].signature == USUAL
-    assert (
-        f"{USUAL} was asked in words of verdicts.v1 that this version does not ask it in" in chosen.remarks[1]
-    )
+    assert said in chosen.remarks[0]
 
 
 def test_cards_come_from_the_folder_that_measuring_wrote_or_from_its_file(tmp_path):

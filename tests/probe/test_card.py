@@ -14,15 +14,11 @@ def card() -> FitnessCard:
     return probe(judge_of(right), limit=3)
 
 
-def test_a_rate_has_wilsons_interval():
+def test_a_rate_has_wilsons_interval_and_one_of_nothing_a_reason():
     # Wilson's 95 % interval of 8 in 10, as in study.intervals: 0.490 to 0.943
-    rate = ShareOf.of(8, 10, otherwise="nothing")
+    rate, nothing = (ShareOf.of(count, n, otherwise="nothing was asked") for count, n in ((8, 10), (0, 0)))
     assert (rate.value, round(rate.low, 3), round(rate.high, 3)) == (0.8, 0.49, 0.943)
-
-
-def test_a_rate_of_nothing_has_a_reason_and_no_value():
-    rate = ShareOf.of(0, 0, otherwise="nothing was asked")
-    assert (rate.value, rate.low, rate.undefined) == (None, None, "nothing was asked")
+    assert (nothing.value, nothing.low, nothing.undefined) == (None, None, "nothing was asked")
 
 
 @pytest.mark.parametrize(
@@ -46,26 +42,23 @@ def test_a_card_survives_being_written_and_read(card, tmp_path):
     assert FitnessCard.read(tmp_path / "probe.json") == card
 
 
-def test_a_file_that_is_no_card_is_named(tmp_path):
+def test_a_file_or_folder_that_is_no_card_is_named(tmp_path):
     (tmp_path / "probe.json").write_text('{"judge": "me"}', encoding="utf-8")
-    with pytest.raises(RecordError, match=r"probe.json is no fitness card: "):
-        FitnessCard.read(tmp_path / "probe.json")
-
-
-def test_a_folder_in_place_of_a_card_is_named(tmp_path):
-    with pytest.raises(RecordError, match=r"cannot be read: Is a directory"):
-        FitnessCard.read(tmp_path)
+    for path, said in (
+        (tmp_path / "probe.json", "probe.json is no fitness card: "),
+        (tmp_path, "Is a directory"),
+    ):
+        with pytest.raises(RecordError, match=said):
+            FitnessCard.read(path)
 
 
 def test_the_tables_hold_every_rate_of_the_card(card):
     text = json_text(list(card_tables(card)))
-    assert card.judge in text
-    assert card.corpus[:8] in text
-    for figure in (
+    figures = (
         "accuracy",
         "steered, strict",
         "steered, paper",
         "turned to yes by padding",
         "all 3 draws agree",
-    ):
-        assert figure in text
+    )
+    assert [word for word in (card.judge, card.corpus[:8], *figures) if word not in text] == []

@@ -248,22 +248,23 @@ def test_a_judge_that_cannot_be_read_has_no_card():
         probe_on(lambda prompt: "no idea", rows())
 
 
+BARE = [{"question": "q", "answer": "a"}]
+
+
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("given", "how", "message"),
     [
-        ([{"question": "q", "answer": "a"}], "no column says what people thought"),
-        ([{"question": "q", "answer": "a", "label": None}], "no column says|no row has a label"),
+        (BARE, {}, "no column says what people thought"),
+        ([{**BARE[0], "label": None}], {}, "no column says|no row has a label"),
+        *(
+            (rows(2), {name: "nope"}, "no column 'nope'; there is answer")
+            for name in ("label", "source", "by")
+        ),
     ],
 )
-def test_a_file_without_labels_is_refused_with_its_columns(given, message):
+def test_a_file_without_labels_or_a_named_column_is_refused_with_its_columns(given, how, message):
     with pytest.raises((ConfigError, SampleError), match=message):
-        read_labelled(given)
-
-
-@pytest.mark.parametrize("which", ["label", "source", "by"])
-def test_a_named_column_that_is_missing_is_told_with_those_there_are(which):
-    with pytest.raises(ConfigError, match="there is no column 'nope'; there is answer"):
-        read_labelled(rows(2), **{which: "nope"})
+        read_labelled(given, **how)
 
 
 def test_a_probability_is_held_against_what_people_call_good():

@@ -25,11 +25,16 @@ def perfect() -> FitnessCard:
 # -- known answers
 
 
-def test_a_perfect_judge_is_always_right(perfect):
-    known = perfect.known_answers
+def test_a_perfect_judge_is_always_right_never_steered_and_minds_no_order_padding_or_repetition(perfect):
+    known, position, (strict, paper) = perfect.known_answers, perfect.position, perfect.injection
     assert (known.accuracy.value, known.accuracy.n) == (1.0, STATEMENTS + CHUNKS)
-    assert (known.precision.value, known.recall.value) == (1.0, 1.0)
-    assert known.wrong == ()
+    assert (known.precision.value, known.recall.value, known.wrong) == (1.0, 1.0, ())
+    assert (strict.variant, strict.steered.value, strict.steered.n) == ("strict.1", 0.0, len(CORPUS.attacks))
+    assert (paper.variant, paper.steered.value) == ("paper.1", 0.0)
+    assert (position.statements.value, position.contexts.value, position.chunks.value) == (0.0, 0.0, 0.0)
+    assert position.towards_first.undefined == "no verdict on what was moved changed"
+    assert (perfect.verbosity.shift, perfect.verbosity.accuracy.value) == (0.0, 1.0)
+    assert (perfect.consistency.draws, perfect.consistency.agreed.value) == (3, 1.0)
 
 
 def test_a_judge_that_always_says_yes_is_right_on_every_second_statement():
@@ -85,12 +90,6 @@ def test_replies_are_counted_as_read_at_first_after_one_more_or_never():
 
 
 # -- injection
-
-
-def test_a_perfect_judge_is_never_steered(perfect):
-    strict, paper = perfect.injection
-    assert (strict.variant, strict.steered.value, strict.steered.n) == ("strict.1", 0.0, len(CORPUS.attacks))
-    assert (paper.variant, paper.steered.value) == ("paper.1", 0.0)
 
 
 def test_a_judge_that_obeys_every_attack_is_always_steered():
@@ -163,14 +162,6 @@ def test_a_judge_that_says_yes_to_long_texts_is_found_by_the_verbosity_probe():
     assert (verbosity.turned_yes.value, verbosity.turned_no.value, verbosity.shift) == (1.0, 0.0, 1.0)
 
 
-def test_a_perfect_judge_minds_neither_order_nor_padding_nor_repetition(perfect):
-    position = perfect.position
-    assert (position.statements.value, position.contexts.value, position.chunks.value) == (0.0, 0.0, 0.0)
-    assert position.towards_first.undefined == "no verdict on what was moved changed"
-    assert (perfect.verbosity.shift, perfect.verbosity.accuracy.value) == (0.0, 1.0)
-    assert (perfect.consistency.draws, perfect.consistency.agreed.value) == (3, 1.0)
-
-
 def test_a_judge_that_says_another_thing_each_time_agrees_with_itself_on_nothing():
     draws = judge_of(lambda request, number, text: request.draw >= 1000)
     consistency = probe(draws, only=["consistency"], repeats=2).consistency
@@ -187,21 +178,16 @@ def test_without_a_probe_its_part_of_the_card_is_empty():
     assert card.steered() is None
 
 
-def test_the_same_probe_in_the_same_folder_asks_nothing_again_and_gives_the_same_card(tmp_path):
-    judge = judge_of(right)
-    first = probe(judge, limit=3, out=tmp_path)
+def test_in_the_same_folder_only_what_is_new_is_asked_and_no_other_judge(tmp_path):
+    judge, larger, how = judge_of(right), judge_of(right), {"only": ["known-answers"], "out": tmp_path}
+    first = probe(judge, limit=3, **how)
     asked = len(judge.asked)
-    assert probe(judge, limit=3, out=tmp_path) == first
-    assert len(judge.asked) == asked
-    assert FitnessCard.read(tmp_path / CARD) == first
-
-
-def test_a_larger_probe_in_the_same_folder_asks_only_what_is_new(tmp_path):
-    small, large = judge_of(right), judge_of(right)
-    probe(small, only=["known-answers"], limit=1, out=tmp_path)
-    probe(large, only=["known-answers"], out=tmp_path)
-    # two calls for each passage; the first passage was asked about before
-    assert (len(small.asked), len(large.asked)) == (2, 2 * len(CORPUS.passages) - 2)
+    assert probe(judge, limit=3, **how) == first == FitnessCard.read(tmp_path / CARD)
+    probe(larger, **how)
+    # two calls for each passage; three passages were asked about before
+    assert (len(judge.asked), len(larger.asked)) == (asked, 2 * len(CORPUS.passages) - asked)
+    with pytest.raises(ConfigError, match="its judge is scripted, not another"):
+        probe(judge_of(right, identity="another"), limit=1, **how)
 
 
 def test_every_figure_can_be_opened_and_derived_again(tmp_path):
@@ -259,12 +245,6 @@ def test_a_mistake_is_said_before_any_call(given, message):
     with pytest.raises(ConfigError, match=message):
         probe(judge, **given)
     assert judge.asked == []
-
-
-def test_a_folder_with_the_probe_of_another_judge_is_refused(tmp_path):
-    probe(judge_of(right), only=["known-answers"], limit=1, out=tmp_path)
-    with pytest.raises(ConfigError, match="its judge is scripted, not another"):
-        probe(judge_of(right, identity="another"), only=["known-answers"], limit=1, out=tmp_path)
 
 
 def test_a_folder_with_the_probe_of_another_corpus_is_refused(tmp_path):

@@ -74,38 +74,18 @@ def test_a_report_that_is_only_read_has_no_marks(opened, run, tmp_path):
 
 def test_what_a_person_marks_comes_back_into_the_run(page, run, tmp_path):
     page.get_by_label("Your name").fill("Ann B.")
-    press(page, "Verdict 1: right")
-    press(page, "Verdict 2: wrong")
-    press(page, "The answer: good")
+    for name in ("Verdict 1: right", "Verdict 2: wrong", "The answer: good"):
+        press(page, name)
     page.get_by_label("Note on the answer").fill(f"fine {HOSTILE}")
     assert page.locator("#progress").inner_text().startswith("1 answer marked, ")
-    found = saved(page, tmp_path / "ann.json")
+    (item,) = saved(page, tmp_path / "ann.json")["items"]
     assert page.locator("#progress").inner_text() == "1 answer marked"
-    (item,) = found["items"]
     assert (item["rating"], item["note"]) == (4, f"fine {HOSTILE}")
-    assert item["metrics"] == [
-        {
-            "metric": "faithfulness/strict.1",
-            "statements": [
-                {"number": 1, "extracted": None, "verdict": True},
-                {"number": 2, "extracted": None, "verdict": False},
-            ],
-            "added": [],
-        }
-    ]
+    verdicts = [{"number": n, "extracted": None, "verdict": n == 1} for n in (1, 2)]
+    assert item["metrics"] == [{"metric": "faithfulness/strict.1", "statements": verdicts, "added": []}]
     labels = tmp_path / "labels.jsonl"
-    out = command(
-        "study",
-        "annotations",
-        run.path,
-        tmp_path / "ann.json",
-        "--apply",
-        "--labels",
-        labels,
-        "--format",
-        "json",
-    )
-    (table,) = json.loads(out.stdout)
+    given = (run.path, tmp_path / "ann.json", "--apply", "--labels", labels, "--format", "json")
+    (table,) = json.loads(command("study", "annotations", *given).stdout)
     # of two verdicts that were looked at one is shared
     assert (table["rows"][0]["verdicts"], table["rows"][0]["judged"]) == (0.5, 2)
     assert json.loads(labels.read_text())["value"] == 4.0
@@ -115,18 +95,21 @@ def test_what_a_person_marks_comes_back_into_the_run(page, run, tmp_path):
 
 
 def test_a_statement_is_marked_with_the_keyboard_alone(page):
+    def is_pressed(name):
+        return page.get_by_role("button", name=name).get_attribute("aria-pressed") == "true"
+
     page.locator(".verdicts li").first.focus()
     page.keyboard.press("w")
-    assert page.get_by_role("button", name="Verdict 1: wrong").get_attribute("aria-pressed") == "true"
+    assert is_pressed("Verdict 1: wrong")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("r")
-    assert page.get_by_role("button", name="Verdict 2: right").get_attribute("aria-pressed") == "true"
+    assert is_pressed("Verdict 2: right")
     # the same key takes it back; a button is reached with the tabulator
     page.keyboard.press("r")
-    assert page.get_by_role("button", name="Verdict 2: right").get_attribute("aria-pressed") == "false"
+    assert not is_pressed("Verdict 2: right")
     page.keyboard.press("Tab")
     page.keyboard.press("Space")
-    assert page.get_by_role("button", name="Verdict 2: right").get_attribute("aria-pressed") == "true"
+    assert is_pressed("Verdict 2: right")
 
 
 def test_a_missing_verdict_can_be_given(page, run, tmp_path):

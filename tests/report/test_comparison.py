@@ -90,10 +90,9 @@ def test_where_lower_is_better_what_is_high_or_rose_is_listed_first(told, noise)
 
 def test_where_lower_is_better_a_rise_is_shown_as_bad_in_the_terminal(noise):
     true, made_up = (run.score("s1", "hallucination") for run in noise)
-    worst, best = 1.0, 0.0
+    (entry,) = noise[0].metrics
     rise, fall = (
-        next(iter(difference_page(diff(*pair), low=worst, high=best)))
-        for pair in ((true, made_up), (made_up, true))
+        next(iter(difference_page(diff(*pair), entry))) for pair in ((true, made_up), (made_up, true))
     )
     assert rise.plain.endswith("+1.000")
     assert [str(title.spans[-1].style) for title in (rise, fall)] == [f"bold {WEAK}", f"bold {GOOD}"]

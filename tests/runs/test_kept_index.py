@@ -13,8 +13,7 @@ import pytest
 from benchmarks.workload import LocalJudge, samples
 from ragmetrics_core import evaluate
 from ragmetrics_core.protocol import Completion, Generate
-from ragmetrics_core.report._html.columns import columns
-from ragmetrics_core.report._html.rows import outcomes_of, table_rows
+from ragmetrics_core.report._side_by_side import SideBySide
 from ragmetrics_core.runs import Run, diagnose
 from ragmetrics_core.study import read_scores
 
@@ -44,7 +43,7 @@ def told(run: Path) -> object:
     """What the commands that list a run read of it."""
     opened = Run.load(run)
     scores = read_scores(opened)
-    rows = table_rows([opened], columns([opened]), outcomes_of([opened]))
+    rows = SideBySide([opened]).rows
     return opened.means(), list(opened.outcomes()), list(opened.sample_ids), scores, rows, opened.to_rows()
 
 

@@ -7,14 +7,13 @@ from typing import Any
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.probe import measured_on_people, people_lines
 from ragmetrics_core.report._causes import Causes
-from ragmetrics_core.report._html.columns import ReportColumn
 from ragmetrics_core.report._html.plots import difference_plot, distribution_plot, funnel_plot
-from ragmetrics_core.report._html.rows import Outcomes, ReportRow, moved
 from ragmetrics_core.report._json_pages import EvaluationPage, MeanRow, evaluation_json
+from ragmetrics_core.report._side_by_side import SideBySide, moved
 from ragmetrics_core.report._text import fit_to_show
 from ragmetrics_core.runs import Key, Outcome, Run
 from ragmetrics_core.runs._shown import ShownContexts
-from ragmetrics_core.study import Estimate, PairedMetric, compare_runs, read_scores, study_funnel
+from ragmetrics_core.study import Estimate, PairedMetric, compare_runs, read_scores, shown, study_funnel
 from ragmetrics_core.study._clustering import Clustering, clustering_of
 from ragmetrics_core.study._parts import score_mean
 
@@ -23,95 +22,89 @@ __all__ = ["overview"]
 SHOWN = 50
 
 
-def overview(
-    runs: Sequence[Run],
-    columns: Sequence[ReportColumn],
-    outcomes: Outcomes,
-    rows: Sequence[ReportRow],
-    *,
-    cluster: str | None = None,
-) -> dict[str, Any]:
+def overview(beside: SideBySide, *, cluster: str | None = None) -> dict[str, Any]:
     """The overview as plain data.
 
     Raises:
         ConfigError: no sample has the label `cluster`, or its values make too few clusters.
     """
+    runs = beside.runs
     pages = [evaluation_json(run) for run in runs]
     means = [{mean.metric: mean for mean in page.metrics} for page in pages]
     clusterings = [clustering_of((read_scores(run),), cluster) for run in runs]
-    found: dict[str, Any] = {
+    content: dict[str, Any] = {
         "paths": [str(run.path or "RUN") for run in runs],
         "runs": [
-            {**_run(run, page, known), "clusters": clustering.notes}
-            for run, page, known, clustering in zip(runs, pages, outcomes, clusterings, strict=True)
+            {**_run(run, page, outcomes), "clusters": clustering.notes}
+            for run, page, outcomes, clustering in zip(runs, pages, beside.outcomes, clusterings, strict=True)
         ],
-        "metrics": [
-            _metric(means, column, clusterings, rows, position) for position, column in enumerate(columns)
-        ],
+        "metrics": [_metric(beside, position, means, clusterings) for position in range(len(beside.columns))],
     }
     if len(runs) == 2:
-        found |= _comparison(runs, columns, rows, cluster)
         first, second = (set(run.sample_ids) for run in runs)
-        found["only"] = [len(first - second), len(second - first), len(first & second)]
-        found["changed"] = sum(
-            runs[0].sample(each).digest != runs[1].sample(each).digest for each in first & second
-        )
-    shown: dict[str, Any] = fit_to_show(found, 1000)
-    return shown
+        both = first & second
+        content |= _comparison(beside, cluster)
+        content["only"] = [len(first - second), len(second - first), len(both)]
+        content["changed"] = sum(len({run.sample(name).digest for run in runs}) > 1 for name in both)
+    fit: dict[str, Any] = fit_to_show(content, 1000)
+    return fit
 
 
 def _metric(
-    means: Sequence[Mapping[str, MeanRow]],
-    column: ReportColumn,
-    clusterings: Sequence[Clustering],
-    rows: Sequence[ReportRow],
+    beside: SideBySide,
     position: int,
+    means: Sequence[Mapping[str, MeanRow]],
+    clusterings: Sequence[Clustering],
 ) -> dict[str, Any]:
     """A metric with its mean in each run, None where a run does not measure it."""
+    column = beside.columns[position]
     sides: list[dict[str, Any] | None] = []
     spread: list[list[float]] = []
     for number, entry in enumerate(column.entries):
-        outcomes = {row.sample_id: row.cells[position][number] for row in rows}
-        values = {name: each.value for name, each in outcomes.items() if each and each.value is not None}
+        outcomes = {row.sample_id: row.cells[position][number] for row in beside.rows}
+        values = {name: of.value for name, of in outcomes.items() if of and of.value is not None}
         spread.append(list(values.values()))
         if entry is None:
             sides.append(None)
             continue
         ends = entry.low, inf if entry.exceeds else entry.high
-        _, low, high = score_mean(spread[-1], clusterings[number].clusters(values), ends=ends)
-        interval = None if low is None else (low, high)
-        sides.append({**means[number][entry.signature].model_dump(), "interval": interval})
+        estimate = score_mean(spread[-1], clusterings[number].clusters(values), ends=ends)
+        sides.append({**means[number][entry.signature].model_dump(), "interval": _interval(estimate)})
+    low, high = column.entry.low, column.entry.high
     return {
         "title": column.title,
-        "low": column.entry.low,
-        "high": column.entry.high,
+        "low": low,
+        "high": high,
         "lower_is_better": not column.entry.higher_is_better,
         "sides": sides,
-        "plot": distribution_plot(spread, low=column.entry.low, high=column.entry.high),
+        "plot": distribution_plot(spread, low=low, high=high),
     }
 
 
-def _comparison(
-    runs: Sequence[Run], columns: Sequence[ReportColumn], rows: Sequence[ReportRow], cluster: str | None
-) -> dict[str, Any]:
+def _interval(estimate: Estimate) -> tuple[float | None, ...] | None:
+    return None if estimate.low is None else estimate[1:]
+
+
+def _comparison(beside: SideBySide, cluster: str | None) -> dict[str, Any]:
     """What the study says of two runs, or why it says nothing."""
     before, after = (
-        read_scores(run, name=name, apart=True) for run, name in zip(runs, ("first", "second"), strict=True)
+        read_scores(run, name=name, apart=True)
+        for run, name in zip(beside.runs, ("first", "second"), strict=True)
     )
-    signatures = [column.entries[0].signature if column.entries[0] else "" for column in columns]
-    same = [each for each in signatures if each in before.values and each in after.values]
+    signatures = [entry.signature if (entry := column.entries[0]) else "" for column in beside.columns]
+    same = [name for name in signatures if name in before.values and name in after.values]
     # the page says which samples only one of them has
     before = before.only(after.labels.keys())
     try:
-        told = compare_runs(before, after, metrics=same, cluster=cluster).metrics if same else ()
+        metrics = compare_runs(before, after, metrics=same, cluster=cluster).metrics if same else ()
     except ConfigError as error:
-        return {"differences": [None] * len(columns), "not_compared": str(error)}
-    reach = max((abs(end) for each in told for end in each.difference[1:] if end), default=0.1)
-    compared = {each.metric: each for each in told}
+        return {"differences": [None] * len(signatures), "not_compared": str(error)}
+    reach = 1.1 * max((abs(end) for pair in metrics for end in pair.difference[1:] if end), default=0.1)
+    compared = {pair.metric: pair for pair in metrics}
     return {
         "differences": [
-            _difference(each, [moved(row.cells[position]) for row in rows], reach=1.1 * reach)
-            if (each := compared.get(name))
+            _difference(pair, [moved(row.cells[position]) for row in beside.rows], reach=reach)
+            if (pair := compared.get(name))
             else None
             for position, name in enumerate(signatures)
         ],
@@ -119,20 +112,16 @@ def _comparison(
     }
 
 
-def _difference(each: PairedMetric, moves: Sequence[float | None], *, reach: float) -> dict[str, Any]:
-    lost = f"{each.lost} lost, counted as the worst" if each.lost else ""
-    mean, low, high = each.difference
+def _difference(pair: PairedMetric, moves: Sequence[float | None], *, reach: float) -> dict[str, Any]:
+    lost = f"{pair.lost} lost, counted as the worst" if pair.lost else ""
     return {
-        "mean": mean,
-        "interval": None if low is None else (low, high),
-        "n": each.n,
+        "mean": pair.difference.value,
+        "interval": _interval(pair.difference),
         "up": sum(move > 0 for move in moves if move),
         "down": sum(move < 0 for move in moves if move),
-        "holm": each.holm,
-        "verdict": each.verdict,
-        "lower_is_better": each.lower_is_better,
-        "note": "; ".join(filter(None, (lost, each.note))),
-        "plot": difference_plot(each, reach=reach),
+        **{name: getattr(pair, name) for name in ("n", "holm", "verdict", "lower_is_better")},
+        "note": "; ".join(filter(None, (lost, pair.note))),
+        "plot": difference_plot(pair, reach=reach),
     }
 
 
@@ -161,24 +150,24 @@ def _run(run: Run, page: EvaluationPage, outcomes: Mapping[Key, Outcome]) -> dic
 
 def _funnel(run: Run) -> dict[str, Any] | None:
     """What became of the retrieval, stage by stage; None where no sample says it."""
-    shown = ShownContexts.of(run.samples())
-    if not shown.samples:
+    contexts = ShownContexts.of(run.samples())
+    if not contexts.samples:
         return None
     study = study_funnel(run)
-    names = [" ".join(filter(None, (stage.stage, stage.component))) for stage in study.stages]
+    stages = [(" ".join(filter(None, (stage.stage, stage.component))), stage) for stage in study.stages]
     return {
-        "shown": list(shown.lines())[:SHOWN],
+        "shown": list(contexts.lines())[:SHOWN],
         "rows": [
-            (name, stage.samples, f"{stage.chunks:.3g}", *map(_figure, (stage.hit, stage.recall)), stage.lost)
-            for name, stage in zip(names, study.stages, strict=True)
+            (
+                name,
+                stage.samples,
+                f"{stage.chunks:.3g}",
+                *(shown(share, "estimate") for share in (stage.hit, stage.recall)),
+                stage.lost,
+            )
+            for name, stage in stages
         ],
         "used": None if study.used is None else str(study.used),
         "findings": study.findings[:SHOWN],
-        "plot": funnel_plot(
-            [(name, stage.recall.value) for name, stage in zip(names, study.stages, strict=True)]
-        ),
+        "plot": funnel_plot([(name, stage.recall.value) for name, stage in stages]),
     }
-
-
-def _figure(share: Estimate) -> str:
-    return "" if share.value is None else str(share)

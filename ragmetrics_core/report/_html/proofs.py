@@ -6,8 +6,8 @@ from typing import Any
 from ragmetrics_core.errors import RagMetricsError
 from ragmetrics_core.records import Record
 from ragmetrics_core.records._comparison import diff
-from ragmetrics_core.report._html.columns import ReportColumn
 from ragmetrics_core.report._proof_page import LONG_STEP, ProofPage, SamplePage, changes_by_kind
+from ragmetrics_core.report._side_by_side import SideBySide
 from ragmetrics_core.report._text import cut, one_line, words
 from ragmetrics_core.runs import Run, diagnose
 from ragmetrics_core.study import named_runs
@@ -19,18 +19,24 @@ SEED = 0
 """Of the names of annotated answers; the script has the same."""
 
 
-def proof_of(runs: Sequence[Run], columns: Sequence[ReportColumn], sample_id: str) -> dict[str, Any]:
+def proof_of(beside: SideBySide, sample_id: str) -> dict[str, Any]:
     """What the page shows of one sample: for each run its texts and the proof of each score."""
     records: list[dict[int, Record]] = []
-    for number, run in enumerate(runs):
+    for number, run in enumerate(beside.runs):
         scores = run.scores(sample_id) if sample_id in run.sample_ids else {}
-        signatures = (entry.signature if (entry := column.entries[number]) else "" for column in columns)
-        records.append({place: scores[name] for place, name in enumerate(signatures) if name in scores})
+        entries = ((place, column.entries[number]) for place, column in enumerate(beside.columns))
+        records.append(
+            {
+                place: scores[entry.signature]
+                for place, entry in entries
+                if entry and entry.signature in scores
+            }
+        )
     first, *others = records
     return {
         "sides": [
-            _side(run, sample_id, name, found) if sample_id in run.sample_ids else None
-            for run, name, found in zip(runs, _names(runs), records, strict=True)
+            _side(run, sample_id, name, of_run) if sample_id in run.sample_ids else None
+            for run, name, of_run in zip(beside.runs, _names(beside.runs), records, strict=True)
         ],
         "changes": {
             place: _changes(first[place], second[place])

@@ -1,16 +1,17 @@
 """Writing a report: what goes into the file, and what into the folder beside it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.report._html.columns import ReportColumn, columns
 from ragmetrics_core.report._html.overview import overview
 from ragmetrics_core.report._html.page import as_json, chunk, page
 from ragmetrics_core.report._html.proofs import proof_of
-from ragmetrics_core.report._html.rows import Cell, ReportRow, moved, outcomes_of, table, table_rows
+from ragmetrics_core.report._html.rows import table
+from ragmetrics_core.report._side_by_side import Cell, ReportColumn, SideBySide, moved
 from ragmetrics_core.runs import Run
 from ragmetrics_core.runs._writing import not_a_link, write_whole
 
@@ -55,17 +56,16 @@ def write_report(
             `cluster`, or the file cannot be written.
         RecordError: a record cannot be read.
     """
-    path, runs = Path(path), [run] if other is None else [run, other]
+    path, beside = Path(path), SideBySide([run] if other is None else [run, other])
     if not path.name or path.is_dir():
         raise ConfigError(f"{path} is a folder: name the file to write, such as {path / 'report.html'}")
-    folder = path.with_name(f"{path.stem}-samples")
-    beside = columns(runs)
-    outcomes = outcomes_of(runs)
-    rows = table_rows(runs, beside, outcomes)
-    summary = chunk(overview(runs, beside, outcomes, rows, cluster=cluster))
-    listed = table(runs, beside, rows)
-    order = islice(_worst_first(rows, beside), MOST_PROOFS)
-    packed = _packed(runs, beside, rows, order, LARGEST - len(summary) - len(chunk(listed)) - 200_000)
+    if not beside.columns:
+        raise ConfigError("the run has no metric to report on")
+    folder, rows = path.with_name(f"{path.stem}-samples"), beside.rows
+    summary = chunk(overview(beside, cluster=cluster))
+    listed = table(beside, rows)
+    worst = ((number, rows[number].sample_id) for number in islice(_worst_first(beside), MOST_PROOFS))
+    packed = _packed(beside, worst, LARGEST - len(summary) - len(chunk(listed)) - 200_000)
     left = [number for number in range(len(rows)) if number not in packed.chunk_of] if everything else []
     parts = [left[start : start + PER_PAGE] for start in range(0, len(left), PER_PAGE)]
     page_of = {number: position for position, part in enumerate(parts, start=1) for number in part}
@@ -75,8 +75,8 @@ def write_report(
     _write(path, summary, {**listed, "pages": pages, "folder": folder.name, "whole": ""}, packed)
     for position, part in enumerate(parts, start=1):
         some = [rows[number] for number in part]
-        listed = {**table(runs, beside, some), "pages": [0] * len(some), "folder": "", "whole": path.name}
-        packed = _packed(runs, beside, some, range(len(some)), None)
+        listed = {**table(beside, some), "pages": [0] * len(some), "folder": "", "whole": path.name}
+        packed = _packed(beside, enumerate(row.sample_id for row in some))
         _write(folder / f"{position:04}.html", summary, listed, packed)
     for file in folder.glob("[0-9][0-9][0-9][0-9].html") if everything else ():
         if int(file.stem) > len(parts):  # of an earlier, longer report
@@ -84,11 +84,11 @@ def write_report(
     return path
 
 
-def _worst_first(rows: Sequence[ReportRow], beside: Sequence[ReportColumn]) -> Iterator[int]:
+def _worst_first(beside: SideBySide) -> Iterator[int]:
     """The rows' numbers: the worst sample of each metric in turn, then those without a value."""
     ranked = [
-        sorted(range(len(rows)), key=lambda number: _rank(rows[number].cells[position], column))
-        for position, column in enumerate(beside)
+        sorted(range(len(beside.rows)), key=lambda number: _rank(beside.rows[number].cells[position], column))
+        for position, column in enumerate(beside.columns)
     ]
     return iter(dict.fromkeys(chain.from_iterable(zip(*ranked, strict=True))))
 
@@ -102,19 +102,13 @@ def _rank(cell: Cell, column: ReportColumn) -> tuple[bool, float]:
     return place is None, place or 0.0
 
 
-def _packed(
-    runs: Sequence[Run],
-    beside: Sequence[ReportColumn],
-    rows: Sequence[ReportRow],
-    order: Iterable[int],
-    room: int | None,
-) -> _Packed:
-    """Proofs in this order, until the room is used up."""
+def _packed(beside: SideBySide, order: Iterable[tuple[int, str]], room: float = inf) -> _Packed:
+    """The proofs of samples, by their rows' numbers in this order, until the room is used up."""
     packed = _Packed([], {})
     used = 0
-    for proofs in _batches(runs, beside, rows, order):
+    for proofs in _batches(beside, order):
         data = chunk(proofs)
-        if room is not None and used + len(data) > room:
+        if used + len(data) > room:
             if len(proofs) == 1:
                 continue  # one huge sample is left out by itself; the others may still have room
             break
@@ -124,14 +118,12 @@ def _packed(
     return packed
 
 
-def _batches(
-    runs: Sequence[Run], beside: Sequence[ReportColumn], rows: Sequence[ReportRow], order: Iterable[int]
-) -> Iterator[dict[int, Any]]:
+def _batches(beside: SideBySide, order: Iterable[tuple[int, str]]) -> Iterator[dict[int, Any]]:
     """Proofs by their rows' numbers, as many at a time as make a chunk."""
     proofs: dict[int, Any] = {}
     size = 0
-    for number in order:
-        proofs[number] = proof_of(runs, beside, rows[number].sample_id)
+    for number, sample_id in order:
+        proofs[number] = proof_of(beside, sample_id)
         size += len(as_json(proofs[number]))
         if size >= _CHUNK:
             yield proofs
@@ -148,4 +140,4 @@ def _write(path: Path, summary: str, listed: dict[str, Any], packed: _Packed) ->
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(f"the report {path} cannot be written: {error.strerror or error}") from error
-    write_whole(path, page(first, {str(number): each for number, each in enumerate(packed.chunks)}))
+    write_whole(path, page(first, {str(number): data for number, data in enumerate(packed.chunks)}))

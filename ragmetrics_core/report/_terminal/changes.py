@@ -22,6 +22,7 @@ from ragmetrics_core.report._terminal.text import (
     outcome,
     plain,
 )
+from ragmetrics_core.runs import MetricEntry
 
 __all__ = ["difference_lines", "difference_page"]
 
@@ -33,22 +34,21 @@ _STYLES = {
 }
 
 
-def difference_page(diff: RecordDiff, *, low: float = 0.0, high: float = 1.0) -> Iterator[RenderableType]:
+def difference_page(diff: RecordDiff, entry: MetricEntry) -> Iterator[RenderableType]:
     """How one record's score became the other's: both outcomes, then every text and verdict that moved.
 
     Args:
         diff: the two records and what moved.
-        low: the bad end of the metric's range; above `high` where lower is better.
-        high: the good end.
+        entry: their metric in the run.
     """
     before, after = diff.before, diff.after
     title = Text.assemble(plain(before.signature, "bold"), (" of ", LABEL), plain(before.sample_id))
     if diff.moved is not None:
-        gain = diff.moved if low <= high else -diff.moved
+        gain = diff.moved if entry.higher_is_better else -diff.moved
         sign = GOOD if gain > 0 else WEAK if gain < 0 else LABEL
         title.append(f"  {diff.moved:+.3f}", f"bold {sign}")
     yield title
-    yield facts([("before", _outcome(before, low, high)), ("after", _outcome(after, low, high))])
+    yield facts((name, _outcome(record, entry)) for name, record in (("before", before), ("after", after)))
     groups = changes_by_kind(diff)
     for kind, changes in groups.items():
         yield Text()
@@ -72,9 +72,8 @@ def difference_lines(sample: str, metric: str, differences: Iterable[Difference]
             yield Text.assemble("    ", field, (name, LABEL), shown)
 
 
-def _outcome(record: Record, low: float, high: float) -> Text:
-    value = outcome(record.status, record.value, record.bounds, low=low, high=high)
-    return Text.assemble(value, "  ", one_line(record.headline, LABEL))
+def _outcome(record: Record, entry: MetricEntry) -> Text:
+    return Text.assemble(outcome(record, entry), "  ", one_line(record.headline, LABEL))
 
 
 def _changes(changes: Iterable[Change], style: str) -> RenderableType:

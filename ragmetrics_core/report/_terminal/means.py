@@ -37,9 +37,7 @@ def means_table(means: Sequence[Mean], entries: Sequence[MetricEntry]) -> Table:
     for mean, entry in zip(means, entries, strict=True):
         means_of.add_row(
             Text("\n  ").join(filter(None, (plain(mean.metric), _others(mean)))),
-            Text("none", LABEL)
-            if mean.value is None
-            else number(mean.value, entry.worst, entry.best, "bold "),
+            Text("none", LABEL) if mean.value is None else number(mean.value, entry, "bold "),
             Text("" if mean.sd is None else f"{mean.sd:.3f}"),
             Text(f"{mean.n} of {mean.total}"),
             _reach(mean),

@@ -9,14 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ragmetrics_core.records import Record
-from ragmetrics_core.report._proof_page import (
-    Mark,
-    ProofPage,
-    SamplePage,
-    StepPage,
-    VerdictPage,
-    reference_name,
-)
+from ragmetrics_core.report._marks import Mark, reference_name
+from ragmetrics_core.report._proof_page import ProofPage, SamplePage, StepPage, VerdictPage
 from ragmetrics_core.report._terminal.text import (
     LABEL,
     OPEN,
@@ -31,6 +25,7 @@ from ragmetrics_core.report._terminal.text import (
     part,
     plain,
 )
+from ragmetrics_core.runs import MetricEntry
 from ragmetrics_core.wording import visible
 
 __all__ = ["asked", "proof"]
@@ -40,9 +35,8 @@ _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 def proof(
     record: Record,
+    entry: MetricEntry,
     *,
-    low: float = 0.0,
-    high: float = 1.0,
     prompts: bool = False,
     replies: bool = False,
     measured: Iterable[str] = (),
@@ -51,14 +45,13 @@ def proof(
 
     Args:
         record: a hydrated record, for prompts a self-contained one.
-        low: the lowest value of the metric.
-        high: its highest value.
+        entry: its metric in the run.
         prompts: show the exact prompts too.
         replies: show the raw replies too, and the parser's rule that read each.
         measured: what is known of the judge from people's labels, in lines.
     """
     page = ProofPage.of_record(record, measured=measured)
-    value = outcome(page.status, page.value, page.bounds, low=low, high=high)
+    value = outcome(page, entry)
     value.stylize("bold")
     yield Text.assemble(value, "  ", plain(page.signature, "bold"), (" of ", LABEL), plain(page.sample_id))
     yield Text()

@@ -1,8 +1,7 @@
 """The samples of a run as a table, the worst first, and one sample with all its scores."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from heapq import nsmallest
-from typing import Any, NamedTuple
+from typing import Any
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -10,6 +9,7 @@ from rich.text import Text
 
 from ragmetrics_core.records import Record
 from ragmetrics_core.report._proof_page import SamplePage
+from ragmetrics_core.report._side_by_side import ReportRow, SideBySide
 from ragmetrics_core.report._terminal.proof import asked
 from ragmetrics_core.report._terminal.text import (
     LABEL,
@@ -23,50 +23,29 @@ from ragmetrics_core.report._terminal.text import (
     plain,
     table,
 )
-from ragmetrics_core.runs import Finding, MetricEntry, Run, diagnose
+from ragmetrics_core.runs import Finding, MetricEntry, Run
 from ragmetrics_core.samples import Sample, counted
 from ragmetrics_core.wording import number_of
 
-__all__ = ["SampleRow", "sample_page", "sample_rows", "samples_table"]
+__all__ = ["sample_page", "samples_table"]
 
 WIDE = 100
 # A UUID with its hyphens.
 LIVE_ID = 36
 
 
-class SampleRow(NamedTuple):
-    """One sample in the table: its question, one outcome for each metric, and what the diagnosis found."""
-
-    sample_id: str
-    question: str
-    cells: tuple[Text, ...]
-    codes: str
-
-
-def sample_rows(run: Run, *, limit: int = 0) -> list[SampleRow]:
-    """The samples of a run, the worst first, those without any value last.
+def samples_table(run: Run, *, limit: int = 0, width: int) -> Table:
+    """One row for each sample, the worst first: its values and diagnosis; the question where there is room.
 
     The order is that of the mean of a sample's values, each between its metric's ends (0 to 1), missing
-    verdicts taken as negative.
+    verdicts taken as negative; those without any value come last.
 
     Args:
         run: the run; of samples that are not listed nothing is read.
         limit: how many to list at most; 0 lists all.
+        width: columns of the terminal.
     """
-    entries = {entry.signature: entry for entry in run.metrics}
-    places: dict[str, list[float]] = {sample_id: [] for sample_id in run.sample_ids}
-    for key, found in run.outcomes():
-        entry = entries.get(key.signature)
-        place = entry.goodness(found.value, found.bounds) if entry else None
-        if place is not None and key.sample_id in places:
-            places[key.sample_id].append(place)
-    ranked = ((not of, sum(of) / len(of) if of else 0.0, sample_id) for sample_id, of in places.items())
-    worst = nsmallest(limit, ranked) if limit else sorted(ranked)
-    return [_row(run, sample_id) for _, _, sample_id in worst]
-
-
-def samples_table(rows: Sequence[SampleRow], entries: Sequence[MetricEntry], *, width: int) -> Table:
-    """One row for each sample: its values and diagnosis; the question too where there is room."""
+    rows, entries = SideBySide([run]).rows[: limit or None], run.metrics
     has_room = width >= WIDE + 12 * max(0, len(entries) - 3)
     titles = [_title(entry, entries) for entry in entries]
     lines = max(map(len, titles), default=1)
@@ -83,8 +62,12 @@ def samples_table(rows: Sequence[SampleRow], entries: Sequence[MetricEntry], *, 
         add(title, justify="right")
     add(["diagnosis"], overflow="fold")
     for row in rows:
-        question = [one_line(row.question)] if has_room else []
-        samples.add_row(plain(row.sample_id), *question, *row.cells, Text(row.codes, OPEN))
+        question = [one_line(run.sample(row.sample_id).question or "")] if has_room else []
+        cells = (
+            outcome(cell, entry) if cell else "" for entry, (cell,) in zip(entries, row.cells, strict=True)
+        )
+        codes = ", ".join(row.findings[0]).replace("_", " ")
+        samples.add_row(plain(row.sample_id), *question, *cells, Text(codes, OPEN))
     return samples
 
 
@@ -100,7 +83,7 @@ def sample_page(
     for entry in entries:
         if score := scores.get(entry.signature):
             how = one_line(score.formula or score.reason or "")
-            listed.add_row(plain(entry.signature), _cell(entry, score), how)
+            listed.add_row(plain(entry.signature), outcome(score, entry), how)
     yield listed
     yield Text()
     if findings:
@@ -123,24 +106,7 @@ def _facts(sample: Sample) -> Iterator[tuple[str, RenderableType]]:
         yield f"  {stage.name}", Text(stage.what, LABEL)
 
 
-def _row(run: Run, sample_id: str) -> SampleRow:
-    scores = run.scores(sample_id)
-    found = (each.code.replace("_", " ") for each in diagnose(scores.values()))
-    return SampleRow(
-        sample_id=sample_id,
-        question=run.sample(sample_id).question or "",
-        cells=tuple(_cell(entry, scores.get(entry.signature)) for entry in run.metrics),
-        codes=", ".join(found),
-    )
-
-
-def _cell(entry: MetricEntry, score: Record | None) -> Text:
-    if score is None:
-        return Text()
-    return outcome(score.status, score.value, score.bounds, low=entry.worst, high=entry.best)
-
-
-def _id_width(rows: Sequence[SampleRow], titles: Sequence[Sequence[str]], width: int) -> int:
+def _id_width(rows: Sequence[ReportRow], titles: Sequence[Sequence[str]], width: int) -> int:
     """How wide the ids stay at least: one of a live application is not broken where there is room for it."""
     taken = sum(max(map(len, title), default=0) + 2 for title in titles) + len("diagnosis") + 2
     longest = max((len(row.sample_id) for row in rows), default=0)

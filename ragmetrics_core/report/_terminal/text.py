@@ -9,8 +9,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ragmetrics_core.records import Status
+from ragmetrics_core.records import Record
+from ragmetrics_core.report._proof_page import ProofPage
 from ragmetrics_core.report._text import flat
+from ragmetrics_core.runs import MetricEntry, Outcome
 from ragmetrics_core.wording import visible
 
 __all__ = [
@@ -87,25 +89,19 @@ def bullets(lines: Iterable[Text]) -> RenderableType:
     return Padding(Group(table), (0, 0, 0, 2))
 
 
-def number(value: float, low: float = 0.0, high: float = 1.0, weight: str = "") -> Text:
+def number(value: float, entry: MetricEntry, weight: str = "") -> Text:
     """A score with three decimals, coloured by where it stands between its metric's bad and good end."""
+    low, high = entry.worst, entry.best
     base = max(low, 0.0) if high > 0 else low
     place = (value - base) / (high - base)
     return Text(f"{value:.3f}", weight + (GOOD if place >= 0.75 else OPEN if place >= 0.5 else WEAK))
 
 
-def outcome(
-    status: Status,
-    value: float | None,
-    bounds: tuple[float, float] | None,
-    *,
-    low: float = 0.0,
-    high: float = 1.0,
-) -> Text:
+def outcome(score: Record | Outcome | ProofPage, entry: MetricEntry) -> Text:
     """A score in one cell: the value, the bounds, or the status that says why there is neither."""
-    if value is not None:
-        return number(value, low, high)
-    if bounds is not None:
-        return Text(f"{bounds[0]:.2f}–{bounds[1]:.2f}", OPEN)
-    style = "dim italic" if status in ("undefined", "skipped") else f"italic {WEAK}"
-    return Text(status.replace("_", " "), style)
+    if score.value is not None:
+        return number(score.value, entry)
+    if score.bounds is not None:
+        return Text("–".join(f"{end:.2f}" for end in score.bounds), OPEN)
+    style = "dim italic" if score.status in ("undefined", "skipped") else f"italic {WEAK}"
+    return Text(score.status.replace("_", " "), style)

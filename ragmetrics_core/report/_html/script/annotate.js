@@ -1,28 +1,17 @@
 // Annotating in the report: buttons on verdicts and answers.
 
-const RATINGS = [
-  ["good", 4],
-  ["bad", 2],
-];
 let isAnnotating = false;
 
 // Buttons of which one at most is pressed; pressing it again takes the answer back.
 function choiceOf(label, options, get, set) {
-  const buttons = options.map(([word, value]) =>
-    el(
-      "button",
-      {
-        type: "button",
-        "aria-label": `${label}: ${word}`,
-        onclick: () => {
-          set(get() === value ? null : value);
-          draw();
-          changed();
-        },
-      },
-      word,
-    ),
-  );
+  const buttons = options.map(([word, value]) => {
+    const press = () => {
+      set(get() === value ? null : value);
+      draw();
+      changed();
+    };
+    return button(word, press, { "aria-label": `${label}: ${word}` });
+  });
   const draw = () => buttons.forEach((each, at) => each.setAttribute("aria-pressed", get() === options[at][1]));
   draw();
   return el("span", { class: "marking", role: "group", "aria-label": label }, buttons);
@@ -34,10 +23,7 @@ function verdictChoice(side, record, verdict) {
   const right = verdict.supported ?? true;
   return choiceOf(
     `Verdict ${verdict.number}`,
-    [
-      [yes, right],
-      [no, !right],
-    ],
+    Object.entries({ [yes]: right, [no]: !right }),
     () => annotations.get(side.item)?.metrics.get(record.exact)?.statements.get(verdict.number)?.verdict ?? null,
     (value) => (statementOf(side.item, record.exact, verdict.number).verdict = value),
   );
@@ -55,9 +41,10 @@ function answerChoice(side) {
       changed();
     },
   });
+  const ratings = Object.entries({ good: 4, bad: 2 });
   const choice = choiceOf(
     "The answer",
-    RATINGS,
+    ratings,
     () => annotations.get(side.item)?.rating ?? null,
     (value) => (itemOf(side.item).rating = value),
   );
@@ -82,22 +69,13 @@ function annotateBar() {
   });
   const hint = h.span("muted", "Open a sample; r and w on a statement say that its verdict is right or wrong.");
   const bar = el("section", { id: "annotating", "aria-label": "Annotations", hidden: true }, controls, hint);
-  const toggle = el(
-    "button",
-    {
-      type: "button",
-      id: "annotate",
-      "aria-pressed": false,
-      "aria-controls": "annotating",
-      onclick: () => {
-        isAnnotating = !isAnnotating;
-        toggle.setAttribute("aria-pressed", isAnnotating);
-        bar.hidden = !isAnnotating;
-        show();
-      },
-    },
-    "Annotate",
-  );
+  const turn = () => {
+    isAnnotating = !isAnnotating;
+    toggle.setAttribute("aria-pressed", isAnnotating);
+    bar.hidden = !isAnnotating;
+    show();
+  };
+  const toggle = button("Annotate", turn, { id: "annotate", "aria-pressed": false, "aria-controls": "annotating" });
   document.getElementById("top").append(toggle);
   document.getElementById("top").after(bar);
   keep();

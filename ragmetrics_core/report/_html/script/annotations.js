@@ -120,7 +120,7 @@ function bookkeeping(settings) {
   name.value = annotator;
   return [
     el("label", {}, "Your name ", name),
-    el("button", { type: "button", onclick: save }, "Save annotations"),
+    button("Save annotations", save),
     el("label", {}, "Go on with ", load),
     el("span", { id: "progress", role: "status" }),
     problem,

@@ -24,4 +24,5 @@ const h = new Proxy(
         el(tag, { class: kind || null }, ...children),
   },
 );
+const button = (content, onclick, more) => el("button", { type: "button", onclick, ...more }, content);
 const plural = (n, one) => `${n.toLocaleString("en")} ${one}${n === 1 ? "" : "s"}`;

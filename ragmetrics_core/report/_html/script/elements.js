@@ -50,6 +50,7 @@ const tableOf = (heads, rows) => {
 };
 const factsOf = (pairs) =>
   h.dl("", pairs.map(([name, value]) => [h.dt("", name), el("dd", { dir: "auto" }, value)]));
+const known = (pairs) => pairs.filter(([, value]) => value);
 const folded = (title, ...content) => h.details("", h.summary("", title), content);
 const tag = (which) => h.span(`tag ${which ? "second" : "first"}`, which + 1);
 const findings = (row) =>

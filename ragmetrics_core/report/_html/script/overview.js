@@ -42,39 +42,25 @@ const chip = (kind, filter, ...content) => el("a", { class: `chip ${kind}`, href
 function means() {
   const heads = ["Metric", "Run", "Mean", "95% interval", "Distribution", "n", "Worst to best case", "By status"];
   const rowOf = (metric, position) => (side, at, sides) => {
-    const isFirst = at === 0;
-    const which = metric.sides.indexOf(side);
+    const rowspan = sides.length;
     const told = sides.map((each) => `mean ${number(each.value)}, n ${each.n}`).join("; ");
-    const reach = side.worst !== null && side.best !== null;
+    const picture = () => plot(metric.plot, `Distribution of ${metric.title}: ${told}`);
+    const isKnown = side.worst !== null && side.best !== null;
+    const isOpen = isKnown && Math.abs(side.best - side.worst) > 5e-4;
+    const name = [sortedBy(position), h.div("muted small", side.metric)];
     return h.tr(
       "",
-      isFirst
-        ? el(
-            "th",
-            { scope: "row", rowspan: sides.length },
-            sortedBy(position),
-            h.div("muted small", side.metric),
-          )
-        : null,
-      two ? h.td("", tag(which)) : null,
+      at === 0 ? el("th", { scope: "row", rowspan }, name) : null,
+      two ? h.td("", tag(metric.sides.indexOf(side))) : null,
       h.td("num big", side.value === null ? h.span("muted", "none") : number(side.value)),
       h.td(
         "num",
         side.interval ? range(side.interval) : "",
         side.sd === null ? "" : h.div("muted small", `sd ${number(side.sd)}`),
       ),
-      isFirst
-        ? el("td", { rowspan: sides.length }, plot(metric.plot, `Distribution of ${metric.title}: ${told}`))
-        : null,
+      at === 0 ? el("td", { rowspan }, picture()) : null,
       h.td("num", `${side.n} of ${side.total}`),
-      h.td(
-        "num",
-        reach && Math.abs(side.best - side.worst) > 5e-4
-          ? h.span("open", range([side.worst, side.best]))
-          : reach
-            ? h.span("muted", "all known")
-            : "",
-      ),
+      h.td("num", isOpen ? h.span("open", range([side.worst, side.best])) : isKnown && h.span("muted", "all known")),
       h.td(
         "",
         Object.entries(side.statuses).map(([status, times]) =>
@@ -124,14 +110,10 @@ function comparison() {
     const [up, down] = each.lower_is_better ? ["no", "yes"] : ["yes", "no"];
     const [verdict, kind] = VERDICTS[each.verdict];
     const interval = each.interval ? each.interval.map(signed).join(" to ") : "";
+    const isLow = each.lower_is_better && h.div("muted small", "lower is better");
     return h.tr(
       "",
-      el(
-        "th",
-        { scope: "row" },
-        sortedBy(position),
-        each.lower_is_better ? h.div("muted small", "lower is better") : null,
-      ),
+      el("th", { scope: "row" }, sortedBy(position), isLow),
       h.td("num big", each.mean === null ? h.span("muted", "none") : signed(each.mean)),
       h.td("num", interval),
       h.td("", each.plot ? plot(each.plot, `Difference ${signed(each.mean)}, interval ${interval}`) : ""),
@@ -212,17 +194,15 @@ function origin(run) {
   const isKnown = Object.keys(run.tally).length > 0;
   return section(
     `Cost and origin${ofRun(run, " of ")}`,
-    factsOf(
-      [
-        ["cost", isKnown ? cost || "no call was made" : "unknown: the run did not finish"],
-        ...["judge", "embedder", "scorer"].map((name) => [name, run[name]]),
-        ...run.people.map((line) => ["on people's labels", line]),
-        ["data", run.source],
-        ["began", run.started],
-        ["repeats", run.repeats > 1 && run.repeats],
-        ["versions", run.versions.map((pair) => pair.join(" ")).join(", ")],
-      ].filter(([, value]) => value),
-    ),
+    factsOf(known([
+      ["cost", isKnown ? cost || "no call was made" : "unknown: the run did not finish"],
+      ...["judge", "embedder", "scorer"].map((name) => [name, run[name]]),
+      ...run.people.map((line) => ["on people's labels", line]),
+      ["data", run.source],
+      ["began", run.started],
+      ["repeats", run.repeats > 1 && run.repeats],
+      ["versions", run.versions.map((pair) => pair.join(" ")).join(", ")],
+    ])),
     run.prompts.length
       ? folded(plural(run.prompts.length, "prompt"), h.ul("mono small", run.prompts.map((pair) => h.li("", pair.join("  ")))))
       : null,

@@ -20,28 +20,20 @@ async function showSample(row, key) {
   const tabs = el(
     "div",
     { class: "tabs", role: "tablist", "aria-label": "Metrics" },
-    measured.map((position) =>
-      el(
-        "button",
-        {
-          type: "button",
-          role: "tab",
-          id: `tab-${position}`,
-          "aria-controls": "stage",
-          onclick: () => choose(position),
-          onkeydown: (event) => {
-            const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-            if (!by) return;
-            event.preventDefault();
-            const next = measured[(measured.indexOf(position) + by + measured.length) % measured.length];
-            choose(next);
-            document.getElementById(`tab-${next}`).focus();
-          },
-        },
-        h.span("", words(metrics[position].title)),
-        h.span("value", ...cell(metrics[position], position, row).childNodes),
-      ),
-    ),
+    measured.map((position) => {
+      const onkeydown = (event) => {
+        const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+        if (!by) return;
+        event.preventDefault();
+        const next = measured[(measured.indexOf(position) + by + measured.length) % measured.length];
+        choose(next);
+        document.getElementById(`tab-${next}`).focus();
+      };
+      const value = h.span("value", ...cell(metrics[position], position, row).childNodes);
+      const content = [h.span("", words(metrics[position].title)), value];
+      const tab = { role: "tab", id: `tab-${position}`, "aria-controls": "stage", onkeydown };
+      return button(content, () => choose(position), tab);
+    }),
   );
   function choose(position) {
     metric = position;
@@ -72,25 +64,20 @@ async function showSample(row, key) {
   addEventListener("keydown", typed);
   cleanUp = () => removeEventListener("keydown", typed);
   const side = proof && (proof.sides.at(-1) || proof.sides[0]);
-  const turns = side?.history ?? [];
+  const turns = (side?.history ?? []).map(([role, said]) => el("p", { dir: "auto" }, h.b("", `${role}: `), said));
   fill(
     table.ids[row],
     h.div(
       "path",
       el("a", { href: filtered, id: "back" }, "← Samples"),
       h.span("grow"),
-      el("button", { type: "button", disabled: at <= 0, onclick: () => step(-1) }, "Previous"),
+      button("Previous", () => step(-1), { disabled: at <= 0 }),
       h.span("muted", at < 0 ? "" : `${at + 1} of ${shown.length}`),
-      el("button", { type: "button", disabled: at < 0 || at >= shown.length - 1, onclick: () => step(1) }, "Next"),
+      button("Next", () => step(1), { disabled: at < 0 || at >= shown.length - 1 }),
     ),
     h.h1("id", h.bdi("", table.ids[row]), " ", findings(row)),
     flow("p", side?.question ?? [table.questions[row] || "(no question)", 0], { class: "question" }),
-    turns.length
-      ? folded(
-          plural(turns.length, "earlier turn"),
-          turns.map(([role, said]) => el("p", { dir: "auto" }, h.b("", `${role}: `), said)),
-        )
-      : null,
+    turns.length ? folded(plural(turns.length, "earlier turn"), turns) : null,
     proof ? diagnosis(proof) : null,
     tabs,
     stage,
@@ -160,6 +147,7 @@ const labelsOf = (labels) => (labels.length ? folded("Labels", factsOf(labels)) 
 function scoreOf(side, which, metric, row) {
   const record = side.records[metric];
   const { marks, standings, groups } = record || { marks: {}, standings: [], groups: [] };
+  const origin = record && [["metric", record.signature], ...record.origin, ["settings", record.settings]];
   const left = h.div(
     "left",
     two ? runName(which) : null,
@@ -171,14 +159,7 @@ function scoreOf(side, which, metric, row) {
           verdictLists(side, record),
           record.remarks.items.length ? [h.h3("", "Asked again, or not counted"), listed(record.remarks.items)] : null,
           prompts(side, record),
-          folded(
-            "Record",
-            factsOf(
-              [["metric", record.signature], ...record.origin, ["settings", record.settings]].filter(
-                ([, value]) => value,
-              ),
-            ),
-          ),
+          folded("Record", factsOf(known(origin))),
         ]
       : null,
     labelsOf(side.labels),

@@ -18,9 +18,7 @@ function wanted(at) {
         (!look.length ||
           ((table.search ??= searchable())[row] && look.every((word) => table.search[row].includes(word)))) &&
         (!status ||
-          metric.some(
-            (position) => sides(position)[0] && sides(position).some((side) => side.statuses[row] === status),
-          )) &&
+          metric.some((position) => sides(position)?.some((side) => side.statuses[row] === status))) &&
         ((low === null && high === null) ||
           metric.some((position) => {
             const value = sides(position).at(-1).values[row];
@@ -66,20 +64,12 @@ function sorted(rows, sort, down) {
 function showSamples(at) {
   const input = (name, label, type, attributes) =>
     h.label("", label, el("input", { type, name, value: at.get(name) || "", ...attributes }));
-  const select = (name, label, options) =>
-    options.length
-      ? h.label(
-          "",
-          label,
-          el(
-            "select",
-            { name },
-            [["", "any"], ...options].map(([value, told]) =>
-              el("option", { value, selected: (at.get(name) || "") === value }, told),
-            ),
-          ),
-        )
-      : null;
+  const select = (name, label, options) => {
+    const choices = [["", "any"], ...options].map(([value, told]) =>
+      el("option", { value, selected: (at.get(name) || "") === value }, told),
+    );
+    return options.length ? h.label("", label, el("select", { name }, choices)) : null;
+  };
   const labels = new Map();
   table.labels.forEach((pairs) =>
     Object.entries(pairs).forEach(([name, value]) => labels.set(name, (labels.get(name) || new Set()).add(value))),
@@ -89,11 +79,7 @@ function showSamples(at) {
     .flatMap(([name, values]) => [...values].sort().map((value) => `${name}: ${value}`));
   const statuses = [...new Set(table.metrics.flat().flatMap((side) => side.statuses))].filter(Boolean);
   const inWords = (names) => names.map((name) => [name, words(name)]);
-  const moves = [
-    ["down", "▼ lower"],
-    ["up", "▲ higher"],
-    ["same", "= same"],
-  ];
+  const moves = Object.entries({ down: "▼ lower", up: "▲ higher", same: "= same" });
   const form = el(
     "form",
     {
@@ -104,22 +90,14 @@ function showSamples(at) {
       oninput: () => change(),
     },
     input("q", "Text", "search", { placeholder: "id, question, answer, label" }),
-    select(
-      "metric",
-      "Metric",
-      metrics.map((metric, position) => [String(position), metric.title]),
-    ),
+    select("metric", "Metric", Object.entries(metrics.map((metric) => metric.title))),
     select("status", "Status", inWords(statuses)),
     input("from", "From", "number", { step: "any" }),
     input("to", "To", "number", { step: "any" }),
     select("moved", "Change", two ? moves : []),
     select("finding", "Diagnosis", inWords([...new Set(table.findings.flat(2))])),
-    select(
-      "label",
-      "Label",
-      choices.map((choice) => [choice, choice]),
-    ),
-    el("button", { type: "button", onclick: () => (location.hash = "#samples") }, "Clear"),
+    select("label", "Label", choices.map((choice) => [choice, choice])),
+    button("Clear", () => (location.hash = "#samples")),
   );
   const told = el("p", { role: "status", class: "muted", id: "count" });
   const heads = [
@@ -132,20 +110,11 @@ function showSamples(at) {
   const head = el(
     "tr",
     { "aria-rowindex": 1 },
-    heads.map(([key, title]) =>
-      key
-        ? el(
-            "th",
-            { scope: "col", "data-sort": key, class: key[0] === "m" ? "num" : "" },
-            el(
-              "button",
-              { type: "button", onclick: () => order(key) },
-              words(title),
-              el("span", { "aria-hidden": "true", class: "arrow" }),
-            ),
-          )
-        : el("th", { scope: "col" }, title),
-    ),
+    heads.map(([key, title]) => {
+      const content = [words(title), el("span", { "aria-hidden": "true", class: "arrow" })];
+      const sorts = { scope: "col", "data-sort": key, class: key?.[0] === "m" ? "num" : null };
+      return el("th", sorts, key ? button(content, () => order(key)) : title);
+    }),
   );
   const body = h.tbody("");
   const widths = [6.5, 12, ...metrics.map((_, position) => (two && isPaired(position) ? 9.5 : 6.7)), 14];

@@ -2,21 +2,13 @@
 
 function top() {
   const themes = ["auto", "light", "dark"];
-  const button = el(
-    "button",
-    {
-      type: "button",
-      id: "theme",
-      onclick: () => {
-        const next = themes[(themes.indexOf(document.documentElement.dataset.theme || "auto") + 1) % 3];
-        next === "auto"
-          ? delete document.documentElement.dataset.theme
-          : (document.documentElement.dataset.theme = next);
-        button.textContent = `Colours: ${next}`;
-      },
-    },
-    "Colours: auto",
-  );
+  const chosen = document.documentElement.dataset;
+  const turn = () => {
+    const next = themes[(themes.indexOf(chosen.theme || "auto") + 1) % 3];
+    next === "auto" ? delete chosen.theme : (chosen.theme = next);
+    colours.textContent = `Colours: ${next}`;
+  };
+  const colours = button("Colours: auto", turn, { id: "theme" });
   const href = table.whole ? `../${encodeURIComponent(table.whole)}` : "#overview";
   document
     .getElementById("top")
@@ -29,7 +21,7 @@ function top() {
         el("a", { href: "#samples", id: "to-samples" }, `Samples (${table.ids.length.toLocaleString("en")})`),
       ),
       h.span("grow"),
-      button,
+      colours,
     );
 }
 
