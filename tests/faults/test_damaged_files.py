@@ -196,21 +196,6 @@ def test_what_a_kill_before_the_first_manifest_leaves_is_no_other_run(
     assert scores_of(Run.load(out)) == alone
 
 
-def test_a_score_that_was_changed_in_its_line_is_found_by_the_audit(run: Path, tmp_path: Path):
-    records = run / "records.jsonl"
-    lines = records.read_bytes().splitlines(keepends=True)
-    fields = json.loads(lines[2])
-    lines[2] = json.dumps({**fields, "value": fields["value"] / 2 + 0.25}).encode() + b"\n"
-    records.write_bytes(b"".join(lines))
-    before = contents(run)
-    ended = children.start(children.command, tmp_path / "command", ["audit", run]).end()
-    assert ended.code == 1
-    assert "Traceback" not in ended.err
-    ((key, _),) = Run.load(run).audit()
-    assert key == (fields["sample_id"], fields["signature"])
-    assert contents(run) == before
-
-
 def contents(run: Path) -> dict[str, bytes]:
     """All files that hold something; SQLite's shared memory is its scratch paper."""
     files = (each for each in run.iterdir() if each.stat().st_size and not each.name.endswith("-shm"))

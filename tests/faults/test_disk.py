@@ -58,21 +58,6 @@ def test_a_full_disk_is_said_and_with_more_room_the_same_command_goes_on(
     assert len((out / "records.jsonl").read_bytes().splitlines()) == len(alone)
 
 
-def test_most_of_a_run_is_finished_when_the_disk_is_full_late(
-    tmp_path: Path, server: ServerProcess, alone: Scores
-):
-    # 135,000 of 180,000 bytes; the judge's replies go into a journal that has room
-    data, out = written(tmp_path, SAMPLES), tmp_path / "run"
-    children.evaluated(server, data, tmp_path / "before", "--cache", tmp_path / "cache.sqlite").end()
-    ended = children.evaluated(
-        server, data, out, "--cache", tmp_path / "cache.sqlite", file_size=135_000
-    ).end()
-    assert (ended.code, f"{out / 'records.jsonl'} cannot be written" in ended.err) == (2, True)
-    finished = scores_of(Run.load(out))
-    assert len(alone) / 2 < len(finished) < len(alone)
-    assert finished.items() <= alone.items()
-
-
 @pytest.mark.parametrize("place", ["file/run", "file", "/proc/run"])
 def test_a_folder_that_cannot_be_made_is_named_before_anything_is_asked(
     tmp_path: Path, server: ServerProcess, place: str

@@ -110,23 +110,6 @@ def test_replies_that_cannot_be_read_have_a_status_and_are_not_served_again(
     assert found.items() <= again.items()
 
 
-def test_a_judge_that_never_answers_leaves_a_run_that_can_go_on(
-    tmp_path: Path, server: ServerProcess, alone: Scores
-):
-    data, out = written(tmp_path, SAMPLES), tmp_path / "run"
-    server.set(Settings(faults={"500": 1.0}))
-    ended = children.evaluated(server, data, out, "--attempts", 2).end()
-    assert (ended.code, "Traceback" in ended.err) == (1, False)
-    run = Run.load(out)
-    assert set(run.keys) == alone.keys()
-    assert set(failed_in(run).values()) == {"model_error"}
-    assert set(server.counts().asked.values()) == {2}
-
-    server.set(Settings())
-    assert children.evaluated(server, data, out).end().code == 0
-    assert scores_of(Run.load(out)) == alone
-
-
 def test_a_server_that_dies_and_comes_back_costs_no_score(tmp_path: Path, alone: Scores):
     data, out = written(tmp_path, SAMPLES), tmp_path / "run"
     records = out / "records.jsonl"

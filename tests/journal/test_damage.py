@@ -1,7 +1,6 @@
 """Whatever happens to a journal: it is said plainly, what was committed stays, nothing is overwritten."""
 
 import os
-import random
 import shutil
 import signal
 import sqlite3
@@ -276,40 +275,6 @@ def test_an_error_of_the_background_commit_is_told_at_the_next_use(tmp_path: Pat
         [sys.executable, "-c", code, str(tmp_path / "j")], capture_output=True, text=True, check=True
     )
     assert "is the disk full?" in done.stdout.splitlines()[-1]
-
-
-KILLED = """
-import sys
-from ragmetrics_core.journal import Journal, call_address
-journal = Journal(sys.argv[1])
-for number in range(int(sys.argv[2]), 10**9):
-    journal.put(call_address("model", str(number)), b"<%d>" % number * 100, identity="model")
-    if number % 7 == 0:
-        journal.flush()
-        print(number, flush=True)
-"""
-
-
-def test_a_kill_loses_nothing_that_was_committed(tmp_path: Path):
-    path = tmp_path / "j"
-    start = 0
-    chosen = random.Random(1)
-    for _ in range(8):
-        command = [sys.executable, "-c", KILLED, str(path), str(start)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-            assert process.stdout is not None
-            said = [process.stdout.readline() for _ in range(chosen.randint(0, 400))]
-            process.send_signal(signal.SIGKILL)
-            said += [line for line in process.stdout if line.endswith("\n")]
-        with Journal(path) as journal:
-            if said:
-                start = int(said[-1]) + 1
-            # every answer up to the last one that was surely committed is there, whole
-            assert all(journal.get(address(number)) == body(number) for number in range(start))
-            held = len(journal)
-            assert held >= start
-            assert sum(found.calls for found in journal.statistics()) == held
-    assert start > 0
 
 
 MAKING = """

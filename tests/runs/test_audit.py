@@ -180,12 +180,6 @@ def test_a_missing_sample_with_its_record_is_seen(folder):
     assert found(folder) == {"samples.jsonl", "records.jsonl"}
 
 
-def test_an_edited_prompt_is_seen(folder):
-    changed = [each.replace("statement", "sentence") for each in lines(folder, "prompts.jsonl")]
-    rewrite(folder, "prompts.jsonl", changed)
-    assert found(folder) >= {"q0", "q7"}
-
-
 # -- the manifest
 
 

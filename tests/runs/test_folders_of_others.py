@@ -59,27 +59,6 @@ def command(*words: object) -> Any:
 # -- links
 
 
-@pytest.mark.parametrize("name", ["manifest.json.new", "records.jsonl", ".lock.json.new"])
-def test_a_link_in_the_folder_has_no_file_outside_overwritten(folder: Path, tmp_path: Path, name: str):
-    mine = tmp_path / "mine.txt"
-    mine.write_text("mine\n", encoding="utf-8")
-    link = folder / name
-    link.unlink(missing_ok=True)
-    link.symlink_to(mine)
-
-    for go_on in (
-        lambda: judged(folder),
-        lambda: Run.load(folder).correct("s0", "faithfulness", 1, True),
-        lambda: list(list_runs(tmp_path)),
-    ):
-        try:
-            go_on()
-        except (RecordError, ConfigError):
-            continue
-
-    assert mine.read_text(encoding="utf-8") == "mine\n"
-
-
 def test_overwriting_a_run_removes_the_run_and_follows_no_link(folder: Path, tmp_path: Path):
     (folder / "notes.txt").write_text("mine", encoding="utf-8")
     outside = tmp_path / "outside"

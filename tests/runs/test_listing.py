@@ -1,6 +1,5 @@
 """A list of runs says of each how it stands, and touches none of them."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,7 @@ import pytest
 
 from ragmetrics_core import evaluate
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.runs import ListedRun, export_wave, import_replies, list_runs
+from ragmetrics_core.runs import ListedRun, list_runs
 from ragmetrics_core.runs._lock import FolderLock
 from ragmetrics_core.testing import ScriptedJudge
 
@@ -54,26 +53,6 @@ def test_a_run_that_was_ended_before_its_last_sample_is_interrupted(tmp_path):
     with pytest.raises(OSError, match="the disk went away"):
         measured(tmp_path / "run", rows(), concurrency=1)
     assert only(tmp_path)[1:3] == ("interrupted", 2)
-
-
-def test_a_run_between_two_waves_is_waiting(tmp_path):
-    def export() -> int:
-        judge = ScriptedJudge({})
-        return export_wave(
-            ROWS[:1], tmp_path / "wave.jsonl", out=tmp_path / "run", metrics="faithfulness", judge=judge
-        ).waiting
-
-    states = []
-    for prompt in ("statements", "verdicts"):
-        assert export() == 1
-        states.append(only(tmp_path).state)
-        request = json.loads((tmp_path / "wave.jsonl").read_text())
-        reply = {"custom_id": request["custom_id"], "reply": json.dumps(REPLIES[prompt])}
-        (tmp_path / "replies.jsonl").write_text(json.dumps(reply))
-        import_replies(tmp_path / "run", tmp_path / "replies.jsonl")
-        states.append(only(tmp_path).state)
-    assert export() == 0
-    assert [*states, only(tmp_path).state] == ["waiting"] * 4 + ["finished"]
 
 
 @pytest.mark.parametrize(

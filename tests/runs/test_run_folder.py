@@ -40,18 +40,6 @@ def test_a_folder_with_other_things_is_never_touched(tmp_path):
     assert (tmp_path / "thesis.tex").exists()
 
 
-def test_a_line_cut_by_a_crash_is_left_out_and_repaired_by_the_next_one(tmp_path):
-    evaluate(many(2), metrics="faithfulness", judge=scripted(), out=tmp_path / "run")
-    file = tmp_path / "run" / "records.jsonl"
-    whole = file.read_bytes()
-    file.write_bytes(whole[:-40])
-    run = Run.load(tmp_path / "run")
-    assert run.mean("faithfulness").total == 1
-    kept = next(iter(run.records())).sample_id
-    run.correct(kept, "faithfulness", 1, False)
-    assert Run.load(tmp_path / "run").score(kept, "faithfulness").value == 0.0
-
-
 def test_a_broken_line_in_the_middle_is_named_with_its_number(tmp_path):
     evaluate(many(3), metrics="faithfulness", judge=scripted(), out=tmp_path / "run")
     file = tmp_path / "run" / "records.jsonl"
