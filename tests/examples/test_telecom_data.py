@@ -44,10 +44,6 @@ def ids_where(rows: list[Row], condition: Callable[[Row], bool]) -> list[str]:
     return [row["id"] for row in rows if condition(row)]
 
 
-def test_ids_are_unique_and_count_up(rows: list[Row]):
-    assert [row["id"] for row in rows] == [f"tc-{number:02d}" for number in range(1, len(rows) + 1)]
-
-
 def test_every_sample_has_every_column_and_no_other(rows: list[Row]):
     assert ids_where(rows, lambda row: set(row) - {"language"} != set(COLUMNS)) == []
 
@@ -125,10 +121,6 @@ def test_evasive_answers_say_that_they_found_nothing_and_no_other_answer_does(ro
     evasion = re.compile(r"NO ANSWER FOUND\.|I could not find this in the documents\.")
 
     assert ids_where(rows, lambda row: bool(evasion.match(row["answer"])) != (row["kind"] == "evasive")) == []
-
-
-def test_the_first_six_samples_are_the_appendix_cases(rows: list[Row]):
-    assert ids_where(rows, lambda row: row["appendix"]) == [f"tc-{number:02d}" for number in range(1, 7)]
 
 
 def test_readme_gives_the_counts_of_the_file(rows: list[Row]):

@@ -1,6 +1,7 @@
 """Records prove themselves: derived again they are the same, and every alteration is named."""
 
 import json
+from math import nextafter
 from pathlib import Path
 from typing import Any, cast
 
@@ -211,6 +212,14 @@ def test_a_decision_is_true_or_false_about_a_verdict_that_there_is(folder, numbe
         Run.load(folder).correct("q1", "faithfulness", number, cast("bool", decision))
 
 
+def test_a_number_may_differ_by_rounding_and_by_no_more(folder):
+    record = Run.load(folder).score("q1", "answer_similarity")
+    rounded = record.model_copy(update={"value": nextafter(record.value, 2)})
+    altered = record.model_copy(update={"value": record.value + 1e-12})
+    assert audit(rounded) == []
+    assert [difference.field for difference in audit(altered)] == ["value"]
+
+
 def test_recompute_needs_no_model_and_gives_the_same_score(folder):
     for record in Run.load(folder).records():
         assert recompute(record).value == record.value
@@ -236,6 +245,8 @@ def test_the_exact_prompt_of_a_step_can_be_shown(folder):
     system, user = rendered(record, next(record.generate_steps))
     assert system.role == "system"
     assert "<answer>\nEinstein was born in Germany on 20 March 1879.\n</answer>" in user.content
+    with pytest.raises(RecordError, match="sent another prompt than its record gives"):
+        rendered(record.model_copy(update={"rendered_prompts": {}}), next(record.generate_steps))
 
 
 def test_a_later_format_is_refused_plainly():
