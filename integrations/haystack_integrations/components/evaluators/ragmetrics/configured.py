@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from inspect import isawaitable, signature
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
@@ -28,6 +28,8 @@ from haystack_integrations.components.evaluators.ragmetrics.metric_settings impo
 from haystack_integrations.components.evaluators.ragmetrics.trust import check_trusted
 
 __all__ = ["Configured"]
+
+M = TypeVar("M")
 
 _NESTED = ("chat_generator", "text_embedder")
 # Functions of a module, which YAML has by name; `references` may be a mapping, `sinks` are several functions.
@@ -68,8 +70,8 @@ class Configured:
             chosen = with_prompts(chosen, self.prompts)
         check_model("chat_generator", chat_generator)
         check_model("text_embedder", text_embedder)
-        for name in (chat_generator, text_embedder):
-            if isinstance(name, str) and holds_secret(name, ()):
+        for model in (chat_generator, text_embedder):
+            if isinstance(model, str) and holds_secret(model, ()):
                 msg = (
                     "the name of a model holds a password, which would be saved with the pipeline: set "
                     "OPENAI_BASE_URL, or pass a component with a Secret"
@@ -145,11 +147,12 @@ class Configured:
             return None
         return HaystackEmbedder(self.text_embedder, parallel=parallel, asynchronous=asynchronous, executor=executor)
 
-    def _once(self, make: Callable[[str], Any], name: str) -> Any:
+    def _once(self, make: Callable[[str], M], name: str) -> M:
         """The model of a name, the same one whenever it is asked for."""
         if make.__name__ not in self._named:
             self._named[make.__name__] = make(name)
-        return self._named[make.__name__]
+        model: M = self._named[make.__name__]
+        return model
 
     def warm_up(self) -> None:
         """Warm up the chat generator and the text embedder."""
