@@ -170,8 +170,8 @@ def as_model_error(error: Exception, identity: str, model: object) -> ModelError
     """What a provider's exception means for us; of a client of another event loop, also what to do."""
     told = model_error(error, model, identity=identity)
     # the cause, too: clients pass a foreign loop off as a lost connection
-    reasons = [each for each in (error, error.__cause__) if isinstance(each, RuntimeError)]
-    if any("event loop" in str(each).lower() for each in reasons):
+    reasons = [reason for reason in (error, error.__cause__) if isinstance(reason, RuntimeError)]
+    if any("event loop" in str(reason).lower() for reason in reasons):
         return ModelRefused(
             f"{told}. The model's client belongs to another event loop: "
             "pass a function that makes the model, e.g. LangChainJudge(lambda: ChatOpenAI(...))"
@@ -193,7 +193,7 @@ def name_of(model: object, bound: Mapping[str, Any]) -> ForeignName:
         name: value for name, value in own.items() if isinstance(value, str | int | float)
     }
     settings |= {name: value for name, value in bound.items() if name not in _MODELS and value != server}
-    shown = [each for each in _MODELS + _ADDRESSES if getattr(model, each, None) in (named, server)]
+    shown = [name for name in _MODELS + _ADDRESSES if getattr(model, name, None) in (named, server)]
     digest = settings_digest(model, shown={*settings, *shown})
     return foreign_name(
         "langchain",

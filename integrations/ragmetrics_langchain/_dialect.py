@@ -46,7 +46,7 @@ def fields_of(value: Any) -> Mapping[str, Any]:
         is_pairs = isinstance(update, list)
         return dict(cast("list[tuple[str, Any]]", update)) if is_pairs else fields_of(update)
     if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: getattr(value, each.name) for each in fields(value)}
+        return {field.name: getattr(value, field.name) for field in fields(value)}
     return {}
 
 
@@ -78,7 +78,7 @@ def _is_message(value: Any) -> bool:
 
 def request_of(messages: Sequence[BaseMessage | str]) -> list[CapturedMessage]:
     """What a model is sent, held as it is now: texts, not the application's messages."""
-    return [CapturedMessage("user", each) if isinstance(each, str) else _message(each) for each in messages]
+    return [CapturedMessage("user", sent) if isinstance(sent, str) else _message(sent) for sent in messages]
 
 
 def _message(message: BaseMessage) -> CapturedMessage:
@@ -121,11 +121,11 @@ def documents_in(value: Any) -> list[Document]:
     if isinstance(value, Document):
         return [value]
     if is_series(value):
-        documents = [each for each in value if isinstance(each, Document)]
+        documents = [document for document in value if isinstance(document, Document)]
         return documents if len(documents) == len(value) else []
-    for each in fields_of(value).values():
-        if is_series(each) and (found := documents_in(each)):
-            return found
+    for part in fields_of(value).values():
+        if is_series(part) and (documents := documents_in(part)):
+            return documents
     return []
 
 

@@ -33,10 +33,10 @@ class Gathered:
     def documents(self) -> list[Document]:
         """What was found in the calls."""
         return [
-            each
+            document
             for call in self.calls
             for search in call.retrievals()
-            for each in documents_in(search.outputs)
+            for document in documents_in(search.outputs)
         ]
 
     def begin(self, kind: Kind, name: str, inputs: Any, told: Mapping[str, Any]) -> None:

@@ -16,7 +16,7 @@ def resumed_question(parts: Sequence[LangChainRun]) -> NamedValue | None:
     if not first.is_resumed:
         return None
     reply = getattr(first.inputs, "resume", None)
-    asked = [each.text for each in _said(first.outputs) if each.role == "user" and each.text != reply]
+    asked = [turn.text for turn in _said(first.outputs) if turn.role == "user" and turn.text != reply]
     if asked:
         return NamedValue(asked[-1], "last human message of the outputs")
     known = next((name for name in ("question", "query", "input", "user_input") if name in state), None)
@@ -27,8 +27,8 @@ def special_history(parts: Sequence[LangChainRun], question: str) -> Sequence[Ca
     """With what was asked back in a turn that goes on; what `RunnableWithMessageHistory` loaded."""
     if parts[-1].is_resumed:
         said = _said(parts[-1].outputs)
-        places = [n for n, each in enumerate(said) if each.role == "user" and each.text == question]
-        replies = [n for n, each in enumerate(said) if each.role == "user"]
+        places = [n for n, turn in enumerate(said) if turn.role == "user" and turn.text == question]
+        replies = [n for n, turn in enumerate(said) if turn.role == "user"]
         return [*said[: places[-1]], *said[places[-1] + 1 : replies[-1] + 1]] if places else None
     for call in (inner for part in parts for inner in part.walk()):
         if call.name == "load_history" and (said := DIALECT.messages(call.outputs)):

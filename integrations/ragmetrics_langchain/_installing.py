@@ -66,7 +66,7 @@ def install(handler: BaseCallbackHandler) -> Installed:
     from langchain_core.tracers.context import register_configure_hook
 
     with _LOCK:
-        slot = next((each for each in _SLOTS if each.handler is None), None)
+        slot = next((free for free in _SLOTS if free.handler is None), None)
         if slot is None:
             slot = _Slot()
             _SLOTS.append(slot)

@@ -89,10 +89,10 @@ class LangChainJudge(ForeignJudge):
         held_to = None
         if schema is not None:
             name = request.prompt.answer.__name__
-            draws = [_held(each, {**schema, "title": name}) for each in draws]
+            draws = [_held(drawing, {**schema, "title": name}) for drawing in draws]
             # some providers make a tool of it
             held_to = name if "tools" in _unbound(draws[0])[1] else "json_schema"
-        call = asyncio.gather(*[_asked(each, messages, config, is_bound=is_bound) for each in draws])
+        call = asyncio.gather(*[_asked(drawing, messages, config, is_bound=is_bound) for drawing in draws])
         replies = await foreign_answer(call, lambda error: as_model_error(error, self.identity, model))
         if len(replies) > 1 and len({getattr(reply, "id", None) for reply in replies} - {None}) == 1:
             self._warn("gave the same message for several draws")

@@ -171,7 +171,7 @@ def as_langsmith_evaluator(
             made = map(run, example) if map is not None else _sample(run, example)
             sample = made if isinstance(made, Sample) else Sample.from_mapping(made)
             result = own.score(Capture(translate=lambda _: sample, id=str(run.id), name=run.name))
-            return {"results": [EvaluationResult(**each) for each in _as_mappings(result)]}
+            return {"results": [EvaluationResult(**scored) for scored in _as_mappings(result)]}
         if outputs is None:
             raise ConfigError(
                 "the evaluator takes a run and an example, or inputs=, outputs= and reference_outputs="
@@ -222,8 +222,8 @@ def _of_parts(inputs: Any, outputs: Any, expected: Any, context: Any, run: "Run 
     )
     references = (fields_of(expected).get(key) for key in _REFERENCE_KEYS)
     reference = next((value for value in references if isinstance(value, str)), None)
-    if reference is None and (found := answer_in(expected, DIALECT)) is not None:
-        reference = found.value
+    if reference is None and (expected_answer := answer_in(expected, DIALECT)) is not None:
+        reference = expected_answer.value
     return sample.model_copy(update={"reference": reference})
 
 
@@ -232,9 +232,9 @@ def _retrievals(runs: "Sequence[Run]") -> list[Call]:
     calls: list[Call] = []
     for run in runs:
         if run.run_type == "retriever":
-            found: Iterable[Any] = (run.outputs or {}).get("documents") or ()
+            traces: Iterable[Any] = (run.outputs or {}).get("documents") or ()
             query = (run.inputs or {}).get("query")
-            documents = [_document(traced) for traced in found]
+            documents = [_document(traced) for traced in traces]
             calls.append(Call(kind="retriever", name=run.name, query=query, outputs=documents, ended=1))
         else:
             calls += _retrievals(run.child_runs or ())

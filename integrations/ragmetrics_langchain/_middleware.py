@@ -238,10 +238,10 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
     def _captured(self, state: Mapping[str, Any]) -> Capture:
         held = as_now({name: value for name, value in state.items() if name != "jump_to"})
         messages: list[BaseMessage] = held["messages"]
-        asked = max((n for n, each in enumerate(messages) if each.type == "human"), default=0)
-        gathered = [self._gathered.get(each.id or "") for each in messages]
-        calls = [call for each in gathered[asked:] if each is not None for call in each.calls]
-        earlier = [found for each in gathered[:asked] if each is not None for found in each.documents()]
+        asked = max((n for n, message in enumerate(messages) if message.type == "human"), default=0)
+        gathered = [self._gathered.get(message.id or "") for message in messages]
+        calls = [call for seen in gathered[asked:] if seen is not None for call in seen.calls]
+        earlier = [chunk for seen in gathered[:asked] if seen is not None for chunk in seen.documents()]
         inputs = with_earlier({"messages": messages[: asked + 1]}, earlier)
         thread = (ensure_config().get("configurable") or {}).get("thread_id")
         return Capture(
@@ -249,7 +249,7 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
             needs_contexts=self._needs_contexts and self._gate is None,
             id=str(uuid4()),
             name="agent",
-            noted=contexts_in(each.notes for each in gathered[asked:] if each is not None),
+            noted=contexts_in(seen.notes for seen in gathered[asked:] if seen is not None),
             session=None if thread is None else str(thread),
         )
 
@@ -297,7 +297,7 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
 
     def _may_ask_again(self, request: Any) -> bool:
         return self._on_reject == "ask_again" and not any(
-            each.id in self._asked_again for each in request.state["messages"] if each.id
+            message.id in self._asked_again for message in request.state["messages"] if message.id
         )
 
     def _note_asked(self, response: Any) -> None:
@@ -328,7 +328,7 @@ def _is_final(state: Mapping[str, Any]) -> bool:
 
 def _answer_of(response: Any) -> AIMessage | None:
     """The model's message in a response."""
-    return next((each for each in response.result if isinstance(each, AIMessage)), None)
+    return next((message for message in response.result if isinstance(message, AIMessage)), None)
 
 
 def _asking_again(request: Any, response: Any, rejection: Rejection) -> Any:

@@ -130,8 +130,8 @@ class Recorder:
             run: LangChainRun = node.payload
             is_interrupt = _is_interrupt(error)
             if is_interrupt:
-                for each in (run, *_above(node)):
-                    each.interrupted = True
+                for around in (run, *_above(node)):
+                    around.interrupted = True
             if run.is_unit and run.ended is None:
                 self._take_streamed(run, told)
                 self._wait(self._turn(run))

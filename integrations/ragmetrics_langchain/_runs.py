@@ -144,8 +144,8 @@ class LangChainTurn(NamedTuple):
         calls = sorted(
             (call for part in self.parts() for call in part.retrievals()), key=lambda call: call.ended or 0
         )
-        found = [RetrievedDocuments(each.name, each.query, documents_in(each.outputs)) for each in calls]
-        return RootRun(run.name, run.tags, run.metadata, run.inputs, run.outputs, found)
+        searches = [RetrievedDocuments(call.name, call.query, documents_in(call.outputs)) for call in calls]
+        return RootRun(run.name, run.tags, run.metadata, run.inputs, run.outputs, searches)
 
     def noted(self) -> tuple[Chunk, ...] | None:
         """What the application said that it retrieved, in all parts; None where it said nothing."""
@@ -170,7 +170,7 @@ class LangChainTurn(NamedTuple):
 
 def contexts_in(notes: Iterable[Notes]) -> tuple[Chunk, ...] | None:
     """What the application said in these notes that it retrieved; None where it said nothing."""
-    said = [contexts for each in notes if (contexts := each.contexts) is not None]
+    said = [contexts for note in notes if (contexts := note.contexts) is not None]
     return tuple(dict.fromkeys(chunk for contexts in said for chunk in contexts)) if said else None
 
 
@@ -186,11 +186,11 @@ def _written(write: Any) -> Iterator[str]:
 def _shallow(value: Any) -> Any:
     """What the application may change after the run, held: lists and mappings one level deep, documents."""
     if is_list(value) and type(value) is list:
-        return [_held(each) for each in value]
+        return [_held(part) for part in value]
     if is_dict(value):
         return {
-            name: [_held(inner) for inner in each] if is_list(each) and type(each) is list else _held(each)
-            for name, each in value.items()
+            name: [_held(inner) for inner in part] if is_list(part) and type(part) is list else _held(part)
+            for name, part in value.items()
         }
     return _held(value)
 

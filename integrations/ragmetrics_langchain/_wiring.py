@@ -85,8 +85,8 @@ def _made(calls: Iterable[Call], outputs: Any, inputs: Any, rules: Rules) -> _Ma
     """
     ended = sorted((call for call in calls if call.ended is not None), key=lambda call: call.ended or 0)
     replies = [(call, list(_replies(call.outputs))) for call in ended if call.kind == "model"]
-    found = answer_in(outputs, DIALECT, rules.answer_key, inputs)
-    if found is None and rules.answer_key is None:
+    reply = answer_in(outputs, DIALECT, rules.answer_key, inputs)
+    if reply is None and rules.answer_key is None:
         said = {text for _, texts in replies for text in texts if text}
         named = [
             (name, text)
@@ -97,20 +97,20 @@ def _made(calls: Iterable[Call], outputs: Any, inputs: Any, rules: Rules) -> _Ma
         if len(named) != 1:
             return _Made(None, rivals=[name for name, _ in named])
         ((name, text),) = named
-        found = NamedValue(text, f"outputs[{name!r}], the only reply of a model")
-    if found is None:
+        reply = NamedValue(text, f"outputs[{name!r}], the only reply of a model")
+    if reply is None:
         return _Made(None)
-    equal = [call for call, texts in replies if found.value in texts]
-    if not equal and any(call.kind == "tool" and DIALECT.text(call.outputs) == found.value for call in ended):
-        return _Made(found, ())  # it returned directly
+    equal = [call for call, texts in replies if reply.value in texts]
+    if not equal and any(call.kind == "tool" and DIALECT.text(call.outputs) == reply.value for call in ended):
+        return _Made(reply, ())  # it returned directly
     if not equal:
-        made_of = _made_of(found.value, ended)
+        made_of = _made_of(reply.value, ended)
         equal = [call for call, texts in replies if texts[0] in made_of]
     if len(equal) > 1:
-        holders = [call for call in ended if any(text is found.value for text in _texts(call.outputs))]
+        holders = [call for call in ended if any(text is reply.value for text in _texts(call.outputs))]
         inside = [[call for call in holder.walk() if call in equal] for holder in holders]
         equal = list({id(only[0]): only[0] for only in inside if len(only) == 1}.values())
-    return _Made(found, equal if len(equal) == 1 else None)
+    return _Made(reply, equal if len(equal) == 1 else None)
 
 
 def _made_of(answer: str, calls: Sequence[Call]) -> set[str]:
@@ -140,14 +140,14 @@ def _texts(value: Any) -> Iterator[str]:
 
 def earlier_documents(messages: Sequence[BaseMessage], tools: Iterable[str]) -> list[Document]:
     """What tools gave before the last question: their documents; the texts of those tools that search."""
-    asked = max((n for n, each in enumerate(messages) if each.type == "human"), default=0)
+    asked = max((n for n, message in enumerate(messages) if message.type == "human"), default=0)
     names = set(tools)
-    found: list[Document] = []
+    documents: list[Document] = []
     for message in messages[:asked]:
         if isinstance(message, ToolMessage):
             texts = [Document(DIALECT.text(message) or "")] if message.name in names else []
-            found += documents_in(message.artifact) or texts
-    return found
+            documents += documents_in(message.artifact) or texts
+    return documents
 
 
 def with_earlier(inputs: Any, documents: Sequence[Document]) -> Any:

@@ -80,7 +80,7 @@ def _entries(source: object, name: str) -> Sequence[object]:
             raise SampleError(f"{source} cannot be read as a dataset of LlamaIndex: {error}") from error
     if is_mapping(source) and name in source and source[name] is None:
         return []  # so an empty list of predictions is saved
-    found = field_of(source, name)
-    if not is_sequence(found) or isinstance(found, str):
+    entries = field_of(source, name)
+    if not is_sequence(entries) or isinstance(entries, str):
         raise SampleError(f"this is no dataset of LlamaIndex: it has no {name}")
-    return found
+    return entries

@@ -260,7 +260,7 @@ class RagMetricsEvaluator(BaseEvaluator):
 
     @property
     def _lower_is_better(self) -> frozenset[str]:
-        return frozenset(each.signature for each in self._metrics if not each.higher_is_better)
+        return frozenset(metric.signature for metric in self._metrics if not metric.higher_is_better)
 
     def _get_prompts(self) -> PromptDictType:
         return templates.templates_of(self._metrics)
@@ -287,7 +287,7 @@ class RagMetricsEvaluator(BaseEvaluator):
 
 def _given(query: object, response: object, contexts: object) -> dict[str, Any]:
     """What was evaluated, as far as a result can hold it: it refuses what is no text, and says it aloud."""
-    texts = contexts if is_series(contexts) and all(isinstance(each, str) for each in contexts) else None
+    texts = contexts if is_series(contexts) and all(isinstance(text, str) for text in contexts) else None
     return {
         "query": query if isinstance(query, str) else None,
         "response": response if isinstance(response, str) else None,

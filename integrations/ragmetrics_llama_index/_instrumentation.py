@@ -50,7 +50,7 @@ class Instrumentation(LiveFace):
     @property
     def is_installed(self) -> bool:
         """Whether LlamaIndex's dispatcher knows of it."""
-        return any(each is self._handler for each in get_dispatcher().span_handlers)
+        return any(handler is self._handler for handler in get_dispatcher().span_handlers)
 
     @property
     def open_spans(self) -> int:
@@ -152,7 +152,7 @@ def instrument(
     if settings.prompts is not None:
         with_prompts(chosen, settings.prompts)  # which says what is wrong with them
     watched = None if watch is None else frozenset(map(id, watch))
-    key = watched, frozenset(each.signature for each in chosen)
+    key = watched, frozenset(metric.signature for metric in chosen)
     _end_earlier(key, live)  # after all mistakes are found, before its folder is opened again
     spans = Spans(
         live or LiveScorer(chosen, **models, settings=settings),
@@ -197,11 +197,11 @@ def _known_tools(names: Iterable[str], watch: Sequence[object] | None) -> frozen
     wanted = frozenset([names] if isinstance(names, str) else names)
     if not wanted:
         return wanted
-    workflows = [each for each in watch or () if not isinstance(each, ENGINES)]
+    workflows = [watched for watched in watch or () if not isinstance(watched, ENGINES)]
     if not workflows:
         raise ConfigError("context_tools names tools of agents: pass the agents as watch=[...]")
-    agents = [each for workflow in workflows for each in _agents(workflow)]
-    if any(each is None for each in agents):
+    agents = [names for workflow in workflows for names in _agents(workflow)]
+    if any(names is None for names in agents):
         return wanted  # a class, a workflow of another kind, or tools that are looked up for each question
     there = {name for agent in agents for name in agent or ()}
     if unknown := sorted(wanted - there):
@@ -215,10 +215,10 @@ def _known_tools(names: Iterable[str], watch: Sequence[object] | None) -> frozen
 def _agents(workflow: object) -> list[frozenset[str] | None]:
     """The names of the tools of each agent in a workflow; None where that is not known before it runs."""
     if isinstance(workflow, AgentWorkflow):
-        return [names for each in workflow.agents.values() for names in _agents(each)]
+        return [names for agent in workflow.agents.values() for names in _agents(agent)]
     if not isinstance(workflow, BaseWorkflowAgent) or workflow.tool_retriever is not None:
         return [None]
-    return [frozenset(_name_of(each) for each in workflow.tools or ())]
+    return [frozenset(_name_of(tool) for tool in workflow.tools or ())]
 
 
 def _name_of(tool: Any) -> str:

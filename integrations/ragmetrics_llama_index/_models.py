@@ -111,7 +111,7 @@ class LlamaIndexJudge(ForeignJudge, Judge):
         return await self.held(request, partial(self._draw, request))
 
     async def _draw(self, request: Generate[Any], schema: Mapping[str, Any] | None) -> list[Completion]:
-        messages = [ChatMessage(role=each.role, content=each.content) for each in request.messages]
+        messages = [ChatMessage(role=message.role, content=message.content) for message in request.messages]
         form: dict[str, Any] = {}
         if schema is not None and self._form:
             form[self._form] = response_format(request) if self._form == _OPENAI else schema
@@ -229,9 +229,9 @@ def _name_of(model: LLM | BaseEmbedding, asked: Mapping[str, str] | None = None)
     """Its name by the settings that it publishes, how it samples and is asked, and a digest of the others."""
     published = _published(model)
     told = {name: getattr(model, name, None) for name in _SAMPLING} | published
-    settings = {name: each for name, each in told.items() if name not in _NO_SETTINGS and each is not None}
+    settings = {name: value for name, value in told.items() if name not in _NO_SETTINGS and value is not None}
     servers = {
-        name: each for name in _ADDRESSES if isinstance(each := getattr(model, name, None), str) and each
+        name: text for name in _ADDRESSES if isinstance(text := getattr(model, name, None), str) and text
     }
     digest = settings_digest(model, shown={*settings, *servers, *_NO_SETTINGS, "model"})
     named = published.get("model_name")
@@ -247,7 +247,7 @@ def _name_of(model: LLM | BaseEmbedding, asked: Mapping[str, str] | None = None)
         model,
         called=named,
         server=next(iter(servers.values()), None),
-        settings={name: each for name, each in settings.items() if name not in servers},
+        settings={name: value for name, value in settings.items() if name not in servers},
         digest=digest._replace(is_complete=is_sure),
     )
 

@@ -67,23 +67,23 @@ def answer_in(value: Any) -> str | None:
             return value.response_txt
         case _:
             fields = (field_of(value, name) for name in _ANSWERS)
-            found = next((each for each in fields if each is not None), None)
-    if found is not None:
-        return answer_in(found)
+            held = next((field for field in fields if field is not None), None)
+    if held is not None:
+        return answer_in(held)
     return value.model_dump_json() if isinstance(value, BaseModel) else None
 
 
 def entry_in(value: Any, name: str) -> str | None:
     """An entry of a response's metadata, as a text; None when it has none of this name."""
     metadata = field_of(value, "metadata")
-    found = metadata.get(name) if is_mapping(metadata) else None
-    return None if found is None else str(found)
+    entry = metadata.get(name) if is_mapping(metadata) else None
+    return None if entry is None else str(entry)
 
 
 def nodes_in(value: Any) -> list[Any] | None:
     """The source nodes of an answer, as a new list; None when it does not say."""
-    found = field_of(value, "source_nodes")
-    return list(found) if is_sequence(found) and not isinstance(found, str) else None
+    nodes = field_of(value, "source_nodes")
+    return list(nodes) if is_sequence(nodes) and not isinstance(nodes, str) else None
 
 
 def text_of_node(node: Any) -> str:

@@ -313,7 +313,7 @@ def _up(node: Node | None) -> Iterator[Node]:
 
 def _around(node: Node) -> OpenCall:
     """The innermost call that a node is part of."""
-    payload = next(each.payload for each in _up(node) if each.payload is not None)
+    payload = next(around.payload for around in _up(node) if around.payload is not None)
     return payload.seen if isinstance(payload, WorkUnit) else payload
 
 

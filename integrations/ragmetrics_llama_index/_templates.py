@@ -26,11 +26,11 @@ _SUFFIX = "_template"
 
 def prompts_of(metrics: Iterable[Metric[Any]]) -> dict[str, Prompt[Any]]:
     """All prompts that metrics and their parts ask, by name."""
-    found: dict[str, Prompt[Any]] = {}
+    prompts: dict[str, Prompt[Any]] = {}
     for metric in metrics:
-        found |= {prompt.name: prompt for prompt in metric.prompts_asked.values()}
-        found |= prompts_of(map(of_part, metric.parts_used))
-    return found
+        prompts |= {prompt.name: prompt for prompt in metric.prompts_asked.values()}
+        prompts |= prompts_of(map(of_part, metric.parts_used))
+    return prompts
 
 
 def templates_of(metrics: Iterable[Metric[Any]]) -> dict[str, BasePromptTemplate]:
@@ -76,7 +76,7 @@ def text_of(prompt: Prompt[Any], template: BasePromptTemplate | str) -> PromptTe
     """
     system = prompt.system
     if isinstance(template, ChatPromptTemplate):
-        by_role = {each.role.value: each.content or "" for each in template.message_templates}
+        by_role = {message.role.value: message.content or "" for message in template.message_templates}
         if set(by_role) - {"system", "user"} or "user" not in by_role:
             raise PromptError(
                 f"prompt {prompt.id}: a chat template needs one user message and may have one system message"
@@ -97,8 +97,8 @@ def fitting(metrics: tuple[Metric[Any], ...], template: BasePromptTemplate | str
         variables = set(template.template_vars)
     else:
         variables = set(_THEIRS.findall(_text(template)))
-    found = (each for each in prompts_of(metrics).values() if set(each.variables) == variables)
-    return next(found, None)
+    alike = (prompt for prompt in prompts_of(metrics).values() if set(prompt.variables) == variables)
+    return next(alike, None)
 
 
 def _text(template: BasePromptTemplate | str) -> str:

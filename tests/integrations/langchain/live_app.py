@@ -4,19 +4,18 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
-from langchain_core.callbacks import CallbackManagerForLLMRun, CallbackManagerForRetrieverRun
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
-from langchain_core.language_models.chat_models import BaseChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.output_parsers import StrOutputParser
-from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableConfig, RunnablePassthrough
 
 from ragmetrics_core.live import LiveScorer
 from ragmetrics_langchain import RagMetricsCallbackHandler
-from tests.live.suite import App, Ending, answer_to, contexts_for, pieces_of
+from tests.integrations.langchain.apps import Echo
+from tests.live.suite import App, Ending, answer_to, contexts_for
 
 # More than the 200 of the suite that are open at the same time.
 MAX_OPEN = 250
@@ -32,32 +31,11 @@ class Library(BaseRetriever):
         return [Document(page_content=text) for text in contexts_for(query)]
 
 
-class Model(BaseChatModel):
-    """Answers the last message as the suite expects, at once or in pieces."""
+class Model(Echo):
+    """Answers the last message as the suite expects, at once or word by word."""
 
-    @property
-    def _llm_type(self) -> str:
-        return "suite"
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        answer = answer_to(str(messages[-1].text))
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(answer))])
-
-    def _stream(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> Iterator[ChatGenerationChunk]:
-        for piece in pieces_of(answer_to(str(messages[-1].text))):
-            yield ChatGenerationChunk(message=AIMessageChunk(piece))
+    def _reply(self, messages: list[BaseMessage]) -> AIMessage:
+        return AIMessage(answer_to(str(messages[-1].text)))
 
 
 class ChainApp:

@@ -59,7 +59,7 @@ class Found(NamedTuple):
     history: tuple[str, ...] | None = None
 
 
-Application = Callable[[Any], Found | None]
+Application = Callable[[Any], Any]
 APPLICATIONS: dict[str, tuple[Application, dict[str, Any]]] = {}
 
 
@@ -77,7 +77,7 @@ def application(name: str, **options: Any) -> Callable[[Application], Applicatio
 def test_a_line_of_the_page_is_what_is_captured(make_handler, name):
     run, options = APPLICATIONS[name]
     handler = make_handler(concurrency=1, **options)
-    found = run({"callbacks": [handler]})
+    found = run({"callbacks": [handler]}) or Found()
     assert handler.flush()
     assert handler.stats.errors == []
     assert handler.open_runs == 0
@@ -86,7 +86,6 @@ def test_a_line_of_the_page_is_what_is_captured(make_handler, name):
         assert handler.results == []
         assert handler.stats.skipped == {ROWS[name].skipped: 1}
         return
-    assert found is not None
     sample: Sample = handler.results[-1].sample
     history = None if sample.history is None else tuple(turn.content for turn in sample.history)
     assert Found(sample.question or "", sample.contexts, sample.answer or "", history) == found
@@ -102,29 +101,26 @@ def test_every_application_is_on_the_page():
 
 
 @application("LCEL chain: retriever, prompt, model, parser")
-def tutorial(config: Any) -> Found:
+def tutorial(config: Any) -> Any:
     rag_chain().invoke(question("tea"), config)
-    return Found()
 
 
 @application("LCEL chain that returns its sources, with `assign`")
-def with_sources(config: Any) -> Found:
+def with_sources(config: Any) -> Any:
     generate = RunnablePassthrough.assign(context=lambda given: join(given["context"])) | PROMPT | Echo()
     chain = RunnablePassthrough.assign(context=itemgetter("question") | Shelf()).assign(
         answer=generate | StrOutputParser()
     )
     chain.invoke({"question": question("tea")}, config)
-    return Found()
 
 
 @application("`create_retrieval_chain`")
-def classic_retrieval(config: Any) -> Found:
+def classic_retrieval(config: Any) -> Any:
     retrieval_chain().invoke({"input": question("tea")}, config)
-    return Found()
 
 
 @application("`create_retrieval_chain` with a history-aware retriever")
-def history_aware(config: Any) -> Found:
+def history_aware(config: Any) -> Any:
     prompt = ChatPromptTemplate.from_messages([MessagesPlaceholder("chat_history"), ("human", "{input}")])
     model = Echo(replies=[AIMessage("Books about tea")])
     rewriting = classic.create_history_aware_retriever(model, Shelf(), prompt)
@@ -134,14 +130,13 @@ def history_aware(config: Any) -> Found:
 
 
 @application("`RetrievalQA`")
-def retrieval_qa(config: Any) -> Found:
+def retrieval_qa(config: Any) -> Any:
     chain = classic.RetrievalQA.from_chain_type(Echo(), retriever=Shelf())
     chain.invoke({"query": question("tea")}, config)
-    return Found()
 
 
 @application("two retrievers side by side")
-def side_by_side(config: Any) -> Found:
+def side_by_side(config: Any) -> Any:
     both = RunnableParallel(first=Shelf(), second=Shelf(shelf="board"))
     chain = {"context": both | (lambda found: join([*found["first"], *found["second"]]))} | PROMPT_OF_TEA
     (chain | Echo()).invoke(question("tea"), config)
@@ -149,14 +144,14 @@ def side_by_side(config: Any) -> Found:
 
 
 @application("LCEL chain whose formatting step drops documents, `docs[:1]`")
-def dropping(config: Any) -> Found:
+def dropping(config: Any) -> Any:
     chain = {"context": Shelf() | (lambda found: join(found[:1]))} | PROMPT_OF_TEA | Echo()
     chain.invoke(question("tea"), config)
     return Found(contexts=texts("tea")[:1])
 
 
 @application("LCEL chain whose formatting step cuts documents off")
-def cutting(config: Any) -> Found:
+def cutting(config: Any) -> Any:
     chain = {"context": Shelf() | (lambda found: "\n".join(each.page_content[:25] for each in found))}
     model = Echo(replies=[AIMessage(answer("tea"))])
     (chain | PROMPT_OF_TEA | model).invoke(question("tea"), config)
@@ -164,14 +159,13 @@ def cutting(config: Any) -> Found:
 
 
 @application("chain with `with_fallbacks`")
-def fallbacks(config: Any) -> Found:
+def fallbacks(config: Any) -> Any:
     chain = rag_chain(model=Echo(error=ConnectionError())).with_fallbacks([rag_chain()])
     chain.invoke(question("tea"), config)
-    return Found()
 
 
 @application("`RunnableWithMessageHistory`, second turn")
-def message_history(config: Any) -> Found:
+def message_history(config: Any) -> Any:
     history = FakeHistory()
     chain = RunnablePassthrough.assign(context=lambda given: join(Shelf().invoke(given["question"])))
     with warnings.catch_warnings(action="ignore"):
@@ -200,9 +194,8 @@ class FakeHistory(BaseChatMessageHistory):
 
 
 @application("chain that is streamed")
-def streamed(config: Any) -> Found:
+def streamed(config: Any) -> Any:
     list(rag_chain().stream(question("tea"), config))
-    return Found()
 
 
 # Graphs
@@ -217,25 +210,23 @@ def search(state: State) -> State:
 
 
 @application("graph: retrieve, generate")
-def plain_graph(config: Any) -> Found:
+def plain_graph(config: Any) -> Any:
     graph(retrieve, generate).invoke({"question": question("tea")}, config)
-    return Found()
 
 
 @application("graph with a node that grades documents")
-def grading(config: Any) -> Found:
+def grading(config: Any) -> Any:
     graph(retrieve, grade, generate).invoke({"question": question("tea")}, config)
     return Found(contexts=texts("tea")[1:])
 
 
 @application("graph that searches without a retriever")
-def searching(config: Any) -> Found:
+def searching(config: Any) -> Any:
     graph(search, generate).invoke({"question": question("tea")}, config)
-    return Found()
 
 
 @application("graph that fans out with `Send`")
-def fan_out(config: Any) -> Found:
+def fan_out(config: Any) -> Any:
     class Gathered(TypedDict, total=False):
         question: str
         found: Annotated[list[str], operator.add]
@@ -256,25 +247,22 @@ def fan_out(config: Any) -> Found:
     built.add_conditional_edges(langgraph.START, plan, ["look"])
     built.add_edge("look", "write")
     built.compile().invoke({"question": question("tea")}, config)
-    return Found()
 
 
 @application("graph with a subgraph")
-def subgraph(config: Any) -> Found:
+def subgraph(config: Any) -> Any:
     built = langgraph.StateGraph(State)
     built.add_sequence([("inner", graph(retrieve)), ("generate", generate)])
     built.add_edge(langgraph.START, "inner")
     built.compile().invoke({"question": question("tea")}, config)
-    return Found()
 
 
 @application("graph that waits for approval")
-def approved(config: Any) -> Found:
+def approved(config: Any) -> Any:
     app = graph(retrieve, approve, generate, checkpointer=InMemorySaver())
     config = in_thread(config)
     app.invoke({"question": question("tea")}, config)
     app.invoke(types.Command(resume=True), config)
-    return Found()
 
 
 class Talk(TypedDict, total=False):
@@ -295,7 +283,7 @@ def reply(state: Talk) -> Talk:
 
 
 @application("graph that asks back and waits for the reply")
-def asking_back(config: Any) -> Found:
+def asking_back(config: Any) -> Any:
     app = graph(clarify, look_up, reply, schema=Talk, checkpointer=InMemorySaver())
     app.invoke({"messages": [("human", "Tell me!")]}, in_thread(config))
     app.invoke(types.Command(resume="The one about tea."), in_thread(config))
@@ -324,13 +312,12 @@ RETRIEVER_TOOL = create_retriever_tool(Shelf(), "search", "Finds books.")
 
 
 @application("agent with `create_retriever_tool`")
-def retriever_tool(config: Any) -> Found:
+def retriever_tool(config: Any) -> Any:
     agent([RETRIEVER_TOOL], looking("tea")).invoke(asked(), config)
-    return Found()
 
 
 @application("agent with a tool of `content_and_artifact`")
-def artifact(config: Any) -> Found:
+def artifact(config: Any) -> Any:
     @tool("search", response_format="content_and_artifact")
     def find(query: str) -> tuple[str, list[Document]]:
         """Finds books."""
@@ -338,11 +325,10 @@ def artifact(config: Any) -> Found:
         return join(documents), documents
 
     agent([find], looking("tea")).invoke(asked(), config)
-    return Found()
 
 
 @application('agent with a tool that gives text, `context_tools=["search"]`', context_tools=["search"])
-def text_tool(config: Any) -> Found:
+def text_tool(config: Any) -> Any:
     @tool("search")
     def find(query: str) -> str:
         """Finds books."""
@@ -368,31 +354,30 @@ def two_steps(prompt: Any, config: Any) -> None:
 
 
 @application("two-step chain, `create_agent` with `@dynamic_prompt`, that calls `note_contexts`")
-def noted(config: Any) -> Found:
+def noted(config: Any) -> Any:
     two_steps(prompt_with_context, config)
-    return Found()
 
 
 @application("the same without the note, `system_message=True`", system_message=True)
-def system_message(config: Any) -> Found:
+def system_message(config: Any) -> Any:
     two_steps(middlewares.dynamic_prompt(silent), config)
     return Found(contexts=("Use only:\n" + "\n".join(texts("tea")),))
 
 
 @application("the same without both")
-def unseen(config: Any) -> Found:
+def unseen(config: Any) -> Any:
     two_steps(middlewares.dynamic_prompt(silent), config)
     return Found(contexts=None)
 
 
 @application("agent that does not look")
-def idle(config: Any) -> Found:
+def idle(config: Any) -> Any:
     agent([RETRIEVER_TOOL]).invoke(asked(), config)
     return Found(contexts=())
 
 
 @application("agent in a conversation, second turn")
-def second_turn(config: Any) -> Found:
+def second_turn(config: Any) -> Any:
     app = agent(
         [RETRIEVER_TOOL],
         looking("milk"),
@@ -424,53 +409,49 @@ class Note(BaseModel):
 
 
 @application("agent with `ToolStrategy`, a form with one text")
-def tool_strategy(config: Any) -> Found:
+def tool_strategy(config: Any) -> Any:
     form = AIMessage("", tool_calls=[{"name": "Reply", "args": {"said": answer("tea")}, "id": "form"}])
     app = agent([RETRIEVER_TOOL], looking("tea"), form, response_format=ToolStrategy(Reply))
     app.invoke(asked(), config)
-    return Found()
 
 
 @application("agent with `ProviderStrategy`, a form with one text")
-def provider_strategy(config: Any) -> Found:
+def provider_strategy(config: Any) -> Any:
     form = AIMessage(Reply(said=answer("tea")).model_dump_json())
     app = agent([RETRIEVER_TOOL], looking("tea"), form, response_format=ProviderStrategy(Reply))
     app.invoke(asked(), config)
-    return Found()
 
 
 @application(
     'the same with two texts, `answer_key="structured_response.body"`', answer_key="structured_response.body"
 )
-def two_texts_named(config: Any) -> Found:
+def two_texts_named(config: Any) -> Any:
     two_texts(config)
-    return Found()
 
 
 @application("the same with two texts, unnamed")
-def two_texts(config: Any) -> None:
+def two_texts(config: Any) -> Any:
     form = AIMessage(Note(title="Tea", body=answer("tea")).model_dump_json())
     app = agent([RETRIEVER_TOOL], looking("tea"), form, response_format=ProviderStrategy(Note))
     app.invoke(asked(), config)
 
 
 @application("agent with a tool of `return_direct`")
-def return_direct(config: Any) -> Found:
+def return_direct(config: Any) -> Any:
     @tool("search", return_direct=True)
     def find(query: str) -> str:
         """Finds books."""
         return Shelf().invoke(query)[0].page_content
 
     agent([find], looking("tea")).invoke(asked(), config)
-    return Found()
 
 
 @application("agent that is asked with an image alone")
-def image(config: Any) -> None:
+def image(config: Any) -> Any:
     picture = HumanMessage([{"type": "image", "url": "https://books.example/cover.png"}])
     agent([RETRIEVER_TOOL], AIMessage("A cover.")).invoke(asked(picture), config)
 
 
 @application("agent that is asked nothing")
-def nothing_asked(config: Any) -> None:
+def nothing_asked(config: Any) -> Any:
     agent([RETRIEVER_TOOL], AIMessage("Good morning.")).invoke(asked(HumanMessage(" ")), config)

@@ -13,18 +13,9 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnableLambda
 
 from ragmetrics_core.errors import ConfigError, ModelRefused
-from ragmetrics_core.prompts import QUESTIONS, Message
-from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_langchain import LangChainEmbedder, LangChainJudge, RagMetricsCallbackHandler
 from tests.integrations.langchain.apps import Echo, answer
-
-
-def request(text: str = "Tell me about tea?", *, draws: int = 1) -> Generate[Any]:
-    return Generate(prompt=QUESTIONS, variables={}, messages=(Message("user", text),), draws=draws)
-
-
-def ask(judge: LangChainJudge, *, draws: int = 1) -> list[Completion]:
-    return list(asyncio.run(judge.agenerate(request(draws=draws))))
+from tests.integrations.langchain.test_models import ask, request
 
 
 class LoopBound(SimpleChatModel):

@@ -220,6 +220,10 @@ def evaluated(target: Any, evaluator: Any) -> list[dict[str, Any]]:
     return [{each.key: each for each in row["evaluation_results"]["results"]} for row in results]
 
 
+def mapped(run: Any, example: Any) -> Sample:
+    return Sample(question="q", answer=run.outputs["said"], contexts=["Tea is green."])
+
+
 def answers_with_documents(inputs: dict[str, Any]) -> dict[str, Any]:
     topic = inputs["question"].split()[-1].rstrip("?")
     return {"answer": answer(topic), "context": list(texts(topic))}
@@ -269,22 +273,20 @@ def test_an_experiment_that_runs_asynchronously_is_evaluated_too():
     assert asyncio.run(run()) == [1.0]
 
 
-def test_a_map_makes_the_sample_in_place_of_the_rules():
-    def mapped(run: Any, example: Any) -> Sample:
-        return Sample(question="q", answer=run.outputs["said"], contexts=["Tea is green."])
+@pytest.mark.parametrize(
+    ("said", "options", "score", "comment"),
+    [
+        ({"said": "Tea is green."}, {"map": mapped}, 1.0, "1 / 1 = 1"),
+        ({"answer": "Tea is green."}, {}, None, "skipped (contexts)"),
+    ],
+    ids=["a map in place of the rules", "no contexts"],
+)
+def test_a_result_has_its_score_or_says_why_there_is_none(said, options, score, comment):
+    evaluator = as_langsmith_evaluator("faithfulness", judge="embedded", **options)
 
-    evaluator = as_langsmith_evaluator("faithfulness", judge="embedded", map=mapped)
-
-    for results in evaluated(lambda inputs: {"said": "Tea is green."}, evaluator):
-        assert results["faithfulness"].score == 1.0
-
-
-def test_what_a_metric_lacks_is_a_result_without_a_score_that_says_so():
-    evaluator = as_langsmith_evaluator("faithfulness", judge="embedded")
-
-    for results in evaluated(lambda inputs: {"answer": "Tea is green."}, evaluator):
-        assert results["faithfulness"].score is None
-        assert results["faithfulness"].comment == "skipped (contexts)"
+    for results in evaluated(lambda inputs: said, evaluator):
+        result = results["faithfulness"]
+        assert (result.score, result.comment) == (score, comment)
 
 
 def test_an_evaluator_takes_metrics_or_a_live_scorer():

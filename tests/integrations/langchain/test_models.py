@@ -17,7 +17,6 @@ from langchain_core.messages import AIMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.runnables import RunnableLambda
 
-from ragmetrics_core import Sample, evaluate
 from ragmetrics_core.errors import (
     ConfigError,
     ModelError,
@@ -134,21 +133,6 @@ def test_the_first_draw_still_comes_from_the_cache(global_cache):
     judge = LangChainJudge(GenericFakeChatModel(messages=iter(["one", "two"])))
 
     assert [ask(judge)[0].text, ask(judge)[0].text] == ["one", "one"]
-
-
-def test_votes_of_a_run_are_independent_in_spite_of_a_cache(global_cache):
-    verdicts = (
-        f'{{"verdicts": [{{"number": 1, "verdict": "{said}", "reason": "so"}}]}}'
-        for said in ("yes", "no", "no")
-    )
-    statements = '{"statements": ["Tea is green."], "declined": false}'
-    model = GenericFakeChatModel(messages=iter([statements, *verdicts]))
-    sample = Sample(question="q", contexts=["Tea is black."], answer="Tea is green.")
-    run = evaluate([sample], metrics="faithfulness", judge=LangChainJudge(model), repeats=3)
-
-    (record,) = run.records()
-    # two of three say no
-    assert record.value == 0.0
 
 
 def test_a_cache_that_cannot_be_seen_is_warned_of_once(global_cache):

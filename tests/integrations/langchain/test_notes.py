@@ -1,6 +1,5 @@
 """What an application tells of itself: notes of contexts, labels, tools; and what is told to it."""
 
-import asyncio
 import logging
 
 import pytest
@@ -27,25 +26,6 @@ def test_what_a_chain_notes_is_its_contexts(handler, only_sample):
     sample = only_sample(handler)
     assert sample.contexts == texts("tea")
     assert sample.labels["found_contexts"] == "note_contexts"
-
-
-def test_notes_of_concurrent_requests_are_not_mixed(make_handler):
-    handler = make_handler(concurrency=1)
-
-    async def search(topic: str) -> str:
-        await asyncio.sleep(0)
-        await asyncio.to_thread(note_contexts, list(texts(topic)))
-        return answer(topic)
-
-    async def ask_all() -> None:
-        chain = RunnableLambda(search)
-        await asyncio.gather(*(chain.ainvoke(f"t{n}", {"callbacks": [handler]}) for n in range(50)))
-
-    asyncio.run(ask_all())
-    assert handler.flush()
-    samples = [result.sample for result in handler.results]
-    assert len(samples) == 50
-    assert all(sample.contexts == texts(sample.question) for sample in samples)
 
 
 def test_metadata_become_labels(make_handler, only_sample):

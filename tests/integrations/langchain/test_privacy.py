@@ -15,8 +15,6 @@ from pydantic import SecretStr
 
 from ragmetrics_core import Run, evaluate
 from ragmetrics_core.errors import ConfigError, ModelError
-from ragmetrics_core.prompts import QUESTIONS, Message
-from ragmetrics_core.protocol import Generate
 from ragmetrics_langchain import (
     LangChainEmbedder,
     LangChainJudge,
@@ -26,6 +24,7 @@ from ragmetrics_langchain import (
 )
 from tests.integrations.langchain.apps import Shelf
 from tests.integrations.langchain.test_langsmith import PROJECT, OfflineClient
+from tests.integrations.langchain.test_models import ask
 from tests.secrets.planted import KEY, NAME, PASSWORD, SAMPLE, found, held, shown, told, without_name
 
 PROMPTS = Path(__file__).parents[1] / "own_prompts"
@@ -60,13 +59,6 @@ class KeyedEmbeddings(Embeddings):
         return self.embed_documents([text])[0]
 
 
-def failure(judge: LangChainJudge) -> ModelError:
-    request = Generate(prompt=QUESTIONS, variables={}, messages=(Message("user", "Tea?"),))
-    with pytest.raises(ModelError) as raised:
-        asyncio.run(judge.agenerate(request))
-    return raised.value
-
-
 @pytest.mark.parametrize(
     "model",
     [
@@ -80,11 +72,12 @@ def failure(judge: LangChainJudge) -> ModelError:
 )
 def test_the_key_of_a_model_is_in_neither_its_name_nor_its_errors(model, tmp_path):
     judge = LangChainJudge(model)
-    error = failure(judge)
+    with pytest.raises(ModelError) as raised:
+        ask(judge)
 
     assert judge.identity.startswith(f"langchain:{Keyed.__module__}.Keyed/keyed@https://host/v1")
     assert found(shown(judge) + judge.identity) == []
-    assert found(told(error, variables=False)) == []
+    assert found(told(raised.value, variables=False)) == []
     run = evaluate([SAMPLE], metrics="faithfulness", judge=judge, out=tmp_path / "run", attempts=1)
     assert next(run.records()).status == "model_error"
     assert held(tmp_path) == {}

@@ -12,7 +12,6 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import Skip
 from ragmetrics_llama_index import RootSpan, instrument
 from tests.integrations.llama_index.agents import agent, ran, search, tool_of
-from tests.integrations.llama_index.fakes import judge_llm
 from tests.integrations.llama_index.scored import ANSWER, CONTEXTS, QUESTION, engine, only
 
 
@@ -131,25 +130,3 @@ def test_a_note_of_an_agent_counts_before_what_the_hooks_see(live):
         ("The tower is 300 m high.",),
         "note_contexts",
     )
-
-
-def test_the_applications_model_is_asked_synchronously_from_threads_of_the_scorer(live):
-    import threading
-
-    names: set[str] = set()
-
-    class Watching(type(judge_llm())):
-        def complete(self, *args: Any, **kwargs: Any) -> Any:
-            names.add(threading.current_thread().name)
-            return super().complete(*args, **kwargs)
-
-        async def acomplete(self, *args: Any, **kwargs: Any) -> Any:
-            raise AssertionError("asked on another loop than the application's")
-
-    from tests.integrations.llama_index.fakes import judging
-
-    hooks = live(llm=Watching(judging))
-    engine().query(QUESTION)
-    assert only(hooks).scores == {"faithfulness": 1.0}
-    assert names
-    assert threading.main_thread().name not in names

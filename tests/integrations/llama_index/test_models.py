@@ -212,30 +212,6 @@ def test_a_completion_model_is_told_by_the_format_of_its_prompt():
     assert LlamaIndexJudge(ChatLLM(messages_to_prompt=lambda messages: "")).cacheable
 
 
-def test_a_cache_keeps_the_replies_of_two_servers_apart(tmp_path):
-    says = '{"statements": ["It is 300 m high."], "declined": false}'
-
-    def judge(verdict: str, server: str, asked: list[str]) -> LlamaIndexJudge:
-        def reply(prompt: str) -> str:
-            asked.append(prompt)
-            judged = f'{{"verdicts": [{{"number": 1, "verdict": "{verdict}", "reason": "so"}}]}}'
-            return says if '{"statements":' in prompt else judged
-
-        return LlamaIndexJudge(Hosted(reply, api_base=server))
-
-    sample = {"question": "How high?", "contexts": ["300 m."], "answer": "It is 300 m high."}
-    values = []
-    for verdict, server in (("yes", "http://one.example"), ("no", "http://two.example")):
-        asked: list[str] = []
-        run = evaluate(
-            [sample], metrics="faithfulness", judge=judge(verdict, server, asked), cache=tmp_path / "calls"
-        )
-        values += [record.value for record in run.records()]
-        assert len(asked) == 2
-    # the second server says no
-    assert values == [1.0, 0.0]
-
-
 # Embedders
 
 
@@ -262,24 +238,6 @@ def test_there_is_a_row_for_each_text_in_their_order():
 
 def test_an_embedding_model_is_asked_through_its_synchronous_interface():
     assert embedded(AsyncEmbedding(), ["a", "bcd"]).tolist() == [[1.0, 1.0], [3.0, 1.0]]
-
-
-def test_a_synchronous_embedding_model_does_not_hold_up_the_loop():
-    answered = threading.Event()
-
-    class Waiting(WordEmbedding):
-        def _get_text_embedding(self, text: str) -> list[float]:
-            assert answered.wait(60), "the loop stood still while the model was asked"
-            return [1.0]
-
-    async def main() -> Any:
-        asking = asyncio.create_task(LlamaIndexEmbedder(Waiting()).aembed(["a"]))
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        answered.set()
-        return await asking
-
-    assert asyncio.run(main()).tolist() == [[1.0]]
 
 
 def test_a_failing_embedding_model_is_a_model_error():
