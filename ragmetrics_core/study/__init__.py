@@ -79,6 +79,7 @@ from ragmetrics_core.study._repeats import (
     repeats_needed,
     study_repeats,
 )
+from ragmetrics_core.study._retrieval import RetrievalStudy, first_hits, retrieval_tables, study_retrieval
 from ragmetrics_core.study._scores import Scores, named_runs, read_scores
 from ragmetrics_core.study._system_correlation import system_correlation
 from ragmetrics_core.study._systems import SystemStudy, study_systems, system_tables, systems_of
@@ -123,6 +124,7 @@ __all__ = [
     "PreferenceStudy",
     "QualityEstimate",
     "RepeatStudy",
+    "RetrievalStudy",
     "Rule",
     "RunComparison",
     "Scores",
@@ -151,6 +153,7 @@ __all__ = [
     "doubts_of_mean",
     "estimate_quality",
     "estimate_tables",
+    "first_hits",
     "flat",
     "funnel_tables",
     "gate_tables",
@@ -185,6 +188,7 @@ __all__ = [
     "read_scores",
     "repeat_tables",
     "repeats_needed",
+    "retrieval_tables",
     "rule_of",
     "scale_of",
     "short",
@@ -195,6 +199,7 @@ __all__ = [
     "study_people",
     "study_preferences",
     "study_repeats",
+    "study_retrieval",
     "study_systems",
     "study_trend",
     "system_correlation",

@@ -222,6 +222,32 @@ def test_estimate_gives_three_means(command, before, labels):
     assert rows["classical"]["mean"] == pytest.approx(6 / 11)
 
 
+def test_retrievers_are_compared_from_files_and_runs(command, before, tmp_path):
+    better = [{**sample, "context_ids": ["r", "x"]} for sample in SAMPLES]
+    (tmp_path / "better.jsonl").write_text("\n".join(map(json.dumps, better)))
+    outcome = command("study retriever", before, tmp_path / "better.jsonl", "-k", "1,2", "--format json")
+    accuracies, tests = outcome.json
+    assert [(row["retriever"], row["k=1"], row["k=2"]) for row in accuracies["rows"]] == [
+        ("before", 0.25, 1.0),
+        ("better.jsonl", 1.0, 1.0),
+    ]
+    assert tests["rows"][0]["verdict"] == "better"
+
+
+def test_retrievers_may_stand_in_one_file(command, tmp_path):
+    rows = [
+        {**sample, "id": f"{name}-{sample['id']}", "model": name, "context_ids": ids}
+        for name, ids in (("bge", ["x", "r"]), ("llm", ["r", "x"]))
+        for sample in SAMPLES
+    ]
+    (tmp_path / "all.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    outcome = command("study retriever", tmp_path / "all.jsonl", "--by model -k 1 --format json")
+    assert [(row["retriever"], row["k=1"], row["n"]) for row in outcome.json[0]["rows"]] == [
+        ("bge", 0.0, 24),
+        ("llm", 1.0, 24),
+    ]
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -231,6 +257,7 @@ def test_estimate_gives_three_means(command, before, labels):
         ("groups RUN --out x.docx", "say the format with --format"),
         ("groups RUN RUN", "a run is given twice"),
         ("estimate RUN none.csv", "none.csv cannot be read"),
+        ("retriever RUN -k 0", "is no list of numbers of results"),
         ("groups nowhere", "there is no run in nowhere"),
     ],
 )
