@@ -4,11 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from ragmetrics_core import scoring
+from ragmetrics_core._branches import together
 from ragmetrics_core.drivers._interpreter import Drawn, Interpreter, Path, Segments, settled, written
 from ragmetrics_core.errors import (
     AccessRefused,
@@ -30,7 +31,6 @@ from ragmetrics_core.samples import Sample
 
 __all__ = ["Calls", "Models", "measure_sample"]
 
-T = TypeVar("T")
 _NONE: Mapping[str, Sequence[Correction]] = {}
 
 
@@ -155,20 +155,10 @@ async def measure_sample(
         for metric in metrics
     ]
     walks = [each.measure(metric) for each, metric in zip(interpreters, metrics, strict=True)]
-    records = [await walks[0]] if len(walks) == 1 else await _together(walks)
+    records = [await walks[0]] if len(walks) == 1 else await together(walks)
     for each in interpreters:
         prompts.update(each.prompts)
     return records
-
-
-async def _together(works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """All results. When one fails, the others have ended before its error goes on: nobody asks any more."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(work) for work in works]
-    except BaseExceptionGroup as errors:
-        raise errors.exceptions[0] from None
-    return [task.result() for task in tasks]
 
 
 class _Live(Interpreter):
@@ -215,7 +205,7 @@ class _Live(Interpreter):
     async def _votes(self, request: Generate[Any]) -> Sequence[Drawn]:
         judges = range(len(self._calls.models.judges))
         # Each judge's reply is waited for, though another one fails: it is paid for, and kept for next time.
-        votes = await _together([settled(self._drawn(number, request)) for number in judges])
+        votes = await together([settled(self._drawn(number, request)) for number in judges])
         StepFailed.raise_most_urgent(votes)
         return [each for judge in votes for each in judge]
 
@@ -295,7 +285,7 @@ class _Live(Interpreter):
 
     async def side_by_side(self, branches: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
         try:
-            return await _together([settled(branch) for branch in branches])
+            return await together([settled(branch) for branch in branches])
         finally:
             for branch in branches:
                 branch.close()  # one that was cancelled before it began would complain that nobody awaited it

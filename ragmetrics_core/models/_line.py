@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
+from ragmetrics_core._branches import own_task
 from ragmetrics_core.errors import (
     AccessRefused,
     BudgetSpent,
@@ -239,6 +240,8 @@ class Line(Wrapper):
                 is_counted = False
                 limit = asyncio.timeout(timeout)
                 try:
+                    if not self._answers_at_once:
+                        await own_task()
                     is_counted = self._begin(asked)
                     async with limit:
                         given = await call(asked)
