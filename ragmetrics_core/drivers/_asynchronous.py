@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from ragmetrics_core.samples import Sample
 
 __all__ = ["Calls", "Models", "measure_sample"]
 
+T = TypeVar("T")
 _NONE: Mapping[str, Sequence[Correction]] = {}
 
 
