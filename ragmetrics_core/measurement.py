@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 from pydantic import ConfigDict, with_config
 
@@ -191,6 +191,30 @@ class Measurement:
 def undefined(reason: str, **counts: float) -> Measurement:
     """The metric has no value for this sample; `reason` is a short code such as "no_statements"."""
     return Measurement(reason=reason, counts=counts)
+
+
+@overload
+def score(
+    formula: Callable[[tuple[bool, ...]], float | None],
+    judged: Judged,
+    /,
+    *,
+    counts: Mapping[str, float],
+    spelled: str,
+    otherwise: str = "no_statements",
+    bounds: Callable[[tuple[bool | None, ...]], tuple[float, float]] | None = None,
+) -> Measurement: ...
+
+
+@overload
+def score(
+    formula: Callable[..., float | None],
+    *judged: Judged,
+    counts: Mapping[str, float],
+    spelled: str,
+    otherwise: str = "no_statements",
+    bounds: Callable[..., tuple[float, float]] | None = None,
+) -> Measurement: ...
 
 
 def score(

@@ -65,7 +65,7 @@ def _handler_here() -> ContextVar[Hooks | None]:
     from langchain_core.tracers.context import register_configure_hook
 
     here: ContextVar[Hooks | None] = ContextVar("ragmetrics_gathered", default=None)
-    register_configure_hook(here, inheritable=True)  # type: ignore[arg-type]
+    register_configure_hook(here, inheritable=True)
     return here
 
 

@@ -98,7 +98,8 @@ def score_step(
     async def ascore(value: Any, run_manager: BaseRunManager) -> dict[str, Any]:
         waiting = scored_beside(own, capture(value, run_manager))
         try:
-            return scored(value, await asyncio.wait_for(asyncio.wrap_future(waiting), time_limit))
+            result = await asyncio.wait_for(asyncio.wrap_future(waiting), time_limit)
+            return scored(value, result)
         except TimeoutError:
             return scored(value, None)
 

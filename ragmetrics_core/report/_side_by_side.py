@@ -112,7 +112,9 @@ class SideBySide:
         moves: list[float] = []
         for column in self.columns:
             pairs = zip(column.entries, self.outcomes, strict=True)
-            cell = tuple(entry and known.get(Key(sample_id, entry.signature)) for entry, known in pairs)
+            cell = tuple(
+                None if own is None else known.get(Key(sample_id, own.signature)) for own, known in pairs
+            )
             cells.append(cell)
             entry, last = column.entry, cell[-1]
             if last is not None and (place := entry.goodness(last.value, last.bounds)) is not None:

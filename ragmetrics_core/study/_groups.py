@@ -370,7 +370,7 @@ def _overview(study: GroupStudy, names: Iterable[str], turned: Sequence[str]) ->
         )
         notes += turned
     summaries = (TableColumn(name, "summary") for name in names)
-    columns = "run", study.by or "group", *summaries
+    columns: tuple[str | TableColumn, ...] = "run", study.by or "group", *summaries
     lines = ((*group, *(cells[metric] for metric in study.metrics)) for group, cells in rows.items())
     title = f"Means by {study.by}" if study.by else "Means"
     return plain_table("groups", title, columns, lines, (*notes, *study.notes))

@@ -161,5 +161,5 @@ def estimate_tables(quality: QualityEstimate) -> Iterator[StudyTable]:
         rows.append(("corrected", quality.corrected, labelled, scored, rests_on))
     title = f"Mean quality as people judge it, predicted by {quality.metric}"
     counts = (TableColumn(name, "count") for name in ("labelled", "scored only"))
-    columns = "estimate", TableColumn("mean", "estimate"), *counts, "rests on"
+    columns: tuple[str | TableColumn, ...] = "estimate", TableColumn("mean", "estimate"), *counts, "rests on"
     yield plain_table("estimate", title, columns, rows, (*notes, *quality.notes))

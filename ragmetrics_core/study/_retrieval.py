@@ -15,7 +15,15 @@ from ragmetrics_core.study._distributions import binomial_test
 from ragmetrics_core.study._parts import Estimate, wilson_interval
 from ragmetrics_core.study._resampling import bootstrap_mean
 from ragmetrics_core.study._scores import LeftOut
-from ragmetrics_core.study._tables import Column, StudyTable, TableColumn, counted, plain_table, table_of
+from ragmetrics_core.study._tables import (
+    Cell,
+    Column,
+    StudyTable,
+    TableColumn,
+    counted,
+    plain_table,
+    table_of,
+)
 from ragmetrics_core.study._tests import holm
 
 __all__ = [
@@ -164,13 +172,13 @@ def retrieval_tables(study: RetrievalStudy) -> Iterator[StudyTable]:
     """Accuracy at k as table 1 prints it, and the paired tests."""
     ks = tuple(dict.fromkeys(each.k for each in study.accuracies))
     known = {(each.retriever, each.k): each for each in study.accuracies}
-    heads = [
+    heads: list[str | TableColumn] = [
         "retriever",
         *(TableColumn(f"k={k}", "estimate") for k in ks),
         TableColumn("n", "count"),
         "left out",
     ]
-    rows = (
+    rows: Iterator[tuple[Cell, ...]] = (
         (name, *(known[name, k].share for k in ks), known[name, ks[0]].n, counted(left_out))
         for name, left_out in study.left_out.items()
     )

@@ -91,7 +91,7 @@ def test_the_embedded_judge_has_no_options_but_the_time_limit_and_none_is_given_
 def test_a_panel_gives_each_judge_the_options_that_it_has(command, one):
     judges = ("--judge", "embedded", "--judge", "openai:m", "--judge-option", "seed=3")
     assert command("plan", one, *judges).code == 0
-    refused = command("plan", one, "--judge embedded --judge embedded:strict", *judges[4:])
+    refused = command("plan", one, "--judge embedded --judge entailment:m", *judges[4:])
     assert "no judge has an option 'seed'" in refused.err
 
 

@@ -114,13 +114,24 @@ def test_a_factory_that_fails_ends_no_actor_and_its_key_is_in_no_word(tmp_path: 
     def judge() -> Any:
         raise RuntimeError(f"no model for {key}")
 
-    actor = Actor(WorkerPlan(metrics=tuple(resolve("faithfulness")), judge=judge, parts=Parts.at(tmp_path)))
+    actor = Actor(
+        WorkerPlan(
+            metrics=tuple(resolve("faithfulness")),
+            models={"judge": judge, "embedder": None, "scorer": None},
+            parts=Parts.at(tmp_path),
+        )
+    )
     (done,) = actor(pa.Table.from_pylist([ROW])).to_pylist()
 
     assert done["error"] == "ConfigError"
     assert "the judge could not be made in an actor: RuntimeError: no model for" in done["message"]
     assert KEY not in done["message"]
     with pytest.raises(ConfigError) as raised:
-        Actor(WorkerPlan(metrics=tuple(resolve("faithfulness")), judge=judge))(pa.Table.from_pylist([ROW]))
+        Actor(
+            WorkerPlan(
+                metrics=tuple(resolve("faithfulness")),
+                models={"judge": judge, "embedder": None, "scorer": None},
+            )
+        )(pa.Table.from_pylist([ROW]))
     assert raised.value.__cause__ is None
     assert raised.value.__context__ is None

@@ -37,7 +37,7 @@ def metrics_are_names_or_objects(samples: list[Sample]) -> None:
     evaluate(samples, metrics=[Faithfulness()])
     evaluate(samples, metrics=Faithfulness)  # error: arg-type, reportArgumentType
     evaluate(samples, metrics=[Faithfulness])  # error: list-item, reportArgumentType
-    evaluate(samples, ["faithfulness"])  # error: call-arg, reportCallIssue
+    evaluate(samples, ["faithfulness"])  # error: arg-type, call-arg, reportCallIssue
 
 
 def a_judge_is_a_model_a_function_or_a_name(samples: list[Sample], judge: Judge) -> None:

@@ -79,7 +79,7 @@ class Mistaken(Metric[Grounded]):
         print(cosine + 1)  # error: operator, reportOptionalOperand
         judged = yield from ask_each(self.decompose, answer.statements)  # error: arg-type, reportArgumentType
         counts = {"supported": judged.supported}
-        print(score(scoring.supported_share, judged, counts=counts))  # error: call-arg, reportCallIssue
+        print(score(scoring.supported_share, judged, counts=counts))  # error: call-overload, reportCallIssue
         if not answer.statements:
             return 0.0  # error: return-value, reportReturnType
         return score(scoring.supported_share, judged, counts=counts, spelled="{supported}")
