@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ragmetrics_core import Run
-from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.errors import ConfigError, RagMetricsError
 from ragmetrics_core.study import (
     Estimate,
     Scores,
@@ -144,24 +144,37 @@ def main() -> None:
     parser.add_argument("--adjudicator")
     parser.add_argument("--correct-from", type=float)
     parser.add_argument("--metrics", default="faithfulness,factual_correctness")
-    parser.add_argument("--above", default="0.7")
-    parser.add_argument("--below", default="0.3")
+    parser.add_argument("--above", type=thresholds, default="0.7")
+    parser.add_argument("--below", type=thresholds, default="0.3")
     given = parser.parse_args()
-    for path in given.runs:
-        scores = read_scores(Run.load(path))
-        if given.labels is None:
-            correct = labelled_correct(scores, given.label or "correct", at_least=given.correct_from)
-        else:
-            labels = read_labels(given.labels)
-            name = given.label or label_names(labels)[0]
-            agreed = consensus_of(units_of(labels, name), adjudicator=given.adjudicator)
-            known = {unit.sample_id: one.value for unit, one in agreed.items() if one.value is not None}
-            at_least = given.correct_from or likert_threshold([*known.values()])
-            correct = good_values(known, name, at_least=at_least)
-        above, below = ([*map(float, text.split(","))] for text in (given.above, given.below))
-        print(scores.name)
-        for line in concordance(scores, correct, metrics=given.metrics.split(","), above=above, below=below):
-            print(line)
+    try:
+        for path in given.runs:
+            print_table(path, given)
+    except RagMetricsError as error:
+        parser.error(str(error))
+
+
+def thresholds(text: str) -> list[float]:
+    """What `--above` and `--below` say: "0.7" or "0.7,0.5"."""
+    return [float(part) for part in text.split(",")]
+
+
+def print_table(path: Path, given: argparse.Namespace) -> None:
+    """Read a run and the labels, and print its table."""
+    scores = read_scores(Run.load(path))
+    if given.labels is None:
+        correct = labelled_correct(scores, given.label or "correct", at_least=given.correct_from)
+    else:
+        labels = read_labels(given.labels)
+        name = given.label or label_names(labels)[0]
+        agreed = consensus_of(units_of(labels, name), adjudicator=given.adjudicator)
+        known = {unit.sample_id: one.value for unit, one in agreed.items() if one.value is not None}
+        at_least = given.correct_from or likert_threshold([*known.values()])
+        correct = good_values(known, name, at_least=at_least)
+    print(scores.name)
+    metrics = given.metrics.split(",")
+    for line in concordance(scores, correct, metrics=metrics, above=given.above, below=given.below):
+        print(line)
 
 
 if __name__ == "__main__":

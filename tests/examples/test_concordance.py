@@ -85,3 +85,23 @@ def test_it_prints_the_table_of_a_run_by_a_label_or_by_people(tmp_path, monkeypa
         main()
         printed = capsys.readouterr().out
         assert "P(correct | above)  1.000 (0.610, 1.000)  1.000  6 of 10   exact_match at 0.7" in printed
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("nowhere", "there is no run in nowhere"),
+        ("run --label colour", "no sample of run has the label 'colour'"),
+        ("run --metrics nope", "run has no metric 'nope'"),
+        ("run --above high", "argument --above"),
+    ],
+)
+def test_wrong_use_of_the_program_is_one_sentence(words, told, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    row = {"id": "a", "question": "q", "answer": "a", "reference": "a", "correct": True}
+    evaluate([row], metrics="exact_match", out="run")
+    monkeypatch.setattr(sys, "argv", ["concordance.py", *words.split()])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert told in capsys.readouterr().err
