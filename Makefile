@@ -32,10 +32,10 @@ demo: $(VENV)/demo.stamp ## evaluate the example data with no key and no network
 	  --metrics faithfulness,factual_correctness,context_precision,context_recall,answer_relevance \
 	  --out runs/demo --overwrite
 	@echo
-	$(BIN)/ragmetrics show runs/demo tc-34 faithfulness
+	$(BIN)/ragmetrics show runs/demo tc-49 faithfulness
 	@echo
 	@echo "More: $(BIN)/ragmetrics --help; any sample and metric opens the same way, e.g."
-	@echo "  $(BIN)/ragmetrics show runs/demo tc-34 context_precision"
+	@echo "  $(BIN)/ragmetrics show runs/demo tc-49 context_precision"
 
 test: $(VENV)/dev.stamp ## run the tests (ARGS="-k name" passes options to pytest)
 	$(BIN)/python -m pytest --numprocesses auto --dist loadscope $(if $(ARGS),$(ARGS),$(SLOW:%=--ignore=%))

@@ -33,16 +33,23 @@ BASE = 300
 FLAT = 1.2
 ONE = "show RUN SAMPLE METRIC"
 IN_PROCESS = "one score, in a process that runs"
+# What a process that runs does with a run, beside opening it, by name.
+_LOOKS = {
+    IN_PROCESS: 'Run.load(path).score(sample, "faithfulness").explain()',
+    "all scores, as a study reads them": "read_scores(Run.load(path))",
+    "of that the look at all seals": "Run.load(path).refuse_altered()",
+}
 _COMMAND = "import sys; from ragmetrics_core.cli import main; sys.argv[0] = 'ragmetrics'; main()"
 # Opened anew each time, as a service would that looks at a run now and then; the best of ten.
 _OPENED = """
 import json, sys, time
 from ragmetrics_core import Run
+from ragmetrics_core.study import read_scores
 path, sample = sys.argv[1:]
 costs = []
 for _ in range(10):
     wall, cpu = time.perf_counter(), time.process_time()
-    Run.load(path).score(sample, "faithfulness").explain()
+    LOOK
     costs.append((time.perf_counter() - wall, time.process_time() - cpu))
 print(json.dumps([min(each) for each in zip(*costs)]))
 """
@@ -152,7 +159,8 @@ def _measured(place: Path, base: Path, count: int, *, audits: bool) -> Reading:
     for path in run.glob(".index*"):
         path.unlink()
     first = _cost(place, ["show", run, sample, "faithfulness"])
-    costs = {f"{ONE}, where no index was kept": first, IN_PROCESS: _in_process(run, sample)}
+    costs = {f"{ONE}, where no index was kept": first}
+    costs |= {name: _in_process(run, sample, look) for name, look in _LOOKS.items()}
     costs |= {name: _cost(place, words) for name, words in commands.items()}
     files = {"all": "*", "records": "records.jsonl", "samples": "samples.jsonl"}
     files |= {"journal": "journal.sqlite", "index": ".index*"}
@@ -180,8 +188,8 @@ def _copied(copy: Copy, sample_id: str) -> CopiedRecord:
     return CopiedRecord({**copy.fields, "sample_id": sample_id, "line": line})
 
 
-def _in_process(run: Path, sample: str) -> Cost:
-    words = [sys.executable, "-c", _OPENED, str(run), sample]
+def _in_process(run: Path, sample: str, look: str) -> Cost:
+    words = [sys.executable, "-c", _OPENED.replace("LOOK", look), str(run), sample]
     done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True)
     return Cost(*json.loads(done.stdout))
 

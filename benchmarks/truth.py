@@ -2,8 +2,8 @@
 
 Run: make truth        (or: python -m benchmarks.truth [--only ragtruth,bump] [--judge NAME] [--out FILE])
 
-`--judge embedded:strict` and `--without-vectors` measure the relatives of the embedded judge; their cards
-stand beside its own. Cards of a judge that was there before, with other weights, are dropped.
+`--without-vectors` measures the embedded judge as it is without the extra; its cards stand beside the others.
+Cards of a judge that was there before, with other weights, are dropped.
 
 The sets are looked for in $RAGMETRICS_SHARED/data or ../shared/data beside the checkout. Cards of sets that
 are not there stay as they are.
@@ -48,7 +48,7 @@ SETS: dict[str, dict[str, Any]] = {
 
 
 def _weights(judge: str) -> str:
-    """The version of the weights in an identity: "support.2" of "embedded:support.2+vectors,veto.2"."""
+    """The version of the weights in an identity: "support.3" of "embedded:support.3+vectors"."""
     return judge.partition(":")[2].partition(",")[0].removesuffix("+vectors")
 
 

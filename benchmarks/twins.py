@@ -1,22 +1,21 @@
-"""False twins of all kinds: of true claims in which one thing is said otherwise, for the model's veto."""
+"""False twins: true statements in which one thing is said otherwise, so that the evidence refutes them."""
 
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from zlib import crc32
 
 import numpy as np
 
-from benchmarks.false_twins import KINDS as FIRST
-from benchmarks.false_twins import Twin
 from ragmetrics_core.models._support.evidence import Vectors
-from ragmetrics_core.models._support.vocabulary import ANTONYMS
+from ragmetrics_core.models._support.vocabulary import ANTONYMS, UNITS
 from ragmetrics_core.models._support.words import read_words
 
-__all__ = ["KINDS", "Kin", "all_twins_of"]
+__all__ = ["KINDS", "Kin", "Twin", "twins_of"]
 
 _NUMBER = re.compile(r"(?<![\w.,-])\d+(?:[.,]\d+)*(?![\w-])")
+_MEASURED = re.compile(r"(?<=\d )([A-Za-z]+)\b")
 _NEGATED = re.compile(r"\b(is|are|was|were|can|could|will|would|does|do|did|has|have|had) not\b")
 _AFFIRMED: Final = (
     (re.compile(r"\b(do|does|did|is|are|was|were|can|could|will|would|has|have|had|must) not "), r"\1 "),
@@ -55,7 +54,8 @@ _CLASSES: Final = tuple(
         "more less", "higher lower", "larger smaller", "older younger", "better worse", "longer shorter",
         "early late", "earlier later", "increased decreased", "rose fell", "won lost", "north south",
         "east west", "left right", "buy sell", "bought sold", "approved rejected", "open closed",
-        "only also", "at least at most", "up down", "above below", "inside outside", "male female",
+        "only also", "least most", "with without", "few many", "including excluding",
+        "up down", "above below", "inside outside", "male female",
     )
 )  # fmt: skip
 _OTHER_VALUE: Final[dict[str, list[str]]] = {}
@@ -99,6 +99,13 @@ _WRITTEN: Final = [
 _NOUN = re.compile(r"\b(?:[Tt]he|[Aa]n?|[Ii]ts|[Tt]heir|[Hh]is|[Hh]er) ([a-z]{3,})\b")
 
 
+class Twin(NamedTuple):
+    """A false twin and what was changed."""
+
+    kind: str
+    text: str
+
+
 class Kin:
     """Words of one kind, by word vectors: in the place of one of them another says something else.
 
@@ -132,7 +139,7 @@ class Kin:
         return order[draw % min(len(order), 5)] if order else None
 
 
-def all_twins_of(claim: str, texts: Sequence[str], kin: Kin | None = None) -> Iterator[Twin]:
+def twins_of(claim: str, texts: Sequence[str], kin: Kin | None = None) -> Iterator[Twin]:
     """The false twins of a claim that these texts support, at most one of each kind.
 
     What is changed, and to what, depends on the claim alone, so that every training sees the same twins.
@@ -161,6 +168,54 @@ def _kin(kin: Kin, claim: str, whole: str, draw: int) -> str | None:
         if other is not None and other not in claim:
             return claim[: match.start()] + other + claim[match.end() :]
     return None
+
+
+def _number(claim: str, whole: str, draw: int) -> str | None:
+    found = list(_NUMBER.finditer(claim))
+    if not found:
+        return None
+    match = found[draw % len(found)]
+    digits = match[0]
+    place = draw // 7 % len(digits)
+    if not digits[place].isdigit():
+        place = 0
+    other = str((int(digits[place]) + 1 + draw % 8) % 10 or 9)
+    changed = digits[:place] + other + digits[place + 1 :]
+    if draw % 3 == 0:
+        # a number that stands elsewhere in the texts is the harder error
+        others: list[str] = [text for text in _NUMBER.findall(whole) if text not in claim]
+        changed = others[draw % len(others)] if others else changed
+    elif changed in whole:
+        return None
+    return claim[: match.start()] + changed + claim[match.end() :]
+
+
+def _unit(claim: str, whole: str, draw: int) -> str | None:
+    for match in _MEASURED.finditer(claim):
+        unit = UNITS.get(match[1]) or UNITS.get(match[1].casefold())
+        if unit is None:
+            continue
+        others = [
+            name
+            for name, other in UNITS.items()
+            if other.dimension == unit.dimension
+            and other.factor != unit.factor
+            and name.isascii()
+            and len(name) > 2
+        ]
+        if others:
+            return claim[: match.start()] + others[draw % len(others)] + claim[match.end() :]
+    return None
+
+
+def _word(claim: str, whole: str, draw: int) -> str | None:
+    """A word that stands elsewhere in the texts takes the place of one of the claim."""
+    own = [match for match in _WORD.finditer(claim) if len(match[0]) > 5]
+    others: list[str] = [word for word in _WORD.findall(whole) if len(word) > 5 and word not in claim]
+    if not own or not others:
+        return None
+    match = own[draw % len(own)]
+    return claim[: match.start()] + others[draw // 5 % len(others)] + claim[match.end() :]
 
 
 def _negation(claim: str, whole: str, draw: int) -> str | None:
@@ -282,14 +337,14 @@ def _numbers_swapped(claim: str, whole: str, draw: int) -> str | None:
 
 
 KINDS: Final[dict[str, Any]] = {
-    "number": FIRST["number"],
+    "number": _number,
     "negation": _negation,
     "affirmed": _affirmed,
     "names": _names,
     "names_swapped": _names_swapped,
     "foreign_name": _foreign_name,
-    "unit": FIRST["unit"],
-    "word": FIRST["word"],
+    "unit": _unit,
+    "word": _word,
     "opposite": _opposite,
     "value": _value,
     "colour": _colour,

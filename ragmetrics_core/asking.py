@@ -106,7 +106,7 @@ def ask_each(
     labels: Labels = SUPPORTED,
     source: str = "contexts",
     size: int = 20,
-    first: int = 1,
+    ranks: Sequence[int] = (),
     chunks: bool = False,
     called: Sequence[str] | None = None,
     declining: bool = False,
@@ -124,7 +124,7 @@ def ask_each(
         labels: what a positive and a negative verdict are called.
         source: the variable in which quoted evidence is looked up.
         size: how many items are asked about in one call, so that long lists do not hit a length limit.
-        first: which of the sample's chunks is the first one shown, where only some are.
+        ranks: which of the sample's chunks are shown, where not all are.
         chunks: the items are the chunks that are shown, in order: evidence on one is looked up in it first.
         called: what the record calls the items, where they are shown under other names.
         declining: the decision on the first item says whether the answer under test declines.
@@ -137,7 +137,7 @@ def ask_each(
         return Judged()
     shown: Any = variables.get(source, ())
     texts: Sequence[str] = (shown,) if isinstance(shown, str) else shown
-    sheet = _Sheet(prompt, variables, source, texts, first, chunks, about.partition(" ")[0])
+    sheet = _Sheet(prompt, variables, source, texts, ranks, chunks, about.partition(" ")[0])
     numbered = [Item(number, text) for number, text in enumerate(items, start=1)]
     batches = [numbered[start : start + size] for start in range(0, len(numbered), size)]
     answers = yield from together(*[_ask_batch(sheet, batch) for batch in batches])
@@ -278,7 +278,7 @@ class _Sheet(NamedTuple):
     variables: Mapping[str, object]
     source: str
     shown: Sequence[str]
-    first: int
+    ranks: Sequence[int]
     chunks: bool
     field: str
 
@@ -309,8 +309,8 @@ class _Sheet(NamedTuple):
             span.chunk = number
         else:
             span = locate(quote, self.shown)
-        if span is not None:
-            span.chunk += self.first - 1
+        if span is not None and self.ranks:
+            span.chunk = self.ranks[span.chunk - 1]
         return span
 
 

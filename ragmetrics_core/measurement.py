@@ -137,9 +137,12 @@ class Judged:
 
     Attributes:
         known: the decisions, None where there is none.
+        probabilities: that each is positive, as its judge says; None where no judge gave one. Where a person
+            decided it is 1 or 0. Empty where the decisions are derived from others.
     """
 
     known: tuple[bool | None, ...] = ()
+    probabilities: tuple[float | None, ...] = ()
 
     def __len__(self) -> int:
         return len(self.known)

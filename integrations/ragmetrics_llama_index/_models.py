@@ -4,7 +4,6 @@
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 
 import asyncio
-import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -35,6 +34,8 @@ from ragmetrics_core.models import (
     as_embedder,
     foreign_answer,
     foreign_name,
+    function_identity,
+    is_unnamed,
     missing_model,
     model_error,
     settings_digest,
@@ -260,15 +261,15 @@ def _published(model: LLM | BaseEmbedding) -> dict[str, Any]:
 
 
 def _format_of(model: LLM) -> str | None:
-    """The name of the function that makes the prompt of a completion model.
+    """What the function that makes the prompt of a completion model is known as.
 
-    Empty where the model's class or LlamaIndex says which one it is, None where others may have that name.
+    Empty where the model's class or LlamaIndex says which one it is, None where nothing tells it from others.
     """
     function = model.messages_to_prompt
-    if function is generic_format or getattr(function, "__self__", None) is model:
+    if function is None or function is generic_format or getattr(function, "__self__", None) is model:
         return ""
-    name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', '<unnamed>')}"
-    return name if inspect.isfunction(function) and "<" not in name else None
+    name = function_identity(function)
+    return None if is_unnamed(name) else name
 
 
 def _told(error: Exception, model: LLM | BaseEmbedding) -> ModelError:

@@ -22,6 +22,7 @@ def assert_scores(
     *,
     each: Mapping[str, float] | None = None,
     failures: int = 0,
+    declined: float | None = None,
     beyond_doubt: bool = False,
     cluster: str | None = None,
     **limits: float,
@@ -34,8 +35,8 @@ def assert_scores(
 
     A mean counts on nothing that is not known: an incomplete score has its worse bound, and an answer that
     says nothing (an empty one), or for which nothing was retrieved, the worst score that there is. Only an
-    answer that declines, and a sample without the expected texts that a metric needs, leave the mean. A run
-    that did not finish fails.
+    answer that declines, and a sample without the expected texts that a metric needs, leave the mean: hold
+    the first with `declined`. A run that did not finish fails.
 
     Args:
         run: a finished run.
@@ -44,6 +45,8 @@ def assert_scores(
             sample without a score fails, but for scores that failed, which `failures` is about.
         failures: how many scores of these metrics may have failed (a model or a parser did) or be missing,
             rows that are no samples among them; a mean over what happened to succeed proves nothing.
+        declined: the highest share of answers that decline, by all metrics of the run; a blank one does, and
+            so does one of which nobody knows. It fails where no metric of the run asks.
         beyond_doubt: a mean's 95 % interval must reach its limit too, so that other samples would do so: with
             few samples it does not. What failed counts as the worst. It needs the extra `study`.
         cluster: for that, the label whose values say which samples belong together; without it `session`,
@@ -53,22 +56,28 @@ def assert_scores(
     Raises:
         AssertionError: something is beyond its limit, or too much failed.
         ConfigError: the run has no such metric.
+        RecordError: a file of the run was changed after it was written.
         ValueError: nothing is asked, or what every score would pass.
     """
     __tracebackhide__ = True
     asked, single = [*(means or {}).items(), *limits.items()], list((each or {}).items())
-    if not asked and not single:
+    if not asked and not single and declined is None:
         raise ValueError("assert_scores needs a limit: assert_scores(run, faithfulness=0.8)")
+    run.refuse_altered()
     _check(run, [*asked, *single], failures)
+    if declined is not None and not 0 <= declined <= 1:
+        raise ValueError(f"declined is a share of the answers, from 0 to 1, not {declined!r}")
     found = [] if run.finished else [f"the run is not finished: it has {len(run)} samples so far"]
     found += [
         *(problem for metric, limit in asked for problem in _mean_beyond(run, metric, limit)),
         *(problem for metric, limit in single for problem in _scores_beyond(run, metric, limit)),
+        *(() if declined is None else _declined_beyond(run, declined)),
         *_failed(run, dict.fromkeys(metric for metric, _ in (*asked, *single)), failures),
     ]
     if beyond_doubt and not found:
         from ragmetrics_core.study import doubts_of_mean  # here, for few tests need it
 
+        asked += [] if declined is None else [("declined", declined)]
         found = [
             told for metric, limit in asked for told in doubts_of_mean(run, metric, limit, cluster=cluster)
         ]
@@ -107,6 +116,17 @@ def _mean_beyond(run: "Run", metric: str, limit: float) -> Iterator[str]:
     elif side := _beyond(at_worst := sum(sure) / len(sure), limit, entry):
         told = f"the mean of {metric} is {mean}, and with incomplete scores and answers that say nothing"
         yield f"{told} counted as the worst {at_worst:.3f} over {len(sure)} samples, {side} {limit:g}"
+
+
+def _declined_beyond(run: "Run", limit: float) -> Iterator[str]:
+    counts = run.declines
+    if not counts.asked:
+        hint = "measure abstention, faithfulness or answer_relevance too"
+        yield f"declined={limit:g}: no metric of the run asks whether an answer declines; {hint}"
+    elif counts.declined + counts.undecided > limit * len(run):
+        ids = [sample_id for sample_id, declines in run.declining().items() if declines is not False]
+        shown = ", ".join(ids[:_SHOWN]) + (", ..." if len(ids) > _SHOWN else "")
+        yield f"{len(ids)} of {len(run)} answers decline or may do so, above {limit:g}: {counts} ({shown})"
 
 
 def _sure(run: "Run", entry: "MetricEntry") -> list[float]:

@@ -102,7 +102,8 @@ class _Writer:
         try:
             self.folder.add_sample(self.sample)
         except SampleError as error:
-            self.folder.reject(BadRow(where=f"sample {self.sample.id}", message=str(error)))
+            where = f"sample {self.sample.id}"
+            self.folder.reject(BadRow(where=where, message=str(error), sample_id=self.sample.id))
             return
         self.folder.add_prompt_texts(prompts)
         self.folder.add_records([record])

@@ -52,7 +52,7 @@ class Judging:
             your own. Without it: the recommended two.
         redact: Put [redacted] in place of what this regular expression finds, before anything is asked or
             written; or MODULE:FUNCTION, from text to text. May be given several times.
-        judge: embedded, embedded:strict, openai:MODEL, openai:MODEL@URL, entailment:MODEL,
+        judge: embedded, openai:MODEL, openai:MODEL@URL, entailment:MODEL,
             grounded:MODEL or cascade:CHEAP,DEAR. Several times: a panel, whose majority decides.
         judge_option: A setting of the judge: temperature, seed, max_tokens, response_format or timeout;
             NAME=none does not send it. Several times.

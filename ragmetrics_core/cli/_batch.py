@@ -81,9 +81,12 @@ def catch_up(run: RunFolder, judging: Judging, **settings: Unpack[TrafficArgs]) 
     process that still runs has captured is left to it, and nothing is scored twice.
     """
     from ragmetrics_core.live import LiveScorer
+    from ragmetrics_core.live._places import places_of
 
-    if judging.metrics is None and (run / "manifest.json").is_file():
-        signatures = (entry.signature for entry in manifest_in(run).metrics)
+    places = places_of(run)
+    runs = [run] if places.rotate is None else places.runs()
+    if judging.metrics is None and runs and (runs[-1] / "manifest.json").is_file():
+        signatures = (entry.signature for entry in manifest_in(runs[-1]).metrics)
         judging = replace(judging, metrics=",".join(signatures))
     if not run.is_dir():
         raise ConfigError(f"there is no folder {run}")
@@ -96,7 +99,8 @@ def catch_up(run: RunFolder, judging: Judging, **settings: Unpack[TrafficArgs]) 
     if len(judges) > 1:
         raise ConfigError("a live application has one judge: give --judge once")
     traffic = traffic_of(settings, judging.judge_option)
-    with LiveScorer(metrics, judge=next(iter(judges), None), **chosen, out=run, **traffic) as live:
+    judge = next(iter(judges), None)
+    with LiveScorer(metrics, judge=judge, **chosen, out=run, rotate=places.rotate, **traffic) as live:
         count = live.catch_up()
     captures = number_of(count, "capture was", "captures were")
     page().print(Text(f"{captures} left in {run}; {live.stats.scored} scored now"))

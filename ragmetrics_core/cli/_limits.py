@@ -22,7 +22,8 @@ class Limits:
 
     Attributes:
         min_: Exit with 1 if the mean is lower: faithfulness=0.8. Several times.
-        max_: Exit with 1 if the mean is higher: hallucination=0.1. Several times.
+        max_: Exit with 1 if the mean is higher: hallucination=0.1, or declined=0.1, the share of answers that
+            decline. Several times.
     """
 
     min_: list[str] | None = None

@@ -95,6 +95,11 @@ def diff(run_a: Path, run_b: Path, sample: SampleId, metric: MetricName) -> None
         run_b: The second run.
     """
     first, second = Run.load(run_a), Run.load(run_b)
+    for run in (first, second):
+        run.refuse_altered()
+        for row in (row for row in run.rejected if row.sample_id == sample):
+            told = f"which row of {run.path} is {sample} is not known: {row}"
+            remarks().print(terminal.plain(told), soft_wrap=True)
     changes = compare(first.score(sample, metric), second.score(sample, metric))
     (entry,) = (each for each in first.metrics if each.signature == changes.before.signature)
     show(page(), terminal.difference_page(changes, entry))
@@ -133,17 +138,16 @@ def correct(
         page().print(Text.assemble((name, "dim"), text))
 
 
-def merge(a: Path, b: Path, *, out: Path, prefer: Literal["first", "second"] | None = None) -> None:
-    """Put two runs of the same models into a new folder: other samples, or other metrics of the same ones.
+def merge(runs: list[Path], *, out: Path, prefer: Literal["first", "second"] | None = None) -> None:
+    """Put runs of the same models into a new folder: other samples, or other metrics of the same ones.
 
-    Corrections and labels of both are kept. Runs that contradict each other are refused with a list of where
+    Corrections and labels of all are kept. Runs that contradict each other are refused with a list of where
     they do, unless --prefer says which counts.
 
     Args:
-        a: A run's folder.
-        b: Another run's.
-        out: A new folder for both together.
-        prefer: Which run counts where the two contradict each other.
+        runs: Their folders, one or more.
+        out: A new folder for all together.
+        prefer: Which of two runs counts where they contradict each other, in the order given.
     """
-    run = merge_runs(a, b, out=out, prefer=prefer)
+    run = merge_runs(*runs, out=out, prefer=prefer)
     show(page(), (terminal.means_table(run.means(), run.metrics),))

@@ -112,7 +112,7 @@ def _json(run: Run, sample: str | None, metric: str | None) -> str:
     content: dict[str, Any]
     if sample is None:
         content = {"metrics": [asdict(mean) for mean in run.means()], "samples": run.to_rows()}
-        content |= {"notes": list(run.notes), "tally": run.tally}
+        content |= {"declines": run.declines._asdict(), "notes": list(run.notes), "tally": run.tally}
     elif metric is None:
         names = "status", "value", "bounds", "reason", "formula"
         scores = run.scores(sample).items()

@@ -41,6 +41,7 @@ class FailIf(StrEnum):
     WORSE = "worse"
     NOT_BETTER = "not-better"
     INFERIOR = "inferior"
+    DECLINES = "declines"
     CANNOT_TELL = "cannot-tell"
 
 
@@ -76,7 +77,8 @@ def compare(
     """Compare two runs of the same samples, or two metrics of one run: better, worse, or cannot tell.
 
     Differences with paired bootstrap intervals, the sign-flip permutation test with Holm's adjustment, and
-    what could have been found at all. Scores that B lost count as the worst. --trace N shows which samples,
+    what could have been found at all. Scores that B lost count as the worst, and those of answers that
+    decline only there. --trace N shows which samples,
     statements and verdicts moved the means. Exit codes: 0 passed, 1 a condition of --fail-if, --min or --max
     failed, 2 wrong use, 3 cannot tell, with --fail-if cannot-tell.
 
@@ -87,8 +89,9 @@ def compare(
             of a prompt: "faithfulness,faithfulness(verify=verdicts.v4)".
         pass_: From which score on a sample passes (McNemar's test).
         margin: By how much B may be worse; shows whether it is not worse than that.
-        fail_if: Exit with 1 if a metric is worse, is not better, or is not shown to be within --margin; with
-            3 if it cannot be told (cannot-tell). Several times.
+        fail_if: Exit with 1 if a metric is worse, is not better, or is not shown to be within --margin, or if
+            more answers decline (declines), undecided ones of B among them; with 3 if it cannot be told
+            (cannot-tell). Several times.
         trace: Follow the N samples that moved a mean most into their records.
         comment: A file for the comment on a pull request, in Markdown.
         link: The address of a report, for the comment.
@@ -118,7 +121,7 @@ def compare(
     detailed = trace or (3 if comment or is_github else 0)
     traces = _traces(a, b, found, detailed) if detailed and b is not None else []
     if is_github:
-        write(github_text(gate))
+        write(github_text(found, gate))
         if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
             with Path(summary).open("a", encoding="utf-8") as file:
                 file.write(comment_text(found, gate, traces, link=link) + "\n")

@@ -21,6 +21,7 @@ from ragmetrics_core.errors import (
 )
 from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.models._cascade import Decider, decider_of
+from ragmetrics_core.models._identity import known_as
 from ragmetrics_core.models._line import Line
 from ragmetrics_core.models._meter import Tally
 from ragmetrics_core.prompts import Prompt, digest_of
@@ -64,23 +65,17 @@ class Models:
 
     @cached_property
     def judge_identity(self) -> str | None:
-        """The judge's identity, or those of a panel: "panel(A | B)"."""
-        names = [judge.identity for judge in self.judges]
+        """What the judge is known as, or those of a panel: "panel(A | B)"."""
+        names = list(map(known_as, self.judges))
         return f"panel({' | '.join(names)})" if len(names) > 1 else names[0] if names else None
 
     @cached_property
     def identities(self) -> Mapping[str, str | None]:
-        """Of judge, embedder and scorer."""
+        """What judge, embedder and scorer are known as."""
         named = {"embedder": self.embedder, "scorer": self.scorer}
         return {"judge": self.judge_identity} | {
-            kind: model.identity if model else None for kind, model in named.items()
+            kind: known_as(model) if model else None for kind, model in named.items()
         }
-
-    @property
-    def unnamed(self) -> tuple[str, ...]:
-        """Identities that may be another model's tomorrow (`cacheable` is False), such as a function's."""
-        models = [each for each in (*self.judges, self.embedder, self.scorer) if each]
-        return tuple(each.identity for each in models if not getattr(each, "cacheable", True))
 
 
 @dataclass

@@ -13,7 +13,7 @@ from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.records import Record
 from ragmetrics_core.shapes import is_dict, is_series
 
-__all__ = ["Difference", "audit", "is_reproduced"]
+__all__ = ["Difference", "are_same", "audit", "is_reproduced"]
 
 # Another machine may round a sum in another way: a few units in the last place.
 _ROUNDING = 4 * float_info.epsilon
@@ -87,6 +87,13 @@ def audit(record: Record, *, metric: Metric[Any] | None = None) -> list[Differen
     return found
 
 
+def are_same(one: object, other: object) -> bool:
+    """Whether two values are the same; numbers are where they differ by no more than rounding does."""
+    if isinstance(one, float) and isinstance(other, float):
+        return isclose(one, other, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
+    return one == other
+
+
 def _compare(name: str, stored: object, derived: object) -> list[Difference]:
     """The innermost fields in which two dumped values differ; numbers by more than rounding does."""
     if is_series(stored) and is_series(derived):
@@ -94,11 +101,7 @@ def _compare(name: str, stored: object, derived: object) -> list[Difference]:
             pairs = enumerate(zip(stored, derived, strict=True), start=1)
             return [found for number, both in pairs for found in _compare(f"{name}[{number}]", *both)]
         stored, derived = list(stored), list(derived)
-    if stored == derived or (
-        isinstance(stored, float)
-        and isinstance(derived, float)
-        and isclose(stored, derived, rel_tol=_ROUNDING)
-    ):
+    if are_same(stored, derived):
         return []
     if is_dict(stored) and is_dict(derived):
         return [

@@ -277,10 +277,12 @@ class Interpreter(ABC):
         corrected = self._corrected(place)
         self._reviews[path] = request
         known = [each.supported for each in request.decisions]
+        probabilities = [each.confidence for each in request.decisions]
         for item, supported in corrected.items():
             if 1 <= item <= len(known):
                 known[item - 1] = supported
-        judged = Judged(tuple(known))
+                probabilities[item - 1] = float(supported)
+        judged = Judged(tuple(known), tuple(probabilities))
         if request.declining and (declined := judged.known[0]) is not None:
             judge = request.decisions[0]
             reason = judge.reason if judge.supported == declined else None  # a person gives none

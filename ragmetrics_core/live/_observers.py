@@ -48,11 +48,11 @@ class Observers:
             self._sinks.insert(0, memory := MemorySink())
         self.memory = memory
         if settings.out is not None:
-            self._sinks.append(RunSink(settings.out))
+            self._sinks.append(RunSink(settings.out, rotate=settings.rotate, keep=settings.keep))
         if settings.on_result is not None:
             self._sinks.append(CallableSink(settings.on_result))
-        folder = next((sink.folder for sink in self._sinks if isinstance(sink, RunSink)), None)
-        self.kept = None if folder is None else KeptCaptures(folder)
+        places = next((sink.places for sink in self._sinks if isinstance(sink, RunSink)), None)
+        self.kept = None if places is None else KeptCaptures(places)
         self._wants_span = any(isinstance(sink, OpenTelemetrySink) for sink in self._sinks)
         self.alarms: list[Alarm] = []
         self._introduced = False

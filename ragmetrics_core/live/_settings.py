@@ -8,6 +8,7 @@ from typing import Any, Literal, Self, Unpack, get_args
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import names_in, refuse_unknown
 from ragmetrics_core.live._capture import LiveResult
+from ragmetrics_core.live._places import Rotate, check_rotation
 from ragmetrics_core.live._sinks import Sink
 from ragmetrics_core.models import Traffic, TrafficArgs
 from ragmetrics_core.prompts import PromptText
@@ -68,6 +69,15 @@ class SharedLiveArgs(TrafficArgs, total=False):
     or the log sees it. Captures go to sinks without the application's objects then.
     """
 
+    rotate: Rotate | None
+    """When the next folder in `out` begins: with each "day" (UTC), or beyond a number of bytes.
+
+    The folder `out` holds a run for each then, such as `2026-11-24` or `part-000001`.
+    """
+
+    keep: int | None
+    """How many of the newest days or parts stay in `out`; the others are removed. None: all."""
+
     strict_shown: bool
     """Whether a sample of which a context is not in what the model was sent has no contexts.
 
@@ -102,7 +112,7 @@ class LiveSettings:
         traffic: how the models are asked. As many captures are worked on as calls may be in flight. Without a
             limit of time for a call the interpreter waits at its end for as long as one takes.
         mode, out, sinks, on_result, references, sample_rate, seed: see `LiveArgs`.
-        max_pending, overflow, redact, strict_shown, prompts: see `LiveArgs`.
+        max_pending, overflow, redact, rotate, keep, strict_shown, prompts: see `LiveArgs`.
 
     Raises:
         ConfigError: a setting cannot be used.
@@ -119,6 +129,8 @@ class LiveSettings:
     max_pending: int = 1000
     overflow: Overflow = "drop_oldest"
     redact: Redact | None = None
+    rotate: Rotate | None = None
+    keep: int | None = None
     strict_shown: bool = False
     prompts: str | Path | Mapping[str, PromptText] | None = None
 
@@ -132,6 +144,9 @@ class LiveSettings:
                 check_expected(expected, f"references[{question!r}]")
         if not 0 <= self.sample_rate <= 1:
             raise ConfigError(f"sample_rate must be between 0 and 1, not {self.sample_rate}")
+        check_rotation(self.rotate, self.keep)
+        if self.rotate is not None and self.out is None:
+            raise ConfigError("rotate is about the folder that records go to: give out, too")
         if self.max_pending < 1:
             raise ConfigError(f"max_pending must be at least 1, not {self.max_pending}")
 

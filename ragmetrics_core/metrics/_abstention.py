@@ -40,6 +40,11 @@ class Abstention(Metric[Grounded]):
     decline: Prompt[DecliningVerdict] = prompts.DECLINING
     suffice: Prompt[VerdictList] = prompts.SUFFICIENCY
 
+    @property
+    def reads_answer(self) -> bool:
+        """Declining may be right: an answer that does has lost nothing."""
+        return False
+
     def measure(self, sample: Grounded) -> Steps[Measurement]:
         """Ask whether the answer declines and whether the contexts suffice; compare the two."""
         remark = "The answer declines to answer the question."

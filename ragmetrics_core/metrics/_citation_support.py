@@ -75,7 +75,7 @@ class CitationSupport(Metric[Grounded]):
             )
         return (
             yield from ask_each(
-                self.verify, texts, about=about, labels=SUPPORTS, first=place + 1, contexts=(chunk,)
+                self.verify, texts, about=about, labels=SUPPORTS, ranks=(place + 1,), contexts=(chunk,)
             )
         )
 

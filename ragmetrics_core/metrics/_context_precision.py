@@ -75,14 +75,15 @@ class ContextPrecision(ReferenceMetric[Attributed]):
 
     def _relevant(self, sample: Attributed, shown: Sequence[str], first: int = 1) -> Steps[Judged]:
         """A verdict on each of the chunks that are shown; `first` is the rank of the first one."""
+        ranks = range(first, first + len(shown))
         return (
             yield from ask_each(
                 self.verify,
                 [f"chunk {number}" for number in range(1, len(shown) + 1)],
-                called=[f"chunk {rank}" for rank in range(first, first + len(shown))],
+                called=[f"chunk {rank}" for rank in ranks],
                 about="chunk",
                 labels=RELEVANT,
-                first=first,
+                ranks=ranks,
                 chunks=True,
                 contexts=shown,
                 question=sample.question,

@@ -7,7 +7,7 @@ from ragmetrics_core import prompts
 from ragmetrics_core.asking import ask, ask_each, review, split
 from ragmetrics_core.measurement import Decision, Labels, Measurement, undefined
 from ragmetrics_core.metrics._steps.references import ReferenceMetric
-from ragmetrics_core.metrics._steps.shares import supported_share
+from ragmetrics_core.metrics._steps.shares import Aggregate, supported_share, verdict_share
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
@@ -30,6 +30,8 @@ class ContextRecall(ReferenceMetric[Attributed]):
         references: the "best" of several counts, or the "first" alone.
         granularity: each "statement" that the judge makes, or each "sentence" of the reference.
         per_call: statements shown in one call, at least 1; small judges read them better one by one.
+        aggregate: what the verdicts come to: the "share" that is positive, or, where they have
+            probabilities, the "expected" share with its interval, the "mean" or the "least" of them.
 
     Formula with worked examples in Sarkar, Evaluating LLM and RAG Systems (slides, 2024).
     """
@@ -41,6 +43,7 @@ class ContextRecall(ReferenceMetric[Attributed]):
     variant: Literal["strict", "strict.1", "ragas-0.1", "ragas-0.4"] = "strict.1"
     granularity: Literal["statement", "sentence"] = "statement"
     per_call: int = 20
+    aggregate: Aggregate = "share"
     decompose: Prompt[StatementList] = prompts.REFERENCE_STATEMENTS
     verify: Prompt[VerdictList] = prompts.VERDICTS
 
@@ -76,4 +79,5 @@ class ContextRecall(ReferenceMetric[Attributed]):
         else:
             nothing = [Decision(text, False, "nothing was retrieved") for text in statements]
             judged = yield from review(nothing, about=about, labels=ATTRIBUTED)
-        return supported_share(judged, "attributed", "statements")
+            return supported_share(judged, "attributed", "statements")
+        return verdict_share(judged, "attributed", "statements", self.aggregate)

@@ -28,6 +28,8 @@ from ragmetrics_core.metrics._hallucination import Hallucination as Hallucinatio
 from ragmetrics_core.metrics._self_knowledge import SelfKnowledge as SelfKnowledge
 from ragmetrics_core.metrics._chunk_faithfulness import ChunkFaithfulness as ChunkFaithfulness
 from ragmetrics_core.metrics._citation_support import CitationSupport as CitationSupport
+from ragmetrics_core.metrics._citation_precision import CitationPrecision as CitationPrecision
+from ragmetrics_core.metrics._citation_recall import CitationRecall as CitationRecall
 from ragmetrics_core.metrics._abstention import Abstention as Abstention
 from ragmetrics_core.metrics._retrieval_precision import RetrievalPrecision as RetrievalPrecision
 from ragmetrics_core.metrics._retrieval_recall import RetrievalRecall as RetrievalRecall

@@ -8,6 +8,7 @@ from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask, ask_each, review, together
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Decision, Judged, Labels, Measurement, score
+from ragmetrics_core.metrics._steps.matrix import statements_in
 from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.parsers import FactLists, StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
@@ -101,14 +102,14 @@ class FactualCorrectness(ReferenceMetric[Referenced]):
     def _by_statements(self, sample: Referenced) -> Steps[tuple[Judged, Judged]]:
         question = sample.question
         answer, reference = yield from together(
-            ask(self.decompose, question=question, answer=sample.answer),
-            ask(self.decompose_reference, question=question, reference=sample.reference),
+            statements_in(self.decompose, question=question, answer=sample.answer),
+            statements_in(self.decompose_reference, question=question, reference=sample.reference),
         )
         return (
             yield from together(
                 ask_each(
                     self.verify,
-                    answer.statements,
+                    answer,
                     about="answer statement",
                     labels=PRESENT,
                     source="reference",
@@ -118,7 +119,7 @@ class FactualCorrectness(ReferenceMetric[Referenced]):
                 ),
                 ask_each(
                     self.cover,
-                    reference.statements,
+                    reference,
                     about="reference statement",
                     labels=COVERED,
                     source="answer",

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragmetrics_core import prompts
-from ragmetrics_core.asking import ask, ask_each, split
+from ragmetrics_core.asking import ask_each, split
 from ragmetrics_core.measurement import Measurement, undefined
 from ragmetrics_core.metrics._metric import Metric
-from ragmetrics_core.metrics._steps.shares import supported_share
+from ragmetrics_core.metrics._steps.matrix import statements_in
+from ragmetrics_core.metrics._steps.shares import Aggregate, verdict_share
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
@@ -20,13 +21,16 @@ __all__ = ["Faithfulness"]
 class Faithfulness(Metric[Grounded]):
     """Share of the answer's statements that the retrieved contexts support.
 
-    Range [0, 1], higher is better; undefined without contexts and for an answer that makes no statement.
+    Range [0, 1], higher is better; undefined without contexts and for an answer that makes no statement, as
+    one that only says that it does not know.
     With `granularity="sentence"` the answer's own sentences are judged instead of statements that the
     judge makes of them; with `"answer"` the whole answer is one statement, as a claim is.
 
     Attributes:
         granularity: each "statement" that the judge makes, each "sentence" of the answer, or the "answer".
         per_call: statements shown in one call, at least 1; small judges read them better one by one.
+        aggregate: what the verdicts come to: the "share" that is positive, or, where they have
+            probabilities, the "expected" share with its interval, the "mean" or the "least" of them.
 
     Es et al. (2023), section 3: https://arxiv.org/abs/2309.15217. Equation 3 of Roychowdhury et al.
     (2024), FaiFul: https://arxiv.org/abs/2407.12873
@@ -44,6 +48,7 @@ class Faithfulness(Metric[Grounded]):
     variant: Literal["strict", "strict.1", "paper", "paper.1", "ragas-0.1", "ragas-0.4"] = "strict.1"
     granularity: Literal["statement", "sentence", "answer"] = "statement"
     per_call: int = 20
+    aggregate: Aggregate = "share"
     decompose: Prompt[StatementList] = prompts.STATEMENTS
     verify: Prompt[VerdictList] = prompts.VERDICTS
 
@@ -66,8 +71,9 @@ class Faithfulness(Metric[Grounded]):
         elif self.granularity == "answer":
             statements = (sample.answer,) if sample.answer.strip() else ()
         else:
-            answer = yield from ask(self.decompose, question=sample.question, answer=sample.answer)
-            statements = answer.statements
+            statements = yield from statements_in(
+                self.decompose, question=sample.question, answer=sample.answer
+            )
         if not statements:
             return undefined("no_statements")
 
@@ -75,4 +81,4 @@ class Faithfulness(Metric[Grounded]):
         judged = yield from ask_each(
             self.verify, statements, about=about, size=self.per_call, contexts=sample.contexts
         )
-        return supported_share(judged, "supported", "statements")
+        return verdict_share(judged, "supported", "statements", self.aggregate)

@@ -114,6 +114,11 @@ class Metric(Generic[V]):
         """The view that these settings need: `inputs`, unless a setting asks for other fields."""
         return self.inputs
 
+    @property
+    def reads_answer(self) -> bool:
+        """Whether it scores what an answer says, so that one that declines has lost what another one says."""
+        return "answer" in (*self.view.required(), *self.view.optional())
+
     @cached_property
     def settings(self) -> dict[str, Any]:
         """The settings that differ from the variant's own, as JSON."""

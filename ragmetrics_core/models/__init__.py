@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ragmetrics_core._lazy import loaded_when_asked
 from ragmetrics_core.models._foreign_errors import foreign_answer, model_error
 from ragmetrics_core.models._foreign_settings import SettingsDigest, foreign_name, settings_digest
+from ragmetrics_core.models._identity import function_identity, is_unnamed
 from ragmetrics_core.models._redactor import keyless
 from ragmetrics_core.models._secrets import bare_address, holds_secret, settings_for_names
 from ragmetrics_core.models._wrapping import (
@@ -57,7 +58,9 @@ __all__ = [
     "bare_address",
     "foreign_answer",
     "foreign_name",
+    "function_identity",
     "holds_secret",
+    "is_unnamed",
     "keyless",
     "missing_model",
     "model_error",

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from pydantic import BaseModel, SecretBytes, SecretStr
 
 from ragmetrics_core.adapting import ForeignName
+from ragmetrics_core.models._identity import own_digest
 from ragmetrics_core.models._secrets import bare_address, passwords_in, secrets_in, settings_for_names
 from ragmetrics_core.shapes import is_mapping, is_series
 
@@ -55,7 +56,8 @@ def foreign_name(
 ) -> ForeignName:
     """FRAMEWORK:CLASS/MODEL@SERVER?SETTINGS: what a framework's model is called in records, without keys.
 
-    The class has its module, for two of one name may reply otherwise.
+    The class has its module, for two of one name may reply otherwise. One of the user's own has a digest of
+    its code and of all that the object holds, too.
 
     Args:
         framework: the adapter, such as "haystack".
@@ -75,6 +77,9 @@ def foreign_name(
             is_sure = False  # two different values could not be told apart
     if digest.text:
         shown["settings"] = digest.text
+    if own := own_digest(type(model), _held(model)):
+        shown["code"] = own
+    is_sure = is_sure and own is not None
     text = f"{framework}:{type(model).__module__}.{type(model).__qualname__}"
     text += f"/{called}" if called else ""
     text += f"@{bare_address(server)}" if server else ""
@@ -123,6 +128,15 @@ def _settings(model: object) -> Iterator[tuple[str, Any, Any]]:
     for name, value in getattr(model, "__dict__", {}).items():
         if not name.startswith("_") and value is not None:
             yield name, value, None
+
+
+def _held(model: object) -> Mapping[str, Any]:
+    """What may tell an object from others of its class, unless it says itself what it is made of."""
+    if isinstance(model, BaseModel):
+        private = model.__pydantic_private__ or {}
+        return {name: value for name, value, _ in _settings(model) if name not in _CALLING} | private
+    named = {} if hasattr(model, "to_dict") else getattr(model, "__dict__", {})
+    return {name: value for name, value in named.items() if name[:2] != "__"}
 
 
 def _is_secret(name: object, value: object) -> bool:

@@ -60,7 +60,7 @@ class Line(Wrapper):
     are cleaned of what is private as they come.
 
     The answers of a model whose identity may be another model's tomorrow (`cacheable` is False: a function
-    without a chosen identity) are not stored, but calls in flight are shared all the same.
+    that no digest tells from others) are not stored, but calls in flight are shared all the same.
 
     A run makes a line to each of its models. Who makes one himself and hands it to several runs lets them
     share its pace: the calls of all of them together keep to its `traffic`.

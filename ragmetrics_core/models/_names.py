@@ -35,7 +35,7 @@ _NONE: Final[Mapping[str, Any]] = {"response_format": "text", "extra_body": {}}
 
 _SERVER = '"openai:MODEL@BASE_URL" for any other OpenAI-compatible server'
 _JUDGES = (
-    '"embedded" (a small support model, no language model), "embedded:strict", "openai:MODEL", '
+    '"embedded" (a small support model, no language model), "openai:MODEL", '
     f"{_SERVER}, "
     '"entailment:MODEL" for an NLI model beside the embedded rules, '
     '"grounded:MODEL" for MiniCheck, FactCG, LettuceDetect and the like beside them, '
@@ -95,7 +95,7 @@ def judges_by_name(
 
 
 def judge_by_name(name: str, *, options: Mapping[str, Any] | None = None, asked: bool = True) -> Judge:
-    """The judge of a name: "embedded", "embedded:strict", "openai:MODEL" and so on.
+    """The judge of a name: "embedded", "openai:MODEL" and so on.
 
     Args:
         name: the judge's name.
@@ -119,8 +119,8 @@ def _parts(rest: str) -> list[str]:
 
 def _judge(name: str, settings: Mapping[str, Any], *, asked: bool) -> Judge:
     kind, _, rest = name.partition(":")
-    if name in {"embedded", "embedded:strict"}:
-        return models.LexicalJudge(strict=bool(rest))
+    if name == "embedded":
+        return models.LexicalJudge()
     if kind == "openai" and rest:
         model, base_url = _at_server(rest)
         own: dict[str, Any] = {

@@ -28,6 +28,7 @@ __all__ = [
     "in_environment",
     "is_secret",
     "passwords_in",
+    "revealing",
     "secrets_in",
     "settings_for_names",
     "without_secrets",
@@ -119,7 +120,7 @@ def secrets_in(*objects: object) -> frozenset[str]:
             continue
         elif id(value) not in seen and len(seen) < _OBJECTS:
             seen[id(value)] = value
-            if (reveal := _revealing(value)) is not None:
+            if (reveal := revealing(value)) is not None:
                 with suppress(Exception):  # the boundary to foreign code: a secret that is not set
                     secret = reveal()
                     is_coded = isinstance(secret, bytes)
@@ -250,7 +251,7 @@ def _of_function(function: FunctionType) -> Iterator[tuple[str, object]]:
     yield from ((parameter.name, parameter.default) for parameter in parameters)
 
 
-def _revealing(value: object) -> Callable[[], Any] | None:
+def revealing(value: object) -> Callable[[], Any] | None:
     """What gives the value of a secret of pydantic (and so LangChain's) or of Haystack."""
     names = ("get_secret_value", "resolve_value")
     name = next((name for name in names if callable(getattr(type(value), name, None))), None)

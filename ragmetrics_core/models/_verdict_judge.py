@@ -84,6 +84,11 @@ class VerdictJudge(ABC):
         """The other judge, as a part of the identity."""
         return f",others {self.others.identity}" if self.others else ""
 
+    @property
+    def cacheable(self) -> bool:
+        """Whether replies may be kept for later runs."""
+        return bool(getattr(self.others, "cacheable", True))
+
     def check_prompts(self, names: Iterable[str]) -> None:
         """Raise `ConfigError` when a prompt asks for no such verdict and there is no other judge for it."""
         left = sorted(set(names) - set(_SOURCES))

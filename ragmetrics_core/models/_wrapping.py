@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from ragmetrics_core.errors import ConfigError, ModelError
+from ragmetrics_core.models._identity import function_identity, is_unnamed
 from ragmetrics_core.models._wrapper import PromptChecker, Wrapper, unwrapped
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer, TextFunction
 
@@ -37,21 +38,24 @@ class CallableJudge:
 
     Attributes:
         function: takes the prompt, returns the reply or an awaitable of it.
-        identity: names the function in records; functions with one name are taken for one another.
+        identity: names the function in records; functions with one identity are taken for one another.
+            Without one it is the function's name with a digest of its code and of all that it holds.
     """
 
     # not shown: the arguments of a partial function may be a key
     function: Callable[[str], str | Awaitable[str]] = field(repr=False)
-    identity: str
+    identity: str = ""
+    is_chosen: bool = field(init=False, repr=False, compare=False, default=True)
+
+    def __post_init__(self) -> None:
+        if not self.identity:
+            object.__setattr__(self, "identity", function_identity(self.function))
+            object.__setattr__(self, "is_chosen", False)
 
     @property
     def cacheable(self) -> bool:
-        """Whether replies may be kept for later runs: only where `identity` was chosen.
-
-        A function's own name says nothing of what it does: two scripts have a `judge` each, and an edited one
-        has the name that it had before.
-        """
-        return self.identity != _named(self.function)
+        """Whether replies may be kept for later runs: not those of a function that no digest tells apart."""
+        return not is_unnamed(self.identity)
 
     @property
     def is_asynchronous(self) -> bool:
@@ -71,30 +75,43 @@ class CallableJudge:
         return [Completion(text=reply)]
 
 
-def as_judge(judge: Judge | TextFunction | str, *, asked: bool = True) -> Judge:
+def as_judge(judge: Judge | TextFunction | str, *, identity: str | None = None, asked: bool = True) -> Judge:
     """A judge from a judge, from any callable `str -> str` (synchronous or not), or from a name.
 
     Names are those of the command line: "embedded", "openai:MODEL", "openai:MODEL@URL", "entailment:MODEL",
     "grounded:MODEL", "cascade:CHEAP,DEAR".
 
+    A function is told from others by a digest of its bytecode, its defaults and all that it holds: closures,
+    bound arguments and objects, the globals that it names. What it reads while it runs is not in it. Where it
+    holds what has no such digest, a client for example, it needs an `identity`: without one its run cannot go
+    on, and can be neither merged nor compared.
+
     Args:
         judge: one of these.
+        identity: names a function in records, in place of the digest. Change it when the replies change.
         asked: False for a judge of a name that is never asked, so that it needs no key, package or file.
 
     Raises:
-        ConfigError: none of these.
+        ConfigError: none of these, or an identity for what has one, or that is empty.
     """
+    if isinstance(judge, type):
+        raise ConfigError(f"a judge is an object, not the class {judge.__name__}: call it first")
+    # A wrapper has the methods of every kind; what it goes around says what it is.
+    is_judge = isinstance(judge, Judge) and isinstance(unwrapped(judge), Judge)
+    if identity is not None and (is_judge or not callable(judge) or not identity.strip()):
+        raise ConfigError(
+            "identity= is a text that names a function; other judges have an identity of their own"
+        )
     if isinstance(judge, str):
         from ragmetrics_core.models._names import judge_by_name
 
         return judge_by_name(judge, asked=asked)
-    if isinstance(judge, type):
-        raise ConfigError(f"a judge is an object, not the class {judge.__name__}: call it first")
-    # A wrapper has the methods of every kind; what it goes around says what it is.
-    if isinstance(judge, Judge) and isinstance(unwrapped(judge), Judge):
-        return judge
+    if isinstance(judge, CallableJudge) and not judge.is_chosen:
+        judge = judge.function  # which may be another one by now
+    elif is_judge:
+        return cast("Judge", judge)
     if callable(judge):
-        return CallableJudge(function=judge, identity=_named(judge))
+        return CallableJudge(function=judge, identity=identity or "")
     raise ConfigError(
         "a judge is an object with `identity` and `agenerate`, or a function from text to text, "
         f"not {_told(judge)}"
@@ -151,11 +168,6 @@ def missing_model(kind: str, asking: str, option: str) -> ConfigError:
     return ConfigError(
         f"{asking} needs {article} {kind}, and none was given: {option} takes one. {_WAYS[kind]}"
     )
-
-
-def _named(function: Callable[..., Any]) -> str:
-    name = getattr(function, "__qualname__", type(function).__qualname__)
-    return f"callable:{getattr(function, '__module__', '')}.{name}"
 
 
 def _told(given: object) -> str:

@@ -15,6 +15,7 @@ from ragmetrics_core.parsers._answer import (
     distinct,
     list_of,
     object_of,
+    spoken,
 )
 from ragmetrics_core.parsers._reply import NotRead, lines_of
 from ragmetrics_core.shapes import Json
@@ -42,7 +43,10 @@ class StatementList(Answer):
 
     @classmethod
     def of_value(cls, value: Mapping[str, Json], expected: Expected) -> Reading[Self]:
-        """The statements, each once."""
+        """The statements, each once; of an answer that declines not the one that is the whole answer.
+
+        That is so where the prompt's form asks for statements that are "no refusal".
+        """
         answer = cls.checked(value)
         if answer.declined is None and '"declined"' in expected.form:
             raise NotRead('"declined" is missing')
@@ -50,6 +54,10 @@ class StatementList(Answer):
         if why.isascii() and len(why.split()) == 1:  # "no" and "false", or "true" alone
             raise NotRead('"declined" is neither false nor a reason in a few words')
         statements, dropped = distinct(answer.statements, "statement")
+        is_whole = bool(statements) and [*map(spoken, statements)] == [*map(spoken, expected.items)]
+        if why and is_whole and "no refusal" in expected.form:
+            dropped = (*dropped, f"statement 1 is the refusal: {answer.statements[0][:80]}")
+            statements = ()
         return Reading(answer.model_copy(update={"statements": statements}), dropped=dropped)
 
     @classmethod

@@ -8,6 +8,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import Metric, get, resolve
 from ragmetrics_core.metrics._catalogue import ALIASES, METRICS, RECOMMENDED, models_needed, of_part
 from ragmetrics_core.models import as_embedder, as_judge
+from ragmetrics_core.models._identity import known_as
 from ragmetrics_core.probe._people_card import PEOPLE, PairedGain, PeopleCard, read_cards
 from ragmetrics_core.probe._people_tables import MAIN_FIGURES
 from ragmetrics_core.probe._same_judge import is_same_judge, model_of, without_server
@@ -94,8 +95,8 @@ def chosen_by_cards(
         named += RECOMMENDED if metric == "recommended" else (metric,)
     usual = resolve(named)
     asked = as_judge(judge, asked=False)
-    of_judge = (asked.identity, model_of(asked))
-    vectors = None if embedder is None else as_embedder(embedder, asked=False).identity
+    of_judge = (known_as(asked), model_of(asked))
+    vectors = None if embedder is None else known_as(as_embedder(embedder, asked=False))
     place = "those given"
     if isinstance(cards, str | Path):
         place, file = str(cards), Path(cards) / PEOPLE if Path(cards).is_dir() else Path(cards)

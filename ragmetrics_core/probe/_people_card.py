@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
+from ragmetrics_core.models._identity import is_unnamed
 from ragmetrics_core.probe._card import CardPart, Count, Replies, StoredEstimate, read_json
 from ragmetrics_core.runs import Run
 from ragmetrics_core.runs._writing import write_whole
@@ -325,7 +326,8 @@ def measured_on_people(run: Run, metric: str | None = None) -> dict[str, tuple[P
     def speaks(card: PeopleCard) -> bool:
         digests, names = set(card.prompts.values()), {name.partition(".")[0] for name in card.prompts}
         asked = {digest for digest, text in run.prompts.items() if text.name in names}
-        return card.judge == run.judge and card.embedder in (None, run.embedder) and asked <= digests
+        is_one = card.judge == run.judge and not is_unnamed(card.judge)
+        return is_one and card.embedder in (None, run.embedder) and asked <= digests
 
     beside = read_cards(run.path) if run.path is not None else ()
     # of a key the first counts, which is the one beside the run

@@ -12,6 +12,7 @@ from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.metrics import ContextPrecision, Faithfulness, Metric
 from ragmetrics_core.models import Tally, Traffic, TrafficArgs, as_judge, missing_model
+from ragmetrics_core.models._identity import known_as, unlike
 from ragmetrics_core.probe._card import Consistency, FitnessCard, Injection, Position, ShareOf, Verbosity
 from ragmetrics_core.probe._corpus import Attack, Case, Passage, Verdicts, read_corpus, spread, truth
 from ragmetrics_core.probe._figures import (
@@ -284,7 +285,7 @@ async def aprobe(
     except StopIteration as end:
         parts = end.value
     card = FitnessCard(
-        judge=asked.identity,
+        judge=known_as(asked),
         versions=records[0].versions,
         corpus=read_corpus().digest,
         date=date,
@@ -308,10 +309,9 @@ def check_beside(folder: Path, judge: Judge) -> None:
         ConfigError: the run was judged by another one.
     """
     run = Run.load(folder)
-    if run.judge != judge.identity:
+    if why := unlike(run.judge, known_as(judge)):
         raise ConfigError(
-            f"the run in {folder} was judged by {run.judge or 'nobody'}, not by {judge.identity}: "
-            "a card beside it would speak of another judge"
+            f"the judge of the run in {folder} {why}: a card beside it would speak of another judge"
         )
 
 

@@ -2,6 +2,7 @@
 
 import re
 
+from ragmetrics_core.models._identity import is_unnamed
 from ragmetrics_core.models._wrapper import unwrapped
 from ragmetrics_core.protocol import Judge
 
@@ -30,6 +31,8 @@ def without_server(identity: str, model: str | None) -> str:
 def is_same_judge(one: tuple[str, str | None], other: tuple[str, str | None]) -> bool:
     """Whether two are one judge, each given by its identity and the name of its model.
 
-    The address of a server does not count. The model's name does, and every setting that changes replies.
+    The address of a server does not count. The model's name does, and every setting that changes replies. One
+    without an identity is none but itself.
     """
-    return one[0] == other[0] or (one[1] == other[1] and without_server(*one) == without_server(*other))
+    is_one = one[0] == other[0] or (one[1] == other[1] and without_server(*one) == without_server(*other))
+    return is_one and not is_unnamed(one[0])

@@ -65,7 +65,7 @@ __all__ = [
     "read_folder",
 ]
 
-STATEMENTS = load("statements", version=3, answer=StatementList)
+STATEMENTS = load("statements", version=4, answer=StatementList)
 REFERENCE_STATEMENTS = load("reference_statements", version=3, answer=StatementList)
 VERDICTS = load("verdicts", version=5, answer=VerdictList)
 REFERENCE_VERDICTS = load("reference_verdicts", version=4, answer=VerdictList)

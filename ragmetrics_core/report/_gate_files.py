@@ -5,7 +5,7 @@ in GitHub's commands it is escaped by their own rules.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from xml.etree import ElementTree
 
 from ragmetrics_core.records._comparison import Change
@@ -34,7 +34,8 @@ def junit_text(found: RunComparison, gate: GateVerdict) -> str:
         for kind, pairs in (("failed", gate.failed), ("cannot tell", gate.untold))
         for metric, why in pairs
     ]
-    figures = {each.metric: _xml(_in_words(each)) for each in found.metrics}
+    figures = {"": _xml("\n".join(found.notes))} if found.notes else {}
+    figures |= {each.metric: _xml(_in_words(each)) for each in found.metrics}
     names = dict.fromkeys(["", *figures, *(metric for metric, _, _ in reasons)])
     suite = ElementTree.Element(
         "testsuite",
@@ -47,16 +48,18 @@ def junit_text(found: RunComparison, gate: GateVerdict) -> str:
         for metric, why, kind in reasons:
             if metric == name:
                 ElementTree.SubElement(case, "failure", message=why, type=kind).text = why
-        if name in figures:
-            ElementTree.SubElement(case, "system-out").text = figures[name]
+        if name in figures or not name:
+            ElementTree.SubElement(case, "system-out").text = figures.get(name) or _xml(_declines(found))
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def github_text(gate: GateVerdict) -> str:
-    """Commands of a GitHub workflow: an error for each failure, a warning for what cannot be told."""
+def github_text(found: RunComparison, gate: GateVerdict) -> str:
+    """Commands of a GitHub workflow: errors for failures, warnings for what cannot be told, and declines."""
     lines = [f"::error title=ragmetrics::{_command(told)}" for told in gate.failures]
     lines += [f"::warning title=ragmetrics::{_command(told)}" for told in gate.unsure]
-    return "".join(f"{line}\n" for line in lines or [f"::notice title=ragmetrics::{gate.word}"])
+    lines = lines or [f"::notice title=ragmetrics::{gate.word}"]
+    lines.append(f"::notice title=ragmetrics::{_command(_declines(found))}")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def comment_text(
@@ -105,7 +108,7 @@ def _comment(found: RunComparison, gate: GateVerdict, traces: Sequence[TraceDiff
             each.verdict,
         ]
         yield f"| {' | '.join(cells)} |"
-    yield ""
+    yield f"\n{_declines(found, code)}\n"
     for trace in traces:
         moved = [(sample, sample.difference) for sample in trace.moved if sample.difference]
         if moved:
@@ -117,6 +120,12 @@ def _comment(found: RunComparison, gate: GateVerdict, traces: Sequence[TraceDiff
                 yield from _change(change)
         if moved:
             yield ""
+
+
+def _declines(found: RunComparison, called: Callable[[str], str] = str) -> str:
+    """How many answers decline: "Answers: 52 answered, 0 declined, 0 undecided in main; ... in branch"."""
+    before, after = found.declines
+    return f"Answers: {before} in {called(found.before)}; {after} in {called(found.after)}"
 
 
 def _change(change: Change) -> Iterator[str]:

@@ -96,12 +96,13 @@ class GatePage(JsonPage):
 
 
 class EvaluationPage(JsonPage):
-    """What `evaluate` says; `gate` is null without `--min` and `--max`."""
+    """What `evaluate` says, with the counts of `Declines`; `gate` is null without `--min` and `--max`."""
 
     run: str | None
     finished: bool
     samples: int
     metrics: list[MeanRow]
+    declines: dict[str, int]
     left_out: list[LeftOutRow]
     judge: str | None
     embedder: str | None
@@ -237,6 +238,7 @@ def evaluation_json(run: Run, gate: GateVerdict | None = None) -> EvaluationPage
             MeanRow.of(mean, entry, lower_is_better=not entry.higher_is_better)
             for mean, entry in zip(run.means(), run.metrics, strict=True)
         ],
+        declines=run.declines._asdict(),
         left_out=run.rejected,
         gate=gate
         and GatePage(verdict=gate.word, failed=_reasons(gate.failed), cannot_tell=_reasons(gate.untold)),

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from ragmetrics_core.runs._run import Run
     from ragmetrics_core.runs._settings import EvaluationArgs
     from ragmetrics_core.runs._stored import Key
-    from ragmetrics_core.runs._summary import Mean, Outcome
+    from ragmetrics_core.runs._summary import Declines, Mean, Outcome
     from ragmetrics_core.runs._waves import Imported, Wave, export_wave, import_replies
 
 __all__ = [
     "BadRow",
+    "Declines",
     "EvaluationArgs",
     "Finding",
     "Folder",
@@ -68,7 +69,7 @@ _NAMES = {
     "_run": ("Run",),
     "_settings": ("EvaluationArgs",),
     "_stored": ("Key",),
-    "_summary": ("Mean", "Outcome"),
+    "_summary": ("Declines", "Mean", "Outcome"),
     "_waves": ("Imported", "Wave", "export_wave", "import_replies"),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}

@@ -10,6 +10,7 @@ DECIDING: Mapping[str, str] = {
     "faithfulness": "answer ",
     "factual_correctness": "answer ",
     "context_recall": "reference ",
+    "citation_recall": "sentence that cites ",
 }
 """What the verdicts of a metric must be about to count in a diagnosis, by the metric's name."""
 

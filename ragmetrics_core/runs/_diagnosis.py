@@ -14,6 +14,7 @@ Code = Literal[
     "unsupported_statement",
     "answered_from_outside",
     "wrong_though_supported",
+    "unsupported_citation",
 ]
 
 MEANINGS: Mapping[Code, str] = {
@@ -22,6 +23,7 @@ MEANINGS: Mapping[Code, str] = {
     "unsupported_statement": "the answer says what the contexts do not support",
     "answered_from_outside": "the answer is correct, but not from these contexts",
     "wrong_though_supported": "the contexts support what the reference does not say",
+    "unsupported_citation": "a sentence is not supported by what it cites, or cites nothing",
 }
 
 
@@ -48,10 +50,12 @@ def diagnose(records: Iterable[Record]) -> Findings:
     - answered_from_outside: unsupported statements that the reference has (the telecom paper's finding
       about domain-adapted models).
     - wrong_though_supported: supported statements that the reference does not have.
+    - unsupported_citation: sentences that citation recall found to cite nothing, a chunk that is not there,
+      or chunks that do not support them.
 
-    The last two need both faithfulness and factual correctness; statements are matched by their text. Where a
-    metric was measured several times (`full_repeats`, variants), the first record with verdicts counts:
-    another one has other statements, or decides otherwise on the same.
+    The two about right and wrong answers need both faithfulness and factual correctness; statements are
+    matched by their text. Where a metric was measured several times (`full_repeats`, variants), the first
+    record with verdicts counts: another one has other statements, or decides otherwise on the same.
     """
     records = list(records)
     reasons = [each.abstained.reason or "" for each in records if each.abstained and each.abstained.declined]
@@ -72,6 +76,7 @@ def findings_of(measured: Iterable[tuple[str, Mapping[str, bool]]]) -> Findings:
     grounded = decided.get("faithfulness", {})
     factual = decided.get("factual_correctness", {})
     recalled = decided.get("context_recall", {})
+    cited = decided.get("citation_recall", {})
 
     unsupported = [text for text, supported in grounded.items() if not supported]
     found: list[tuple[Code, list[str]]] = [
@@ -82,6 +87,7 @@ def findings_of(measured: Iterable[tuple[str, Mapping[str, bool]]]) -> Findings:
             "wrong_though_supported",
             [text for text, supported in grounded.items() if supported and factual.get(text) is False],
         ),
+        ("unsupported_citation", [text for text, supported in cited.items() if not supported]),
     ]
     return tuple(Finding(code, tuple(texts)) for code, texts in found if texts)
 

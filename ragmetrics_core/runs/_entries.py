@@ -28,10 +28,11 @@ def as_the_metric_says(entry: MetricEntry, metric: Metric[Any] | None) -> Metric
     if metric is None:  # of prompts that were replaced it has digests, which build none
         with suppress(ConfigError):
             usual = get(entry.signature.partition("(")[0])
-            return entry.model_copy(update={"higher_is_better": usual.higher_is_better})
+            update = {"higher_is_better": usual.higher_is_better, "reads_answer": usual.reads_answer}
+            return entry.model_copy(update=update)
     if metric is None or metric.name != entry.name:
         return entry
-    own = MetricEntry.of(metric).model_dump(include=set(OF_THE_METRIC))
+    own = MetricEntry.of(metric).model_dump(include={*OF_THE_METRIC, "reads_answer"})
     return entry.model_copy(update=own)
 
 

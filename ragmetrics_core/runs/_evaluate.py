@@ -113,8 +113,8 @@ async def aevaluate(
             describes.
 
     Raises:
-        ConfigError: a mistake in the arguments, before any call; the folder holds another run, or scores of a
-            function without a chosen identity; another process writes to it.
+        ConfigError: a mistake in the arguments, before any call; the folder holds another run, or one of a
+            function without an identity; another process writes to it.
         RecordError: a file of the run cannot be read or written; what it holds is kept.
         SampleError: the source cannot be read at all, or none of its rows is a sample.
         RunStopped: a sample failed and `on_error` is "raise"; or a model refuses every call, as with
@@ -125,8 +125,7 @@ async def aevaluate(
         raise ConfigError(f"on_error must be 'record' or 'raise', not {on_error!r}")
     prepared = await prepare(samples, **made_of)
     price = price_of(prepared.models.judges, budget.prices)
-    unnamed = prepared.models.unnamed
-    folder = Folder.begin(out, prepared.manifest, overwrite=overwrite, unnamed=unnamed)
+    folder = Folder.begin(out, prepared.manifest, overwrite=overwrite)
     with closing(folder), journal_of(folder, cache) as journal:
         calls = wired(prepared.models, traffic, journal, budget, price=price, redact=made_of.get("redact"))
         evaluation = Evaluation(prepared.metrics, calls, folder, journal, on_error, progress)
@@ -237,7 +236,7 @@ class Evaluation:
         try:
             statuses = {} if self._begins else self.folder.statuses(sample)
         except SampleError as error:
-            self._reject(BadRow(where=f"sample {sample.id}", message=str(error)))
+            self._reject(BadRow(where=f"sample {sample.id}", message=str(error), sample_id=sample.id))
             return ()
         if not self.waits:
             # it may have been killed before the journal forgot what these failed on

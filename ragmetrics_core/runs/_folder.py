@@ -5,7 +5,7 @@ The format is described in docs/record.md.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,41 +13,32 @@ from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.records import Record
 from ragmetrics_core.records._written_record import WrittenRecord
-from ragmetrics_core.runs._index import Index, remove_kept
+from ragmetrics_core.runs._index import Index
 from ragmetrics_core.runs._lines import Lines
 from ragmetrics_core.runs._loading import BadRow
 from ragmetrics_core.runs._lock import FolderLock, is_held
-from ragmetrics_core.runs._manifest import FileContents, Manifest, manifest_in, seal_in
+from ragmetrics_core.runs._manifest import FORMAT, FileContents, Manifest, manifest_in, seal_in
 from ragmetrics_core.runs._reading import Reader
+from ragmetrics_core.runs._removal import holds_run, is_empty, is_run, remove_written
+from ragmetrics_core.runs._seals import are_sealed
 from ragmetrics_core.runs._stored import (
     Key,
     StoredSample,
     bad_row_in,
+    bad_row_line,
+    is_blank,
     labels_digest,
     prompt_in,
     stored_record,
+    told_row,
 )
 from ragmetrics_core.runs._writing import not_a_link, put_in_place, unwritable
 from ragmetrics_core.samples import Sample
-from ragmetrics_core.shapes import is_dict
 
 __all__ = ["Folder"]
 
-# A manifest that is being written.
-SCRATCH = "manifest.json.new"
-# What a run writes, and all that overwriting one removes: a copy ("manifest.json.bak") is somebody's.
-# The manifest is the last to go, so that what an overwriting that failed has left can be overwritten.
-_WRITTEN = (
-    *(f"{name}.jsonl" for name in ("records", "samples", "prompts", "rejected", "waiting")),
-    "waiting.jsonl.new",
-    *(f"journal.sqlite{rest}" for rest in ("", "-journal", "-shm", "-wal")),
-    SCRATCH,
-    "manifest.json",
-)
 # How often a run is looked at again whose writer has just begun or ended: each time that is a run of its own.
 _LOOKS = 100
-# What a live application captured and did not score yet.
-CAPTURES = "captures"
 
 
 class RunFiles(NamedTuple):
@@ -115,7 +106,6 @@ class Folder:
         manifest: Manifest,
         *,
         overwrite: bool = False,
-        unnamed: Sequence[str] = (),
     ) -> "Folder":
         """Start a run, or go on with the one that the folder holds; nobody else may write to it meanwhile.
 
@@ -123,7 +113,6 @@ class Folder:
             path: the run's folder; None for a run in memory.
             manifest: what the run is made of.
             overwrite: replace a run that the folder holds.
-            unnamed: identities of its models that may be another model's tomorrow.
 
         Raises:
             ConfigError: the folder holds another run, or one that may be another model's, or something else,
@@ -134,16 +123,16 @@ class Folder:
             return cls(None, manifest)
         path = Path(path)
         with unwritable(f"the run folder {path}"):
-            if path.exists() and not (path.is_dir() and (_holds_run(path) or _is_empty(path))):
+            if path.exists() and not (path.is_dir() and (holds_run(path) or is_empty(path))):
                 raise ConfigError(f"{path} exists and holds no run: choose another folder")
-            if overwrite and _holds_run(path) and not _is_run(path):
+            if overwrite and holds_run(path) and not is_run(path):
                 raise ConfigError(f"{path} holds a manifest.json that is no run's: choose another folder")
             lock = FolderLock(path).acquire()
             try:
                 if overwrite:
-                    _remove_run(path)
-                if _holds_run(path):
-                    folder = cls._go_on(path, manifest, unnamed)
+                    remove_written(path)
+                if holds_run(path):
+                    folder = cls._go_on(path, manifest)
                 else:
                     folder = cls(path, manifest)
                     folder.save_manifest(manifest)
@@ -179,17 +168,10 @@ class Folder:
         return Folder(self.path, self.manifest, self._files, is_written=self.is_written, anew=True)
 
     @classmethod
-    def _go_on(cls, path: Path, manifest: Manifest, unnamed: Sequence[str]) -> "Folder":
+    def _go_on(cls, path: Path, manifest: Manifest) -> "Folder":
         earlier = manifest_in(path)
         earlier.check_goes_on(path, manifest, ", or overwrite it")
-        folder = cls(path, earlier)
-        if unnamed and folder.index.keys:
-            raise ConfigError(
-                f"{path} has scores of {unnamed[0]}, and what the function of that name did then cannot be "
-                "told. Choose another folder, overwrite it, or name what it does: "
-                "CallableJudge(function=..., identity=...)"
-            )
-        return folder
+        return cls(path, earlier)
 
     def save_manifest(self, manifest: Manifest) -> None:
         """Replace the manifest, whole or not at all; that of a finished run says what its files hold.
@@ -201,7 +183,7 @@ class Folder:
         if self.path is None:
             return
         contents = self._contents() if manifest.finished else None
-        self.manifest = manifest = manifest.model_copy(update={"contents": contents})
+        self.manifest = manifest = manifest.model_copy(update={"contents": contents, "schema_": FORMAT})
         put_in_place(self.path / "manifest.json", manifest.stored())
 
     def update_manifest(self, **changes: object) -> None:
@@ -216,7 +198,7 @@ class Folder:
             self.update_manifest(finished=False, altered=altered)
 
     def _contents(self) -> dict[str, FileContents]:
-        rejected = sorted({f"{row.where}\t{row.message}" for row in self.rejected})
+        rejected = sorted(map(told_row, self.rejected))
         return {
             "samples.jsonl": FileContents.of(self.index.told("samples")),
             "prompts.jsonl": FileContents.of(sorted(self.prompt_texts)),
@@ -233,12 +215,18 @@ class Folder:
         return {name: (told.get(name), holds) for name, holds in found if told.get(name) != holds}
 
     def altered(self) -> tuple[str, ...]:
-        """The files that another hand has changed since the run was finished, or before it went on."""
-        found = [*self.manifest.altered, *self.differing()]
-        if self.path is not None and self.manifest.finished:
-            stored, derived = seal_in(self.path)
-            found += ["manifest.json"] if stored != derived else []
+        """The files that another hand has changed since they were written, as far as seals tell."""
+        if self.path is None:
+            return ()
+        stored, derived = seal_in(self.path)
+        found = [*self.manifest.altered, *self.differing(), *["manifest.json"][: stored != derived]]
+        found += ["records.jsonl"][are_sealed(self._files.records, self.index, self.manifest) :]
         return tuple(dict.fromkeys(found))
+
+    def is_known(self, sample: Sample) -> bool:
+        """Whether a sample is in the run, with this content."""
+        known = self.index.sample(sample.id)
+        return known is not None and known.digest == sample.digest
 
     def statuses(self, sample: Sample) -> dict[str, str]:
         """How the scores of a sample ended that the run has, by signature.
@@ -260,11 +248,11 @@ class Folder:
         """
         if not is_new:
             self.statuses(sample)
-        known = None if is_new else self.index.sample(sample.id)
-        if known is None or known.digest != sample.digest:
+        if is_new or not self.is_known(sample):
             line = f'{{"digest":"{sample.digest}","sample":{sample.model_dump_json(exclude_none=True)}}}'
             (offset,) = self._files.samples.append(line)
-            stored = StoredSample(sample.id, sample.digest, labels_digest(sample.labels))
+            beside = labels_digest(sample.labels), is_blank(sample.answer)
+            stored = StoredSample(sample.id, sample.digest, *beside)
             self.index.add_sample(stored, offset)
 
     def add_prompts(self, prompts: Mapping[str, Prompt[Any]]) -> None:
@@ -299,11 +287,7 @@ class Folder:
         self.index.add_records(list(zip(map(stored_record, records, lines), offsets, strict=True)))
 
     def amend(self, record: Record) -> None:
-        """Put a changed record into a run that nobody is writing to.
-
-        Raises:
-            ConfigError: somebody is.
-        """
+        """Put a changed record into a run; `ConfigError` where somebody is writing to it."""
         with FolderLock(self.path) if self.path else nullcontext():
             is_finished = self.manifest.finished
             if is_finished:
@@ -319,7 +303,7 @@ class Folder:
 
     def reject(self, row: BadRow) -> None:
         """Note a row that is no sample."""
-        self._files.rejected.append(json.dumps({"where": row.where, "message": row.message}))
+        self._files.rejected.append(bad_row_line(row))
 
     def close(self) -> None:
         """End writing; the run can still be read, and others may write to it."""
@@ -330,6 +314,21 @@ class Folder:
             self._lock.release()
             self._lock = None
 
+    @classmethod
+    def finish(cls, path: Path) -> None:
+        """Finish a run that was killed, as it is; nothing happens to one that is finished.
+
+        Raises:
+            ConfigError: somebody is writing to it, or it cannot be written.
+            RecordError: it cannot be read.
+        """
+        if not (manifest := manifest_in(path)).finished:
+            with closing(cls.begin(path, manifest)) as run:
+                for lines in run._files:
+                    if lines.is_cut:
+                        lines.append()
+                run.update_manifest(finished=True)
+
     @property
     def cut_files(self) -> list[str]:
         """The files that end in a line that is not whole."""
@@ -338,15 +337,15 @@ class Folder:
     @property
     def rejected(self) -> Iterator[BadRow]:
         """The rows that were left out, each once."""
-        return iter(dict.fromkeys(row for row, _ in self._files.rejected.read(bad_row_in)))
+        # a later line of the same row may say more of it
+        return iter({row: row for row, _ in self._files.rejected.read(bad_row_in)}.values())
 
     def sample(self, sample_id: str) -> Sample:
         """A sample by its id."""
-        found = self.index.sample(sample_id)
-        if found is None:
+        if (known := self.index.sample(sample_id)) is None:
             raise KeyError(sample_id)
         with self.reading() as reader:
-            return reader.sample(found.offset)
+            return reader.sample(known.offset)
 
     def record(self, key: Key) -> Record:
         """A record with its sample and prompts."""
@@ -363,32 +362,3 @@ class Folder:
         """All samples, in the order in which they were finished."""
         with self.reading() as reader:
             yield from map(reader.sample, self.index.sample_places())
-
-
-def _holds_run(path: Path) -> bool:
-    return (path / "manifest.json").is_file()
-
-
-def _is_empty(path: Path) -> bool:
-    """Whether there is nothing but what locks, a run that ended as it began, and live captures leave."""
-    lock, _ = FolderLock.FILES
-    left = (SCRATCH, CAPTURES)
-    return all(entry.name.startswith(lock) or entry.name in left for entry in path.iterdir())
-
-
-def _is_run(path: Path) -> bool:
-    """Whether a folder with a `manifest.json` holds a run: other projects have files of that name."""
-    if any((path / name).exists() for name in ("samples.jsonl", "records.jsonl")):
-        return True
-    try:
-        fields = json.loads((path / "manifest.json").read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return False
-    return is_dict(fields) and {"schema", "metrics", "versions"} <= set(fields)
-
-
-def _remove_run(path: Path) -> None:
-    """Remove the run that a folder holds, and nothing else that stands there; the lock that is held stays."""
-    remove_kept(path)
-    for name in _WRITTEN:
-        (path / name).unlink(missing_ok=True)

@@ -30,11 +30,11 @@ from ragmetrics_core.runs._summary import Outcome
 from ragmetrics_core.runs._writing import no_link
 from ragmetrics_core.shapes import is_tuple
 
-__all__ = ["Index", "Known", "Place", "remove_kept"]
+__all__ = ["Index", "Known", "Place", "Sealed", "remove_kept"]
 
 T = TypeVar("T", bound=tuple[Any, ...] | str)
 
-FORMAT = 3
+FORMAT = 4
 # Bytes of records: fewer are read in the time that it takes to look for a copy.
 LONG = 2**20
 # By how much the records of a run that is written grow before it is copied again: what is copied in all is
@@ -49,20 +49,24 @@ _TABLES = """
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
 PRAGMA cache_size = -4000;
-CREATE TABLE samples (number INTEGER PRIMARY KEY, id TEXT UNIQUE, digest TEXT, labels TEXT, place INTEGER);
+CREATE TABLE samples (number INTEGER PRIMARY KEY, id TEXT UNIQUE, digest TEXT, labels TEXT, blank, place);
 CREATE TABLE records (
     number INTEGER PRIMARY KEY, id TEXT, signature TEXT, status TEXT, value REAL, low REAL, high REAL,
-    declined INTEGER, reason TEXT, corrected INTEGER, seal TEXT, decided TEXT, place INTEGER,
+    declined INTEGER, reason TEXT, corrected INTEGER, seal TEXT, sample_digest TEXT, models TEXT,
+    decided TEXT, place INTEGER,
     UNIQUE (id, signature)
 );
 CREATE TABLE marks (size INTEGER, length INTEGER, written INTEGER, changed INTEGER, tail TEXT);
 """
-_SAMPLE = ("id", "digest", "labels", "place")
+_SAMPLE = ("id", "digest", "labels", "blank", "place")
 _OUTCOME = ("id", "signature", "status", "value", "low", "high", "declined", "reason", "corrected")
+_BLANK = "(SELECT blank FROM samples WHERE samples.id = records.id)"
 _SEALED = "id, signature, seal"
 _PLACES = """SELECT records.id, signature, records.place, samples.place FROM records
 LEFT JOIN samples ON samples.id = records.id"""
-_RECORD = (*_OUTCOME, "seal", "decided", "place")
+_SEALS = """SELECT records.place, seal, records.sample_digest IS samples.digest, models FROM records
+LEFT JOIN samples ON samples.id = records.id"""
+_RECORD = (*_OUTCOME, "seal", "sample_digest", "models", "decided", "place")
 
 
 class Place(NamedTuple):
@@ -77,6 +81,15 @@ class Known(NamedTuple):
 
     digest: str
     offset: int
+
+
+class Sealed(NamedTuple):
+    """Where a record stands, its seal and its models, and whether its sample is the one that is there."""
+
+    place: int
+    seal: str
+    has_its_sample: bool
+    models: str
 
 
 class _Mark(NamedTuple):
@@ -239,16 +252,21 @@ class Index:
         rows = self._rows.execute(f"{_PLACES} ORDER BY records.number")
         return ((Key(sample_id, signature), Place(*places)) for sample_id, signature, *places in rows)
 
+    def seals(self) -> Iterator[Sealed]:
+        """What each record is held against, in the order of their places."""
+        rows = self._rows.execute(f"{_SEALS} ORDER BY records.place")
+        return (Sealed(place, seal, bool(fits), models) for place, seal, fits, models in rows)
+
     def statuses(self, sample_id: str) -> dict[str, str]:
         """How the scores of a sample ended that the run has, by signature."""
         return dict(self._rows.execute("SELECT signature, status FROM records WHERE id = ?", (sample_id,)))
 
     def outcomes(self) -> Iterator[tuple[Key, Outcome]]:
         """What each record came to, without reading it again."""
-        rows = self._rows.execute(f"SELECT {', '.join(_OUTCOME)} FROM records ORDER BY number")
-        for sample_id, signature, status, value, low, high, declined, reason, corrected in rows:
-            bounds = None if low is None else (low, high)
-            outcome = Outcome(status, value, bounds, bool(declined), reason, bool(corrected))
+        rows = self._rows.execute(f"SELECT {', '.join(_OUTCOME)}, {_BLANK} FROM records ORDER BY number")
+        for sample_id, signature, status, value, low, high, seen, reason, *flags in rows:
+            bounds, declined = None if low is None else (low, high), None if seen is None else bool(seen)
+            outcome = Outcome(status, value, bounds, declined, reason, *map(bool, flags))
             yield Key(sample_id, signature), outcome
 
     def decided(self) -> Iterator[tuple[Key, str | None]]:
@@ -320,11 +338,11 @@ def _name(identity: str) -> str:
 
 
 def _row(record: StoredRecord, place: int) -> tuple[Any, ...]:
-    status, value, bounds, declined, reason, corrected = record.outcome
+    status, value, bounds, declined, reason, corrected, _ = record.outcome
     # half a character in the words of a server has no UTF-8 form
     reason = reason and reason.encode("utf-8", "replace").decode()
     outcome = (status, value, *(bounds or (None, None)), declined, reason, corrected)
-    return (*record.key, *outcome, record.seal, record.decided, place)
+    return (*record.key, *outcome, *record[2:], place)
 
 
 def _adding(table: str, columns: Sequence[str], key: str) -> str:

@@ -48,10 +48,12 @@ class BadRow:
     Attributes:
         where: the place: "line 7" of a JSONL or CSV file, "row 7" of anything else; the first is 1.
         message: what is wrong with it.
+        sample_id: the id that it shares with a sample, where that is what is wrong with it.
     """
 
     where: str
     message: str
+    sample_id: str | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         """Place and message in one line."""
@@ -150,7 +152,7 @@ class _SampleReader:
         # 8 bytes of a hash: the ids themselves may be long, and millions of rows are to fit in memory
         key = int.from_bytes(hashlib.blake2b(sample.id.encode(), digest_size=8).digest())
         if key in self.used:
-            return BadRow(where=found.where, message=self._duplicate(sample))
+            return BadRow(where=found.where, message=self._duplicate(sample), sample_id=sample.id)
         self.used.add(key)
         return sample
 

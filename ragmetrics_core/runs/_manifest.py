@@ -6,16 +6,18 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from math import inf
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.metrics import Metric
+from ragmetrics_core.models._identity import unlike
 from ragmetrics_core.prompts import digest_of
-from ragmetrics_core.shapes import Json
+from ragmetrics_core.shapes import Json, is_dict
 
 __all__ = [
+    "FORMAT",
     "OF_THE_METRIC",
     "FileContents",
     "Manifest",
@@ -25,7 +27,8 @@ __all__ = [
     "seal_in",
 ]
 
-_SCHEMA = 1
+FORMAT = 2
+"""The format of a folder. Of 1, which is also meant where none is named, rejected rows have no id."""
 _LARGEST_MANIFEST = 2**26
 # More than a run can count, and few enough digits to be added and shown.
 _LARGEST_COUNT = 10**30
@@ -37,7 +40,10 @@ Count = Annotated[int, Field(ge=0, le=_LARGEST_COUNT)]
 
 
 class MetricEntry(BaseModel):
-    """A metric of a run: its name and the range of its scores, above which they may lie if it `exceeds`."""
+    """A metric of a run: its name and the range of its scores, above which they may lie if it `exceeds`.
+
+    One of which it is not known counts as one that `reads_answer`; see `Metric.reads_answer`.
+    """
 
     model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
@@ -48,6 +54,7 @@ class MetricEntry(BaseModel):
     high: float = 1.0
     exceeds: bool = False
     higher_is_better: bool = True
+    reads_answer: bool = True
 
     @classmethod
     def of(cls, metric: Metric[Any]) -> "MetricEntry":
@@ -60,6 +67,7 @@ class MetricEntry(BaseModel):
             high=metric.range.high,
             exceeds=metric.exceeds,
             higher_is_better=metric.higher_is_better,
+            reads_answer=metric.reads_answer,
         )
 
     @property
@@ -115,7 +123,7 @@ class Manifest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True, defer_build=True)
 
-    schema_: int = Field(default=_SCHEMA, alias="schema")
+    schema_: int = Field(default=FORMAT, alias="schema", strict=True, ge=1)
     metrics: tuple[MetricEntry, ...]
     judge: str | None = None
     embedder: str | None = None
@@ -130,11 +138,14 @@ class Manifest(BaseModel):
     tally: dict[str, Count] = Field(default_factory=dict)
     contents: dict[str, FileContents] | None = None
     altered: tuple[str, ...] = ()
+    rotation: Literal["day"] | int | None = None
 
     def stored(self) -> str:
         """The file: these fields, and a seal over them."""
         fields = json.loads(self.model_dump_json(by_alias=True))
         fields.pop("seal", None)
+        if self.rotation is None:  # not one of many that a live application writes
+            del fields["rotation"]
         return json.dumps({**fields, "seal": _seal(fields)}, ensure_ascii=False, indent=2) + "\n"
 
     def differences(self, other: "Manifest") -> list[str]:
@@ -144,9 +155,8 @@ class Manifest(BaseModel):
         found = [f"it does not measure {signature}" for signature in sorted(there - here)]
         found += [f"it also measures {signature}" for signature in sorted(here - there)]
         for name in ("judge", "embedder", "scorer", "repeats"):
-            one, another = getattr(self, name), getattr(other, name)
-            if one != another:
-                found.append(f"its {name} is {one or 'none'}, not {another or 'none'}")
+            if why := unlike(*(str(getattr(made, name) or "none") for made in (self, other))):
+                found.append(f"its {name} {why}")
         if self.redacted and not other.redacted:
             found.append("its texts are redacted, and no redact is given")
         return found
@@ -188,10 +198,11 @@ def manifest_in(path: Path) -> Manifest:
         raise RecordError(f"there is no run in {path} (no manifest.json)") from None
     except (ValueError, RecursionError) as error:
         raise RecordError(f"{file} is no JSON: {error}") from error
-    schema = fields.get("schema") if isinstance(fields, dict) else None
-    if isinstance(schema, int) and schema > _SCHEMA:
+    schema = fields.setdefault("schema", 1) if is_dict(fields) else None
+    if isinstance(schema, int) and schema > FORMAT:
         raise RecordError(
-            f"the run in {path} has format {schema}; this version of ragmetrics reads up to {_SCHEMA}"
+            f"the run in {path} has format {schema}; this version of ragmetrics reads up to {FORMAT}: "
+            "take a newer one"
         )
     try:
         manifest = Manifest.model_validate(fields)

@@ -1,13 +1,14 @@
-"""Two runs in one: parts of a data set that were measured apart, or different metrics of the same samples."""
+"""Runs put together: parts of a data set measured apart, or different metrics of the same samples."""
 
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import reduce
 from pathlib import Path
 from shutil import rmtree
-from typing import get_args
+from typing import TypeVar, get_args
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.journal import Journal
+from ragmetrics_core.models._identity import unlike
 from ragmetrics_core.records import Record
 from ragmetrics_core.runs._folder import Folder
 from ragmetrics_core.runs._manifest import Manifest
@@ -18,52 +19,64 @@ from ragmetrics_core.samples import Sample
 __all__ = ["merge"]
 
 
+N = TypeVar("N")
+K = TypeVar("K", Sample, Record)
+
 # Conflicts that are listed, of however many there are.
 _LISTED = 10
 
 
-def merge(first: str | Path, second: str | Path, *, out: str | Path, prefer: Prefer | None = None) -> Run:
-    """Put two runs of the same models into a new folder; neither is changed.
+def merge(*folders: str | Path, out: str | Path, prefer: Prefer | None = None) -> Run:
+    """Put runs of the same models into a new folder; none of them is changed.
 
-    Where both have a score, the finished one counts. People's corrections and labels of both are kept. Where
-    the two contradict each other, in a score, a decision, a correction or a label, nothing is merged, unless
-    `prefer` says which run counts; the new run's notes say how often it did.
+    A sample that several runs have, of the same id and content, is one sample with the labels of all. Where
+    several have a score of it, the finished one counts. People's corrections of all are kept. Where two runs
+    contradict each other, in a score, a decision, a correction or a label, nothing is merged, unless `prefer`
+    says which counts; the new run's notes say how often it did.
 
     Args:
-        first: the folder of a run.
-        second: that of another.
+        folders: the folders of the runs, one or more.
         out: a new folder.
-        prefer: "first" or "second": the run that counts where the two contradict each other.
+        prefer: "first" or "second": which of two runs counts where they contradict each other, in the given
+            order.
 
     Raises:
-        ConfigError: the runs used different models, a sample's id stands for different contents, they
-            contradict each other (the message lists where), or the folder holds something already.
+        ConfigError: there is no run, they used different models, a sample's id stands for different contents,
+            they contradict each other (the message lists where), or the folder holds something already.
         RecordError: a run cannot be read, or the new one cannot be written.
     """
-    runs = Folder.open(first), Folder.open(second)
+    if not folders:
+        raise ConfigError("give the folders of the runs that are to be one")
+    runs = [Folder.open(folder) for folder in folders]
     out = Path(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ConfigError(f"{out} is not empty: a merged run needs a folder of its own")
-    manifest = _manifest(runs[0].manifest, runs[1].manifest)
+    manifest = reduce(_manifest, (run.manifest for run in runs)).model_copy(update={"rotation": None})
     if prefer not in (None, *get_args(Prefer)):
         raise ConfigError(f"prefer is 'first' or 'second', not {prefer!r}")
-    conflicts = [f"{sample.id}: {conflict}" for sample, conflict in _samples(*runs) if conflict]
-    conflicts += [
-        f"{record.sample_id}, {record.signature}: {conflict}"
-        for record, conflict in _records(*runs)
-        if conflict
-    ]
+    conflicts = [f"{sample.id}: {conflict}" for sample, conflict in _samples(runs) if conflict]
+    conflicts += [f"{record.sample_id}, {record.signature}: {why}" for record, why in _records(runs) if why]
     if conflicts and prefer is None:
-        raise ConfigError(_refusal(conflicts, *runs))
-    if conflicts:
-        note = (
-            f"merged: {_counted(conflicts)} decided for {runs[prefer == 'second'].path}: {_listed(conflicts)}"
+        *names, last = (str(run.path) for run in runs)
+        raise ConfigError(
+            f"{', '.join(names)} and {last} contradict each other in {_counted(conflicts)}: "
+            f"{_listed(conflicts)}. Say which run counts there: --prefer first or --prefer second"
         )
+    if conflicts:
+        decided = runs[prefer == "second"].path if len(runs) == 2 else f"the {prefer} of two"
+        note = f"merged: {_counted(conflicts)} decided for {decided}: {_listed(conflicts)}"
         manifest = manifest.model_copy(update={"notes": (*manifest.notes, note)})
     merged = Folder.begin(out, manifest.model_copy(update={"finished": False}))
     try:
-        _copy(*runs, merged, prefer)
-        journals = [file for path in (first, second) if (file := Path(path) / "journal.sqlite").is_file()]
+        for run in runs:
+            for row in run.rejected:
+                merged.reject(row)
+            merged.add_prompt_texts(run.prompt_texts)
+        for sample, _ in _samples(runs, prefer):
+            merged.add_sample(sample)
+        for record, _ in _records(runs, prefer):
+            merged.add_records([record])
+        journals = [file for path in folders if (file := Path(path) / "journal.sqlite").is_file()]
         if journals:
             with Journal(out / "journal.sqlite") as journal:
                 for file in journals:
@@ -78,42 +91,52 @@ def merge(first: str | Path, second: str | Path, *, out: str | Path, prefer: Pre
     return Run(merged)
 
 
-def _samples(one: Folder, other: Folder, prefer: Prefer | None = None) -> Iterator[Settled[Sample]]:
-    """The samples of both runs, with the labels of both.
+def _samples(runs: Sequence[Folder], prefer: Prefer | None = None) -> Iterator[Settled[Sample]]:
+    """The samples of all runs, each with the labels of all.
 
     Raises:
-        ConfigError: an id stands for different contents that both have scores of.
+        ConfigError: an id stands for different contents that several have scores of.
     """
-    of_other = (sample_id for sample_id in other.index.sample_ids if sample_id not in one.index.sample_ids)
-    for sample_id in chain(one.index.sample_ids, of_other):
-        runs = [run for run in (one, other) if sample_id in run.index.sample_ids]
-        samples = [run.sample(sample_id) for run in runs]
-        if len(samples) == 2 and samples[0].digest == samples[1].digest:
-            yield settled_sample(samples[0], samples[1], prefer)
-            continue
+    for sample_id, holders in _holders(runs, lambda run: run.index.sample_ids):
+        samples = [run.sample(sample_id) for run in holders]
         # a sample without scores may have changed since, and gives way to one that has some
-        scored = [sample for run, sample in zip(runs, samples, strict=True) if run.index.statuses(sample_id)]
-        if len(scored) == 2:
+        pairs = zip(samples, holders, strict=True)
+        scored = {sample.digest: run for sample, run in pairs if run.index.statuses(sample_id)}
+        if len(scored) > 1:
+            one, other, *_ = scored.values()
             raise ConfigError(
                 f"the sample {sample_id!r} has other content in {one.path} than in {other.path}: "
                 "the two cannot be merged"
             )
-        yield Settled((scored or samples)[0])
+        counts = next(iter(scored), samples[0].digest)
+        yield _settled([sample for sample in samples if sample.digest == counts], settled_sample, prefer)
 
 
-def _records(one: Folder, other: Folder, prefer: Prefer | None = None) -> Iterator[Settled[Record]]:
-    """The records of both runs; where both have one of a score, the one that counts."""
-    of_other = (key for key in other.index.keys if key not in one.index.keys)
-    for key in chain(one.index.keys, of_other):
-        records = [run.record(key) for run in (one, other) if key in run.index.keys]
-        yield settled(records[0], records[1], prefer) if len(records) == 2 else Settled(records[0])
+def _records(runs: Sequence[Folder], prefer: Prefer | None = None) -> Iterator[Settled[Record]]:
+    """The records of all runs; where several have one of a score, the one that counts."""
+    for key, holders in _holders(runs, lambda run: run.index.keys):
+        yield _settled([run.record(key) for run in holders], settled, prefer)
 
 
-def _refusal(conflicts: Sequence[str], one: Folder, other: Folder) -> str:
-    return (
-        f"{one.path} and {other.path} contradict each other in {_counted(conflicts)}: {_listed(conflicts)}. "
-        "Say which run counts there: --prefer first or --prefer second"
-    )
+def _holders(
+    runs: Sequence[Folder], names: Callable[[Folder], Collection[N]]
+) -> Iterator[tuple[N, list[Folder]]]:
+    """The names that runs have for something, and which runs have it, in the order of the runs."""
+    for place, run in enumerate(runs):
+        for name in names(run):
+            if not any(name in names(earlier) for earlier in runs[:place]):
+                yield name, [run, *(later for later in runs[place + 1 :] if name in names(later))]
+
+
+def _settled(
+    several: Sequence[K], settle: Callable[[K, K, Prefer | None], Settled[K]], prefer: Prefer | None
+) -> Settled[K]:
+    """The one that counts of several, two by two; the conflict is the first that there is."""
+    kept, conflicts = several[0], list[str]()
+    for other in several[1:]:
+        kept, conflict = settle(kept, other, prefer)
+        conflicts += [conflict] if conflict else []
+    return Settled(kept, next(iter(conflicts), ""))
 
 
 def _counted(conflicts: Sequence[str]) -> str:
@@ -125,24 +148,13 @@ def _listed(conflicts: Sequence[str]) -> str:
     return "; ".join(conflicts[:_LISTED]) + (f"; and {more} more" if more > 0 else "")
 
 
-def _copy(one: Folder, other: Folder, merged: Folder, prefer: Prefer | None) -> None:
-    for run in (one, other):
-        for row in run.rejected:
-            merged.reject(row)
-        merged.add_prompt_texts(run.prompt_texts)
-    for sample, _ in _samples(one, other, prefer):
-        merged.add_sample(sample)
-    for record, _ in _records(one, other, prefer):
-        merged.add_records([record])
-
-
 def _manifest(one: Manifest, other: Manifest) -> Manifest:
     models = {name: (getattr(one, name), getattr(other, name)) for name in ("judge", "embedder", "scorer")}
     # without a model its run had no metric that needs one: the other's will do for both
     differing = [
-        f"the {name} is {names[0]} in one, {names[1]} in the other"
+        f"the {name} of the first {why}"
         for name, names in models.items()
-        if all(names) and names[0] != names[1]
+        if all(names) and (why := unlike(*names))
     ]
     if one.repeats != other.repeats:
         differing.append(f"verdicts were asked for {one.repeats} times in one, {other.repeats} in the other")

@@ -157,7 +157,7 @@ def _different(judges: tuple[Judge, ...]) -> tuple[Judge, ...]:
     if twice is not None:
         raise ConfigError(
             f"the panel has two judges {twice!r}: for further draws of one judge pass repeats=..., "
-            "and give different functions a name: CallableJudge(function=..., identity=...)"
+            "and give different functions a name: as_judge(function, identity=...)"
         )
     return judges
 
@@ -228,8 +228,8 @@ def _manifest(
     return Manifest(
         metrics=tuple(map(MetricEntry.of, metrics)),
         judge=models.judge_identity,
-        embedder=models.embedder.identity if models.embedder else None,
-        scorer=models.scorer.identity if models.scorer else None,
+        embedder=models.identities["embedder"],
+        scorer=models.identities["scorer"],
         repeats=models.repeats,
         redacted=redact is not None,
         versions={"ragmetrics": _own_version(), "reader": READER},

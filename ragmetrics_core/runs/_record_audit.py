@@ -10,10 +10,9 @@ from ragmetrics_core.records import Record
 from ragmetrics_core.runs._index import Place
 from ragmetrics_core.runs._manifest import Manifest, MetricEntry
 from ragmetrics_core.runs._reading import Reader
+from ragmetrics_core.runs._stored import MODELS
 
 __all__ = ["RecordAudit"]
-
-_MODELS = ("judge", "embedder", "scorer")
 
 
 class RecordAudit(NamedTuple):
@@ -30,7 +29,7 @@ class RecordAudit(NamedTuple):
     @classmethod
     def of(cls, manifest: Manifest, entries: Iterable[MetricEntry]) -> "RecordAudit":
         """What the manifest of a run says of its records."""
-        models = {name: getattr(manifest, name) for name in _MODELS}
+        models = {name: getattr(manifest, name) for name in MODELS}
         return cls(models, frozenset(entry.signature for entry in entries))
 
     def differences(self, reader: Reader, place: Place, metric: Metric[Any] | None) -> list[Difference]:

@@ -1,12 +1,13 @@
 """A run: the scores of many samples, and how to look at them."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ragmetrics_core.drivers import Difference, by_vote, correct, self_contained
-from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.records import Record
@@ -17,8 +18,9 @@ from ragmetrics_core.runs._entries import as_the_metric_says, entry_of, nearest,
 from ragmetrics_core.runs._folder import Folder
 from ragmetrics_core.runs._loading import BadRow
 from ragmetrics_core.runs._manifest import Manifest, MetricEntry
+from ragmetrics_core.runs._sample_rows import rows_of
 from ragmetrics_core.runs._stored import Key
-from ragmetrics_core.runs._summary import Mean, Outcome, averaged, summarise
+from ragmetrics_core.runs._summary import Declines, Mean, Outcome, averaged, declines, summarise
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.scoring import Spread, nested_spread
 from ragmetrics_core.wording import number_of
@@ -233,6 +235,24 @@ class Run:
         """What each record came to; no record is read again for it."""
         return self._folder.index.outcomes()
 
+    @property
+    def declines(self) -> Declines:
+        """How many samples were answered, how many declined, and of how many nobody knows."""
+        counts = Counter(self.declining().values())
+        blank = {key.sample_id for key, outcome in self.outcomes() if outcome.blank}
+        return Declines(counts[False], counts[True], counts[None], len(blank))
+
+    def declining(self) -> dict[str, bool | None]:
+        """Whether the answer of each sample declines, by sample id.
+
+        True for a blank answer; of any other the steps decide that saw it, over all metrics: None where none
+        did, or they disagree.
+        """
+        of_samples: dict[str, list[Outcome]] = {sample_id: [] for sample_id in self.sample_ids}
+        for key, outcome in self.outcomes():
+            of_samples.setdefault(key.sample_id, []).append(outcome)
+        return {sample_id: declines(outcomes) for sample_id, outcomes in of_samples.items()}
+
     def averaged(self, metric: str | Metric[Any]) -> Mean:
         """The mean of a metric over all its repetitions (`full_repeats`): of each sample their mean counts.
 
@@ -344,6 +364,23 @@ class Run:
         self._folder = self._folder.read_anew()
         return audited(self._folder, self._entries, self._metrics, processes=processes)
 
+    def refuse_altered(self) -> None:
+        """Refuse a run that is not as it was written; what decides on scores does so first.
+
+        Only seals are looked at: those of records, samples and manifest. `audit` derives the scores again.
+
+        Raises:
+            RecordError: a file was changed; the message names it.
+        """
+        altered = dict.fromkeys(self._folder.altered())
+        if self.path is not None and not all(map(self._folder.is_known, self.samples())):
+            altered["samples.jsonl"] = None
+        if altered:
+            told = f"{', '.join(altered)} in {self.path} was changed after it was written"
+            raise RecordError(
+                f"{told}, so nothing is decided on it; what differs: ragmetrics audit {self.path}"
+            )
+
     def self_contained(self, sample_id: str, metric: str | Metric[Any]) -> Record:
         """The record of a score with its sample, its prompts and the messages of every step inside.
 
@@ -363,28 +400,7 @@ class Run:
 
     def to_rows(self) -> list[dict[str, Any]]:
         """One row for each sample: its texts, each metric's value and status, diagnosis and labels."""
-        return list(self._rows())
-
-    def _rows(self) -> Iterator[dict[str, Any]]:
-        names = [entry.name for entry in self.metrics]
-        columns = {
-            entry.signature: entry.name if names.count(entry.name) == 1 else entry.signature
-            for entry in self.metrics
-        }
-        of_samples: dict[str, dict[str, Outcome]] = {}
-        for key, outcome in self.outcomes():
-            of_samples.setdefault(key.sample_id, {})[key.signature] = outcome
-        diagnoses = self.diagnoses()
-        for sample in self.samples():
-            own = of_samples.get(sample.id, {})
-            row: dict[str, Any] = {"sample": sample.id, "question": sample.question, "answer": sample.answer}
-            for signature, column in columns.items():
-                if signature in own:
-                    row |= {column: own[signature].value, f"{column}_status": own[signature].status}
-            row["abstained"] = any(outcome.declined for outcome in own.values())
-            row["diagnosis"] = ", ".join(diagnoses.get(sample.id, ()))
-            labels = sample.labels.items()
-            yield row | {name if name not in row else f"label_{name}": value for name, value in labels}
+        return list(rows_of(self))
 
     def to_pandas(self) -> "DataFrame":
         """The rows of `to_rows` as a pandas data frame."""

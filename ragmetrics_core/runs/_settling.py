@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from ragmetrics_core.drivers import correct
+from ragmetrics_core.drivers._auditing import are_same
 from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.records import FAILED, Correction, Record
 from ragmetrics_core.samples import Sample
@@ -105,7 +106,8 @@ def _number(record: Record, correction: Correction) -> int:
 
 
 def _contradict(one: Record, other: Record) -> bool:
-    if (one.status, one.value, one.bounds) != (other.status, other.value, other.bounds):
+    outcomes = [(record.status, record.value, *(record.bounds or (None, None))) for record in (one, other)]
+    if not all(map(are_same, *outcomes)):
         return True
     mine = {(each.about, each.text): each.supported for each in one.verdicts}
     return any(

@@ -16,16 +16,24 @@ from ragmetrics_core.runs._loading import BadRow
 from ragmetrics_core.runs._summary import Outcome
 
 __all__ = [
+    "MODELS",
     "Key",
     "StoredRecord",
     "StoredSample",
     "bad_row_in",
+    "bad_row_line",
+    "is_blank",
     "labels_digest",
     "prompt_in",
     "record_in",
     "sample_in",
     "stored_record",
+    "told_row",
 ]
+
+
+# What measures: the fields of a manifest and of a record that name it.
+MODELS = ("judge", "embedder", "scorer")
 
 
 class Key(NamedTuple):
@@ -36,33 +44,63 @@ class Key(NamedTuple):
 
 
 class StoredSample(NamedTuple):
-    """A sample's id, the digest of its content and that of its labels."""
+    """A sample's id, the digest of its content and that of its labels, and whether its answer is blank."""
 
     id: str
     digest: str
     labels: str
+    blank: bool
 
 
 class StoredRecord(NamedTuple):
-    """Which score a line holds, what it came to, the line's seal, and what its verdicts decided, in short."""
+    """Which score a line holds, what it came to, and what it is held against.
+
+    Attributes:
+        key, outcome: which score, and what it came to.
+        seal: the line's seal.
+        sample_digest: of the sample that was measured.
+        models: the identities of judge, embedder and scorer, as JSON.
+        decided: what its verdicts decided, in short.
+    """
 
     key: Key
     outcome: Outcome
     seal: str
+    sample_digest: str
+    models: str
     decided: str | None
 
 
 def sample_in(line: bytes) -> StoredSample:
     """Which sample a line of `samples.jsonl` holds."""
     fields = json.loads(line)
-    labels: Mapping[str, Any] = fields["sample"].get("labels") or {}
-    return StoredSample(_text(fields["sample"]["id"]), _text(fields["digest"]), labels_digest(labels))
+    sample: Mapping[str, Any] = fields["sample"]
+    labels, blank = labels_digest(sample.get("labels") or {}), is_blank(sample.get("answer"))
+    return StoredSample(_text(sample["id"]), _text(fields["digest"]), labels, blank)
+
+
+def is_blank(answer: object) -> bool:
+    """Whether an answer is there and has not a character to be seen."""
+    return isinstance(answer, str) and all(char.isspace() or not char.isprintable() for char in answer)
 
 
 def bad_row_in(line: bytes) -> BadRow:
     """The row that a line of `rejected.jsonl` tells of."""
     row = json.loads(line)
-    return BadRow(where=str(row["where"]), message=str(row["message"]))
+    sample_id = row.get("sample")
+    where, message = str(row["where"]), str(row["message"])
+    return BadRow(where=where, message=message, sample_id=None if sample_id is None else str(sample_id))
+
+
+def bad_row_line(row: BadRow) -> str:
+    """The line of `rejected.jsonl` that tells of a row."""
+    shared = {} if row.sample_id is None else {"sample": row.sample_id}
+    return json.dumps({"where": row.where, "message": row.message, **shared})
+
+
+def told_row(row: BadRow) -> str:
+    """What `contents` says of a row; of one without an id, as those of format 1 are, what it said then."""
+    return "\t".join(part for part in (row.where, row.message, row.sample_id) if part is not None)
 
 
 def labels_digest(labels: Mapping[str, Any]) -> str:
@@ -106,7 +144,7 @@ def record_in(line: bytes, *, decided: bool = True) -> StoredRecord:
         with suppress(*DAMAGED):  # verdicts that are not as they must be: their reader says so
             verdicts = ((each["about"], each["text"], each["supported"]) for each in fields["verdicts"])
             decisions = decisions_stored(decisions_in(fields["metric"], verdicts, fields["counts"]))
-    return StoredRecord(key, outcome, _text(seal) if isinstance(seal, str) else "", decisions)
+    return StoredRecord(key, outcome, _text(seal) if isinstance(seal, str) else "", *_held(fields), decisions)
 
 
 def stored_record(record: Record | WrittenRecord, line: bytes) -> StoredRecord:
@@ -116,7 +154,12 @@ def stored_record(record: Record | WrittenRecord, line: bytes) -> StoredRecord:
     decided = decisions_in(record.metric, record.decided, record.fields["counts"])
     outcome = Outcome.of_stored(record.fields)
     key = Key(record.sample_id, record.signature)
-    return StoredRecord(key, outcome, line[-34:-2].decode(), decisions_stored(decided))
+    return StoredRecord(key, outcome, line[-34:-2].decode(), *_held(record.fields), decisions_stored(decided))
+
+
+def _held(fields: Mapping[str, Any]) -> tuple[str, str]:
+    """The digest of a record's sample, and its models."""
+    return str(fields.get("sample_digest")), json.dumps([fields.get(name) for name in MODELS])
 
 
 def prompt_in(line: bytes) -> tuple[str, PromptText]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ragmetrics_core.records import Status
 
-__all__ = ["Mean", "Outcome", "averaged", "summarise"]
+__all__ = ["Declines", "Mean", "Outcome", "averaged", "declines", "summarise"]
 
 _LEFT_OUT: frozenset[Status] = frozenset({"undefined", "skipped"})
 # Why a score is undefined through the expected texts of a sample, which no application writes.
@@ -20,26 +20,29 @@ _OF_THE_APPLICATION = ("question", "answer", "contexts", "context_ids", "retriev
 class Outcome(NamedTuple):
     """What one record came to: all that means and counts need of it.
 
-    `corrected` is whether a person overruled or confirmed one of its verdicts.
+    `declined` is whether the answer declines, None where no step saw it; `corrected` is whether a person
+    overruled or confirmed one of its verdicts; `blank` is whether the answer has not a character to be seen.
     """
 
     status: Status
     value: float | None
     bounds: tuple[float, float] | None
-    declined: bool
+    declined: bool | None
     reason: str | None = None
     corrected: bool = False
+    blank: bool = False
 
     @classmethod
     def of_stored(cls, fields: Mapping[str, Any]) -> "Outcome":
         """The outcome of a stored record."""
         bounds = fields["bounds"]
         abstained: Mapping[str, Any] = fields["abstained"] or {}
+        declined = abstained.get("declined")
         return cls(
             status=fields["status"],
             value=fields["value"],
             bounds=None if bounds is None else (bounds[0], bounds[1]),
-            declined=bool(abstained.get("declined")),
+            declined=None if declined is None else bool(declined),
             reason=fields["reason"],
             corrected=bool(fields.get("corrections")),
         )
@@ -52,7 +55,7 @@ class Outcome(NamedTuple):
         """
         reason = self.reason or ""
         if self.status == "undefined":
-            return self.declined or reason.startswith(_OF_THE_TEST_SET)
+            return (self.declined is True and not self.blank) or reason.startswith(_OF_THE_TEST_SET)
         return self.status == "skipped" and reason not in _OF_THE_APPLICATION
 
     def sure(self, *, worst: float, best: float) -> float | None:
@@ -65,6 +68,43 @@ class Outcome(NamedTuple):
         if self.bounds is not None:
             return min(self.bounds) if worst < best else max(self.bounds)
         return worst
+
+
+class Declines(NamedTuple):
+    """How many samples of a run have an answer, how many decline to give one, and of how many nobody knows.
+
+    Attributes:
+        answered: the answer does not decline.
+        declined: it does, or it is blank.
+        undecided: no step of a measurement saw whether it does, or they disagree.
+        blank: how many of those that decline are blank, which is known without a step.
+    """
+
+    answered: int = 0
+    declined: int = 0
+    undecided: int = 0
+    blank: int = 0
+
+    @property
+    def asked(self) -> bool:
+        """Whether anything in the run told of any answer whether it declines."""
+        return self.answered + self.declined > self.blank
+
+    def __str__(self) -> str:
+        """The counts in one line: "40 answered, 10 declined, 2 undecided"."""
+        return f"{self.answered} answered, {self.declined} declined, {self.undecided} undecided"
+
+
+def declines(outcomes: Iterable[Outcome]) -> bool | None:
+    """Whether the answer of a sample declines, by all that its records came to.
+
+    A blank answer does. Of any other the steps decide that saw it: None where none did, or they disagree.
+
+    >>> declines([Outcome("ok", 1.0, None, True), Outcome("ok", 1.0, None, None)])
+    True
+    """
+    views = {outcome.blank or outcome.declined for outcome in outcomes} - {None}
+    return views.pop() if len(views) == 1 else None
 
 
 def averaged(repetitions: Sequence[Outcome], *, worst: float, best: float) -> Outcome:
@@ -166,7 +206,7 @@ def summarise(
     is_open = False
     for outcome in outcomes:
         statuses[outcome.status] += 1
-        abstained += outcome.declined
+        abstained += outcome.declined is True
         if separate and outcome.declined:
             separated += 1
             continue

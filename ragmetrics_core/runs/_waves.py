@@ -22,6 +22,7 @@ from ragmetrics_core.journal import Journal, call_address, encode_reply
 from ragmetrics_core.keywords import refuse_unknown, unfolded
 from ragmetrics_core.models import Meter, Traffic
 from ragmetrics_core.models._cascade import Cascade
+from ragmetrics_core.models._identity import WITHOUT_IDENTITY
 from ragmetrics_core.models._redactor import Redactor
 from ragmetrics_core.models._wrapper import Wrapper, unwrapped
 from ragmetrics_core.protocol import Completion, Generate
@@ -166,8 +167,7 @@ async def aexport_wave(
     for judge in prepared.models.judges:
         if not getattr(judge, "cacheable", True):
             raise ConfigError(
-                f"the replies to {judge.identity} could not be found again, for its name may be another "
-                "function's by then: pass the name of a model, or CallableJudge(function=..., identity=...)"
+                f"the replies to {judge.identity} could not be found again: it {WITHOUT_IDENTITY}"
             )
     requests, place = Path(requests), Path(out) / WAITING
     waiting: dict[str, str] = {}

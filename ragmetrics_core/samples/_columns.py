@@ -69,6 +69,11 @@ _SCALARS: Final = (int, float, Decimal, date, time, UUID)
 
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _NUMBER: Final = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
+# what pandas reads as absent in a file whose cells are text, but for "None", which can be an answer
+_ABSENT: Final = frozenset({
+    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+    "<NA>", "N/A", "NA", "NULL", "NaN", "n/a", "nan", "null",
+})  # fmt: skip
 # a list of strings as Python or numpy write it; possessive, so that no text makes the match slow
 _ESCAPE: Final = r"""\\(?:[\\'"nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})"""
 _STRING: Final = rf"""(?:'(?:[^'\\\n]++|{_ESCAPE})*+'|"(?:[^"\\\n]++|{_ESCAPE})*+")"""
@@ -118,7 +123,7 @@ def read_row(row: Mapping[str, object], *, textual: bool) -> dict[str, Any]:
     labels: dict[str, Label] = {}
     source: dict[str, str] = {}
     for column, raw in cells:
-        value = None if textual and raw == "" else _plain(raw)
+        value = None if textual and isinstance(raw, str) and raw in _ABSENT else _plain(raw)
         name = field_named(column, deepeval=deepeval)
         if name is None or name == "labels":
             for label, content in (_labels(column, value) if name else {column: value}).items():
@@ -147,12 +152,12 @@ def _cells(row: Mapping[Any, object]) -> Iterator[tuple[str, object]]:
 
 
 def _plain(value: object) -> object:
-    """Python's own type for a numpy value; None for NaN, also that of pandas (`NA`, `NaT`)."""
+    """Python's own type for a numpy value; None for NaN, of a `Decimal` and pandas too (`NA`, `NaT`)."""
     if isinstance(value, np.datetime64):  # of nanoseconds numpy makes a number
         value = value.astype("datetime64[us]")
     if isinstance(value, np.generic | np.ndarray):
         return _plain(cast("object", value.tolist()))
-    if isinstance(value, float) and math.isnan(value):
+    if value.is_nan() if isinstance(value, Decimal) else isinstance(value, float) and math.isnan(value):
         return None
     return None if type(value).__name__ in {"NAType", "NaTType"} else value
 

@@ -342,8 +342,9 @@ class Sample(BaseModel, frozen=True):
         Args:
             row: column names and values.
             where: place of the row, put before an error's message.
-            textual: the row comes from a format that has only text (CSV): an empty cell is absent, and a
-                label that reads `true`, `false` or a number is one. `007` stays text.
+            textual: the row comes from a format that has only text (CSV): a cell that is empty, or is what
+                data frames write for absent (`NA`, `N/A`, `#N/A`, `<NA>`, `nan`, `null`; not `None`), is
+                absent, and a label that reads `true`, `false` or a number is one. `007` stays text.
 
         Raises:
             SampleError: a value has the wrong type, two columns of one field disagree, or no column is a

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.runs import Declines
 from ragmetrics_core.study._frame import Frame, StudySettings, frame_of
 from ragmetrics_core.study._pairs import (
     FEWEST,
@@ -19,7 +20,16 @@ from ragmetrics_core.study._pairs import (
 )
 from ragmetrics_core.study._parts import Clusters, Estimate, are_too_few, score_mean
 from ragmetrics_core.study._scores import Scores
-from ragmetrics_core.study._tables import Column, Mark, MetricName, StudyTable, short, table_of
+from ragmetrics_core.study._tables import (
+    Column,
+    Mark,
+    MetricName,
+    StudyTable,
+    TableColumn,
+    plain_table,
+    short,
+    table_of,
+)
 from ragmetrics_core.study._tests import holm, sign_flip
 from ragmetrics_core.wording import number_of
 
@@ -143,6 +153,7 @@ class RunComparison:
         alpha: below which p a difference is told.
         margin: by how much the second run may be worse.
         common: how many samples both have.
+        declines: how many answers decline in each run.
         cluster: the label whose values are the clusters; None where samples are independent.
         doubts: why the difference may be another than that of what was measured: another judge, other
             expected texts, a metric that was left out. A gate refuses them.
@@ -155,6 +166,7 @@ class RunComparison:
     alpha: float
     margin: float | None
     common: int
+    declines: tuple[Declines, Declines]
     cluster: str | None = None
     doubts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -197,6 +209,7 @@ def compare_runs(
         ConfigError: the runs share no sample, or measured in different ways, or the same ids are other
             questions, or there are too few clusters, or the margin lets everything pass.
     """
+    after = after.against(before)
     wanted, runs = studied.get("metrics"), (before, after)
     frame = frame_of(runs, **studied)
     shared = [sample_id for sample_id in before.samples if sample_id in after.labels]
@@ -246,8 +259,9 @@ def compare_runs(
             "where people corrected verdicts, what moved may be the corrections, and not the answers"
         )
     named, notes = (before.name, after.name), [*notes, *doubts]
+    by, declines = clustering.by, (before.declines, after.declines)
     return RunComparison(
-        *named, tuple(compared), alpha, margin, len(shared), clustering.by, doubts, tuple(notes)
+        *named, tuple(compared), alpha, margin, len(shared), declines, by, doubts, tuple(notes)
     )
 
 
@@ -265,8 +279,9 @@ def comparison_tables(compared: RunComparison) -> Iterator[StudyTable]:
     notes = [
         f"difference: {after} less {before} on the same samples, with its {1 - alpha:.0%} paired {interval}; "
         "p holm: sign-flip permutation test, adjusted for all tests of both tables",
-        f"lost: scored in {before} and not in {after}; at worst: the difference when these count as the "
-        f"worst, on which p holm and the verdict rest; gained: scored in {after} only, which counts nowhere",
+        f"lost: scored in {before} and not in {after}, or declined only there; at worst: the difference when "
+        "these count as the worst, on which p holm and the verdict rest; gained: scored in "
+        f"{after} only, which counts nowhere",
         f"better and worse: the interval at worst is on one side of zero and p holm is below {alpha:g}",
     ]
     names = [metric.metric for metric in compared.metrics]
@@ -287,6 +302,9 @@ def comparison_tables(compared: RunComparison) -> Iterator[StudyTable]:
     titles = {"passes.both": f"passes at {rows[0].passes.threshold:g}"} if rows else {}
     columns = "metric p passes.both passes.changed passes.p passes.holm detectable note"
     yield table_of("details", "Behind it", PairedMetric, rows, columns, notes, titles=titles)
+    heads = TableColumn("run"), *(TableColumn(name, "count") for name in Declines._fields)
+    counts = [(name, *of_run) for name, of_run in zip((before, after), compared.declines, strict=True)]
+    yield plain_table("declines", "Answers that decline", heads, counts)
 
 
 def _check_samples(before: Scores, after: Scores, shared: Sequence[str]) -> None:

@@ -1,11 +1,13 @@
 """The pairs of two runs, by sample, with what the second run lost: how they differ and what could be told."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragmetrics_core.models._identity import WITHOUT_IDENTITY, is_unnamed
 from ragmetrics_core.study._distributions import t_quantile
 from ragmetrics_core.study._parts import (
     Clusters,
@@ -21,7 +23,17 @@ from ragmetrics_core.study._resampling import bootstrap_mean
 from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.wording import number_of
 
-__all__ = ["FEWEST", "POWER", "Pairs", "detectable_difference", "doubts_of", "paired_difference", "pairs_of"]
+__all__ = [
+    "FEWEST",
+    "POWER",
+    "Pairs",
+    "detectable_difference",
+    "doubts_of",
+    "lacking_in",
+    "paired_difference",
+    "pairs_of",
+    "without_doubtful",
+]
 
 Array = NDArray[np.float64]
 
@@ -59,7 +71,9 @@ class Pairs(NamedTuple):
 
 def pairs_of(before: Scores, after: Scores, metric: str) -> Pairs:
     """Pair the scores of a metric by sample."""
-    first, second = before.values[metric], after.values.get(metric, {})
+    after = without_doubtful(after, metric, before)
+    first = {name: value for name, value in before.values[metric].items() if name not in before.doubled}
+    second = after.values.get(metric, {})
     worst = (max if metric in before.lower_is_better else min)(before.worst(metric), after.worst(metric))
     sure = {**dict.fromkeys(first, worst), **after.sure.get(metric, {}), **second}
     ids, sure_ids = tuple(sample_id for sample_id in first if sample_id in second), tuple(first)
@@ -79,6 +93,26 @@ def pairs_of(before: Scores, after: Scores, metric: str) -> Pairs:
         gained=len(second) - len(ids),
         failed=not second or 2 * lost > len(first),
     )
+
+
+def without_doubtful(scores: Scores, metric: str, before: Scores) -> Scores:
+    """The scores of a run less those that its rejected rows put in doubt.
+
+    These are the scores of each id that several rows have. Of the other rejected rows, one is the row of each
+    sample that the run lacks, and those that were rejected before, too, had no score then. As many as are
+    left may each be the row of any sample: they are taken for those that scored best before.
+    """
+    more = max(0, len(scores.unread - before.unread) - lacking_in(scores, before))
+    measured = before if metric in before.values else scores
+    best: Mapping[str, float] = measured.oriented(metric, ()).values if more else {}
+    known = [name for name in best if name in scores.values[metric] and name not in scores.doubled]
+    doubtful = {*scores.doubled, *sorted(known, key=lambda name: (-best[name], name))[:more]}
+    return replace(scores.only(scores.labels.keys() - doubtful), labels=scores.labels)
+
+
+def lacking_in(scores: Scores, before: Scores) -> int:
+    """How many samples of an earlier run are not in a run."""
+    return sum(sample_id not in scores.labels for sample_id in before.labels)
 
 
 def paired_difference(
@@ -126,6 +160,8 @@ def doubts_of(
         one, other = (run.models.get(kind) for run in (before, after))
         if one and other and one != other:
             yield f"the {kind} of {after.name} is {other}, that of {before.name} {one}"
+        elif one and other and before.models is not after.models and is_unnamed(one):
+            yield f"the {kind} of {before.name} and of {after.name}, {one}, {WITHOUT_IDENTITY}"
     changed = [each for each, digest in before.expected.items() if after.expected.get(each, digest) != digest]
     if changed:
         first = f"{changed[0]!r}" if len(changed) == 1 else f"the first is {changed[0]!r}"

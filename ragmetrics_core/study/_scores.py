@@ -11,11 +11,13 @@ from typing import Any, NamedTuple, TypeVar
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import signature_of
-from ragmetrics_core.runs import MetricEntry, Outcome, Run
+from ragmetrics_core.runs import Declines, MetricEntry, Outcome, Run
 from ragmetrics_core.samples import Label, Sample
 from ragmetrics_core.study._tables import short
+from ragmetrics_core.wording import number_of
 
 __all__ = [
+    "DECLINED",
     "LeftOut",
     "Oriented",
     "Scores",
@@ -25,6 +27,9 @@ __all__ = [
     "named_runs",
     "read_scores",
 ]
+
+DECLINED = "declined"
+"""What limits call the share of the answers that decline."""
 
 LeftOut = tuple[tuple[str, int], ...]
 
@@ -57,10 +62,16 @@ class Scores:
         models: what judged, embedded and rated, by kind, how often each verdict was asked for, and whether
             the texts were redacted.
         exceeds: the signatures of the metrics whose scores may lie above their range.
-        rejected: how many rows were no samples, so that nothing is known of them.
+        rejected: how many rows were left out, so that nothing is known of them.
+        doubled: the ids of samples that another row, which was left out, has too: which of the two is the
+            sample nobody knows.
+        unread: the other rows that were left out, each in a line.
         corrected: for each signature how many scores hold a person's correction of a verdict.
         repetitions: for each signature how many whole measurements a score is the mean of, where there are
             several.
+        declining: for each sample whether its answer declines; None where nobody knows, see `Run.declining`.
+        declines: their counts.
+        of_answers: the signatures of the metrics whose score an answer that declines has lost.
     """
 
     name: str
@@ -76,8 +87,13 @@ class Scores:
     models: Mapping[str, str] = field(default_factory=dict[str, str])
     exceeds: frozenset[str] = frozenset()
     rejected: int = 0
+    doubled: frozenset[str] = frozenset()
+    unread: frozenset[str] = frozenset()
     corrected: Mapping[str, int] = field(default_factory=dict[str, int])
     repetitions: Mapping[str, int] = field(default_factory=dict[str, int])
+    declining: Mapping[str, bool | None] = field(default_factory=dict[str, bool | None])
+    declines: Declines = field(default_factory=Declines)
+    of_answers: frozenset[str] = frozenset()
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -133,7 +149,23 @@ class Scores:
             name: {metric: kept(column) for metric, column in of_metrics.items()}
             for name, of_metrics in columns.items()
         }
-        return replace(self, labels=kept(self.labels), **by_metric)
+        return replace(self, labels=kept(self.labels), declining=kept(self.declining), **by_metric)
+
+    def against(self, before: "Scores") -> "Scores":
+        """The same without the scores of answers that decline and did not in an earlier run."""
+        was, now = before.declining, self.declining
+        kept = self.only({each for each in self.labels if was.get(each) or not now.get(each)})
+        columns: dict[str, Any] = {
+            name: {m: getattr(kept if m in self.of_answers else self, name)[m] for m in getattr(self, name)}
+            for name in ("values", "absent", "sure")
+        }
+        return replace(self, **columns)
+
+    def of_declining(self) -> "Scores":
+        """Whether answers decline, as scores of a metric: 1 where they do, 0 where not, none if undecided."""
+        values = {each: float(declined) for each, declined in self.declining.items() if declined is not None}
+        kept = {DECLINED: values if self.declines.asked else {}}
+        return replace(self, values=kept, lower_is_better=frozenset({DECLINED}))
 
     def range_of(self, metric: str) -> tuple[float, float]:
         """The ends of a metric's range."""
@@ -181,7 +213,11 @@ def read_scores(run: Run, *, name: str | None = None, apart: bool = False) -> Sc
         run: the run, whose scores are taken as they are: finished or not.
         name: what to call it in tables; its folder's name without one.
         apart: take whole measurements that were repeated for metrics of their own, by their signatures.
+
+    Raises:
+        RecordError: a file of the run was changed after it was written.
     """
+    run.refuse_altered()
     metrics = {entry.signature: entry for entry in run.metrics if apart or entry.repetition == 1}
     outcomes = run.outcomes() if apart else run.averaged_outcomes()
     frame = [(*key, outcome) for key, outcome in outcomes if key.signature in metrics]
@@ -194,6 +230,7 @@ def read_scores(run: Run, *, name: str | None = None, apart: bool = False) -> Sc
                 columns[signature][sample_id] = content
         return columns
 
+    rejected = run.rejected
     corrected = Counter(signature for _, signature, outcome in frame if outcome.corrected)
     samples = [(sample.id, sample.labels, sample.question, _expected(sample)) for sample in run.samples()]
     repetitions = {signature: 1 if apart else len(run.repetitions(signature)) for signature in metrics}
@@ -210,9 +247,14 @@ def read_scores(run: Run, *, name: str | None = None, apart: bool = False) -> Sc
         expected={sample_id: expected for sample_id, _, _, expected in samples},
         models=_models(run),
         exceeds=frozenset(each.signature for each in run.metrics if each.exceeds),
-        rejected=len(run.rejected),
+        rejected=len(rejected),
+        doubled=frozenset(row.sample_id for row in rejected if row.sample_id is not None),
+        unread=frozenset(str(row) for row in rejected if row.sample_id is None),
         corrected=dict(corrected),
         repetitions={signature: count for signature, count in repetitions.items() if count > 1},
+        declining=run.declining(),
+        declines=run.declines,
+        of_answers=frozenset(each.signature for each in run.metrics if each.reads_answer),
     )
 
 
@@ -285,7 +327,13 @@ def metrics_of_all(runs: Sequence[Scores], wanted: Sequence[str] | None = None) 
 
 
 def measured_notes(runs: Sequence[Scores], metrics: Sequence[str]) -> Iterator[str]:
-    """What stands behind the scores of some metrics that a reader does not see: corrections, repetitions."""
+    """What stands behind the scores of some metrics that a reader does not see."""
+    for run in runs:
+        if run.rejected:
+            count = number_of(run.rejected, "row was", "rows were")
+            shared, others = run.rejected - len(run.unread), len(run.unread)
+            told = f"{shared} under an id that a sample has, {others} that are no samples"
+            yield f"of the data of {run.name}, {count} left out: {told}"
     for run in runs:
         corrected = [(run.corrected.get(each), short(each, metrics)) for each in metrics]
         if counts := ", ".join(f"{count} of {name}" for count, name in corrected if count):

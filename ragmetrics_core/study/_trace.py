@@ -7,6 +7,7 @@ from typing import Annotated, NamedTuple
 
 from ragmetrics_core.records._comparison import RecordDiff, diff
 from ragmetrics_core.runs import Run
+from ragmetrics_core.study._scores import read_scores
 from ragmetrics_core.study._tables import Column, Marked, StudyTable, counted, plain_table, table_of
 
 __all__ = ["Moved", "TraceDifference", "trace_difference", "trace_tables"]
@@ -42,6 +43,8 @@ class Moved(NamedTuple):
 @dataclass(frozen=True)
 class TraceDifference:
     """What moved the mean of a metric between two runs, on the samples that have a value in both.
+
+    An answer that declines only in the second run has lost its value there.
 
     Attributes:
         metric: its signature.
@@ -82,12 +85,11 @@ def trace_difference(
     Raises:
         ConfigError: a run does not have the metric.
     """
-    first, second = _values(before, metric), _values(after, metric)
+    old, new = read_scores(before), read_scores(after)
+    first, second = old.values.get(metric, {}), new.against(old).values.get(metric, {})
     moves = {sample_id: second[sample_id] - first[sample_id] for sample_id in first if sample_id in second}
     n = len(moves) or 1
-    is_lower_better = any(
-        entry.signature == metric and not entry.higher_is_better for entry in before.metrics
-    )
+    is_lower_better = metric in old.lower_is_better
     way = {"better": 1.0, "worse": -1.0}.get(verdict, 0.0) * (-1.0 if is_lower_better else 1.0)
     way = way or sum(moves.values())
     ordered = sorted(
@@ -108,14 +110,6 @@ def trace_difference(
     sizes = len(rises), len(falls), sum(rises) / n, sum(falls) / n
     move, kinds = sum(moves.values()) / n, tuple(changes.most_common())
     return TraceDifference(metric, len(moves), move, tuple(moved), *sizes, kinds, is_lower_better)
-
-
-def _values(run: Run, metric: str) -> dict[str, float]:
-    return {
-        key.sample_id: outcome.value
-        for key, outcome in run.averaged_outcomes()
-        if key.signature == metric and outcome.value is not None
-    }
 
 
 def _repetition(before: Run, after: Run, metric: str, sample_id: str) -> str:

@@ -37,7 +37,7 @@ def test_the_page_names_the_judge_the_bad_rows_and_the_next_commands_that_can_be
     run = tmp_path / "my run"
     outcome = command("evaluate --judge embedded --metrics faithfulness", data, "--out", run)
     assert (outcome.code, set(Run.load(run).sample_ids)) == (0, {"q1", "q2", "q3"})
-    assert "judge embedded:support.2+vectors a small model trained on labelled claims: " in outcome.words
+    assert "judge embedded:support.3+vectors a small model trained on labelled claims: " in outcome.words
     assert "1 row was left out · line 2: not valid JSON" in outcome.words
     assert f"ragmetrics show '{run}'" in outcome.words
     assert f"ragmetrics audit '{run}'" in outcome.words
@@ -130,8 +130,8 @@ def test_failures_are_counted_by_cause_and_of_many_bad_rows_five_are_listed():
 
     assert causes.measured == 0
     assert "the first sample has no reference, so only faithfulness is measured" in page
-    assert "5 of 5 scores failed · 3 × timeout: statements.v3: no answer within 3 s" in page
-    assert "· 2 × parse error: statements.v3: the reply could not be read" in page
+    assert "5 of 5 scores failed · 3 × timeout: statements.v4: no answer within 3 s" in page
+    assert "· 2 × parse error: statements.v4: the reply could not be read" in page
     assert "8 rows were left out · row 6: " in page
     assert "row 10: " in page
     assert "row 11: " not in page
@@ -190,5 +190,5 @@ def test_the_help_names_every_form_of_a_judge(command, words):
 
     told = command(*words, "--help", columns=250).words
 
-    assert len(forms) == 7
+    assert len(forms) == 6
     assert [form for form in forms if form not in told] == []

@@ -89,10 +89,18 @@ def test_github_gets_an_error_and_a_step_summary(command, runs, tmp_path, monkey
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
     outcome = command("study compare", *runs, "--fail-if worse --format github")
     assert outcome.code == 1
-    assert outcome.out == "::error title=ragmetrics::faithfulness/strict.1 is worse by 0.833\n"
+    told = "12 answered, 0 declined, 0 undecided"
+    # a name of the data is no command, and 12 answers of each run were seen to answer
+    notice = f"{told} in main; {told} in branch|@you"
+    assert outcome.out == (
+        "::error title=ragmetrics::faithfulness/strict.1 is worse by 0.833\n"
+        f"::notice title=ragmetrics::Answers: {notice}\n"
+    )
     assert "### ❌ ragmetrics: failed" in (tmp_path / "summary.md").read_text(encoding="utf-8")
     passed = command("study compare", runs[0], runs[1], "--format github")
-    assert passed.out == "::notice title=ragmetrics::passed\n"
+    assert passed.out == (
+        f"::notice title=ragmetrics::passed\n::notice title=ragmetrics::Answers: {notice}\n"
+    )
 
 
 def test_json_and_markdown_have_the_gate(command, runs):

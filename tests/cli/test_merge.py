@@ -1,4 +1,4 @@
-"""`ragmetrics merge`: two runs in one, from the command line."""
+"""`ragmetrics merge`: several runs in one, from the command line."""
 
 import pytest
 
@@ -30,10 +30,21 @@ def test_the_merged_run_goes_on_with_the_same_command(command, halves, tmp_path,
     assert set(Run.load(tmp_path / "both").sample_ids) == {"q1", "q2", "q3"}
 
 
+def test_any_number_of_runs_becomes_one(command, tmp_path):
+    for name, row in zip("abc", SAMPLES, strict=False):
+        evaluate([row], metrics="faithfulness", judge="embedded", out=tmp_path / name)
+    parts = [tmp_path / name for name in "abc"]
+    assert command("merge", *parts, "--out", tmp_path / "three").code == 0
+    assert command("merge", parts[0], "--out", tmp_path / "one").code == 0
+    assert set(Run.load(tmp_path / "three").sample_ids) == {"q1", "q2", "q3"}
+    assert set(Run.load(tmp_path / "one").sample_ids) == {"q1"}
+    assert command("audit", tmp_path / "three").code == command("audit", tmp_path / "one").code == 0
+
+
 @pytest.mark.parametrize(
     ("second", "out", "said"),
     [
-        ("other", "both", "the judge is embedded:support.2+vectors in one, scripted in the other\n"),
+        ("other", "both", "the judge of the first is embedded:support.3+vectors, not scripted\n"),
         ("b", "a", "a is not empty: a merged run needs a folder of its own\n"),
         ("none", "both", "there is no run in "),
         ("b", None, "--out"),

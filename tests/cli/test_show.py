@@ -80,7 +80,7 @@ PAGES = {
     ),
     "a failure is shown with its reason": (
         "q5 faithfulness",
-        "status model_error (statements.v3: 401: the key is not valid)",
+        "status model_error (statements.v4: 401: the key is not valid)",
     ),
     "control characters are shown in place, markup and emoji codes stay text": (
         "q2 faithfulness",

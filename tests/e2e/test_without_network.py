@@ -111,7 +111,7 @@ def test_the_commands_of_the_demo_and_a_report_need_no_network(apart: Apart, tmp
     models = ["--judge", "embedded", "--embedder", "embedded", "--metrics", metrics]
 
     assert_passed(apart(COMMAND, "evaluate", TELECOM, *models, "--out", "run"), tmp_path)
-    shown = apart(COMMAND, "show", "run", "tc-34", "faithfulness")
+    shown = apart(COMMAND, "show", "run", "tc-49", "faithfulness")
     assert_passed(shown, tmp_path)
     assert "1 / 2 = 0.5" in shown.stdout
     assert_passed(apart(COMMAND, "audit", "run"), tmp_path)

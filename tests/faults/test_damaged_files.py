@@ -82,7 +82,7 @@ def manifest(text: str) -> Damage:
 
 def newer(run: Path) -> None:
     fields = json.loads((run / "manifest.json").read_bytes())
-    (run / "manifest.json").write_text(json.dumps({**fields, "schema": 2, "of_tomorrow": True}))
+    (run / "manifest.json").write_text(json.dumps({**fields, "schema": 3, "of_tomorrow": True}))
 
 
 def halved(run: Path) -> None:
@@ -97,7 +97,7 @@ def halved(run: Path) -> None:
         (middle("records.jsonl", 3), "{run}/records.jsonl, line 3: "),
         (middle("samples.jsonl", 2), "{run}/samples.jsonl, line 2: "),
         (middle("prompts.jsonl", 1), "{run}/prompts.jsonl, line 1: "),
-        (newer, "the run in {run} has format 2; this version of ragmetrics reads up to 1"),
+        (newer, "the run in {run} has format 3; this version of ragmetrics reads up to 2: take a newer one"),
         (halved, "{run}/manifest.json is no JSON: "),
         (manifest("my notes\n"), "{run}/manifest.json is no JSON: "),
         (manifest(""), "{run}/manifest.json is no JSON: "),
@@ -126,7 +126,7 @@ def test_a_damaged_run_is_refused_in_one_sentence_and_left_as_it_is(
     ("damage", "sentence"),
     [
         (middle("records.jsonl", 3), "{run}/records.jsonl, line 3: "),
-        (newer, "the run in {run} has format 2; this version of ragmetrics reads up to 1"),
+        (newer, "the run in {run} has format 3; this version of ragmetrics reads up to 2: take a newer one"),
         (halved, "{run}/manifest.json is no JSON: "),
     ],
     ids=["records", "newer", "halved"],

@@ -61,7 +61,7 @@ def whole_run() -> Path:
     evaluate(
         rows,
         metrics=FEW,
-        judge=RandomJudge(3, complete=True),
+        judge=RandomJudge(6, complete=True),
         embedder=HashEmbedder(),
         scorer=OverlapScorer(),
         out=place,

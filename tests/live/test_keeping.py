@@ -13,6 +13,7 @@ import pytest
 from ragmetrics_core import Run
 from ragmetrics_core.live import LiveScorer
 from ragmetrics_core.live._kept_captures import KeptCaptures
+from ragmetrics_core.live._places import Places
 from ragmetrics_core.runs._lock import FolderLock
 from tests.lines import plain
 from tests.live.captures import capture_of
@@ -64,7 +65,7 @@ def questions(folder: Path) -> list[str]:
 
 def left_in(folder: Path) -> list[str | None]:
     """The questions that another process would take over."""
-    kept = KeptCaptures(folder)
+    kept = KeptCaptures(Places(folder))
     left = [each.sample.question for each in kept.take_over(frozenset({SIGNATURE}))]
     kept.close()
     return left
@@ -97,7 +98,7 @@ def test_what_was_scored_and_what_was_not_is_told_apart_at_every_step_of_a_kill(
         live.submit(capture_of("scored, and not noted as done", id="a"))
         live.flush()
         sample = live.results[0].sample
-    killed = KeptCaptures(folder)
+    killed = KeptCaptures(Places(folder))
     killed.keep(sample)  # its record is there, the note is not
     killed.keep(sample.model_copy(update={"id": "b", "question": "captured"}))
     killed.keep(sample.model_copy(update={"id": "c", "question": "done"}))
@@ -127,7 +128,7 @@ def test_only_the_metrics_without_a_record_are_measured_afterwards(tmp_path: Pat
     records = folder / "records.jsonl"
     lines = [line for line in records.read_text().splitlines() if "faithfulness" in plain(line)["metric"]]
     records.write_text("".join(line + "\n" for line in lines))
-    killed = KeptCaptures(folder)
+    killed = KeptCaptures(Places(folder))
     killed.keep(sample)
     killed.close()
 
@@ -141,7 +142,7 @@ def test_only_the_metrics_without_a_record_are_measured_afterwards(tmp_path: Pat
 
 def test_what_a_living_process_captured_is_its_own(tmp_path: Path):
     folder = tmp_path / "run"
-    living = KeptCaptures(folder)
+    living = KeptCaptures(Places(folder))
     with LiveScorer("faithfulness", judge="embedded") as live:
         sample = live.score(capture_of("mine")).sample
     living.keep(sample)
@@ -163,7 +164,7 @@ def test_when_everything_is_scored_nothing_is_kept(tmp_path: Path):
 
 def test_what_had_to_go_because_too_much_came_is_not_kept_for_ever(tmp_path: Path):
     folder = tmp_path / "run"
-    kept = KeptCaptures(folder, limit=2)
+    kept = KeptCaptures(Places(folder), limit=2)
     with LiveScorer("faithfulness", judge="embedded") as live:
         for number in range(4):
             kept.keep(live.score(capture_of(f"{number}")).sample)
@@ -182,5 +183,5 @@ def test_a_lock_that_is_held_is_left_alone(tmp_path: Path):
     place.mkdir(parents=True)
     (place / "captures.jsonl").write_text("")
     with FolderLock(place):
-        assert KeptCaptures(tmp_path / "run").take_over(frozenset({SIGNATURE})) == []
+        assert KeptCaptures(Places(tmp_path / "run")).take_over(frozenset({SIGNATURE})) == []
     assert place.exists()

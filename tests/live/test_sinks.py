@@ -2,7 +2,6 @@
 
 import gc
 import logging
-import os
 import threading
 import weakref
 from pathlib import Path
@@ -223,7 +222,7 @@ def test_beside_another_writer_the_records_go_to_a_folder_of_their_own(
             scorer.score(capture_of())
             scorer.close()
 
-    own = tmp_path / f"run-{os.getpid()}"
+    own = tmp_path / "run-worker-2"
     assert len(Run.load(own)) == 4
     assert caplog.text.count(f"live records go to {own}: ") == 2
     assert not (tmp_path / "run" / "records.jsonl").exists()
@@ -254,7 +253,7 @@ def test_with_a_factory_another_run_in_the_folder_is_left_alone(run: Run, live: 
 
     assert "holds another run" in scorer.stats.errors[0]
     assert len(Run.load(run.path)) == 3
-    assert len(Run.load(run.path.with_name(f"run-{os.getpid()}"))) == 1
+    assert len(Run.load(run.path.with_name("run-worker-2"))) == 1
 
 
 def test_nothing_that_is_kept_grows_with_the_captures(live: MakeScorer, tmp_path: Path):

@@ -254,7 +254,7 @@ def test_a_name_may_carry_settings_as_a_signature_does(name, signature):
         ),
         (
             "faithfulness(grain=sentence)",
-            "faithfulness has no setting 'grain'; it has ['decompose', 'granularity', 'per_call', 'verify']",
+            "faithfulness has no setting 'grain'; it has ['aggregate', 'decompose', 'granularity', ",
         ),
         (
             "faithfulness(granularity=word)",

@@ -10,7 +10,6 @@ from ragmetrics_core import evaluate
 from ragmetrics_core.drivers import audit
 from ragmetrics_core.metrics import (
     ChunkFaithfulness,
-    CitationSupport,
     ClaimRecall,
     ContextUtilization,
     Hallucination,
@@ -203,78 +202,6 @@ def test_no_way_to_fill_in_missing_verdicts_leaves_the_bounds(known, data, name)
         assert full.value == open_score.value
     elif open_score.bounds is not None and full.value is not None:
         assert open_score.bounds[0] <= full.value <= open_score.bounds[1]
-
-
-# -- citations
-
-
-def cited(answer, verdict="yes"):
-    """A judge that supports every sentence, or says what the given function says of sentence and chunk."""
-
-    def reply(request):
-        chunk = request.variables["contexts"][0]
-        said = verdict if isinstance(verdict, str) else None
-        return {
-            "verdicts": [
-                {"number": item.number, "verdict": said or verdict(item.text, chunk)}
-                for item in request.variables["items"]
-            ]
-        }
-
-    return reply, {**SAMPLE, "answer": answer}
-
-
-def test_each_citation_is_judged_against_the_chunk_that_it_names(measure):
-    # three citations: the first sentence of chunk 1 holds, of chunk 3 not; the second one's holds
-    answer = "Sun shines [1, 3]. Rain falls [2]. Nothing is cited here."
-    reply, sample = cited(answer, lambda text, chunk: "no" if chunk == CHUNKS[2] else "yes")
-    score = measure(CitationSupport(), reply, **sample).score
-
-    assert (score.value, score.formula) == (2 / 3, "2 / 3 = 0.667")
-    assert [(each.about, each.text, each.supported) for each in score.verdicts] == [
-        ("sentence that cites chunk 1", "Sun shines.", True),
-        ("sentence that cites chunk 2", "Rain falls.", True),
-        ("sentence that cites chunk 3", "Sun shines.", False),
-    ]
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "Sun shines. [1] Rain falls. [2]",
-        "[1] Sun shines.\n[2] Rain falls.",
-        "- [1] Sun shines.\n- [2] Rain falls.",
-        "Sun shines.\n[1]\nRain falls. [2]",
-        "1. [1] Sun shines.\n2. [2] Rain falls.",
-    ],
-)
-def test_a_marker_belongs_to_the_sentence_before_and_one_that_begins_a_line_to_the_one_behind(
-    measure, answer
-):
-    reply, sample = cited(answer)
-    record = measure(CitationSupport(), reply, **sample).score
-    assert [(each.about[-1], each.text) for each in record.verdicts] == [
-        ("1", "Sun shines."),
-        ("2", "Rain falls."),
-    ]
-
-
-def test_a_citation_of_a_chunk_that_was_not_retrieved_is_not_supported(measure):
-    reply, sample = cited("Sun shines [7].")
-    score, judge = measure(CitationSupport(), reply, **sample)
-    assert (score.value, judge.asked) == (0.0, [])
-    assert score.verdicts[0].reason == "there is no such chunk"
-
-
-def test_chunks_may_be_counted_from_0(measure):
-    reply, sample = cited("Sun shines [0].")
-    assert measure(CitationSupport(first=0), reply, **sample).score.value == 1.0
-    assert measure(CitationSupport(), reply, **sample).score.value == 0.0
-
-
-def test_an_answer_without_citations_is_undefined(measure):
-    reply, sample = cited("Sun shines in [brackets].")
-    assert measure(CitationSupport(), reply, **sample).score.reason == "no_citations"
 
 
 def test_a_chunk_is_useful_that_has_some_statement_of_the_reference(measure, verdicts):

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from ragmetrics_core import evaluate
 from ragmetrics_core.errors import ModelRefused, ModelTimeout
 from ragmetrics_core.metrics import Faithfulness
 from ragmetrics_core.parsers import Span
@@ -178,7 +179,7 @@ def test_statements_that_cannot_be_read_are_a_parse_error(measure):
     score, judge = measure(Faithfulness(), {"statements": "I am sorry, but I cannot do that"}, **EINSTEIN)
 
     assert (score.status, score.value) == ("parse_error", None)
-    assert score.reason == "statements.v3: the reply could not be read: it holds no JSON object"
+    assert score.reason == "statements.v4: the reply could not be read: it holds no JSON object"
     # asked for once, and once more
     assert [step.rule for step in score.steps] == ["unread", "unread"]
     assert judge.count("statements") == 2
@@ -192,7 +193,7 @@ def test_a_list_of_statements_that_was_cut_is_a_parse_error(measure, cut_off):
 
     assert score.status == "parse_error"
     assert score.reason.startswith(
-        "statements.v3: the reply could not be read: the reply was cut by the model's length limit"
+        "statements.v4: the reply could not be read: the reply was cut by the model's length limit"
     )
 
 
@@ -211,13 +212,13 @@ def test_of_a_list_of_verdicts_that_was_cut_all_are_asked_for_again(measure, ver
 @pytest.mark.parametrize(
     ("replies", "outcome", "steps"),
     [
-        ({"statements": ModelRefused("wrong key")}, ("model_error", "statements.v3: wrong key"), []),
-        ({"statements": ModelTimeout("no answer")}, ("timeout", "statements.v3: no answer"), []),
+        ({"statements": ModelRefused("wrong key")}, ("model_error", "statements.v4: wrong key"), []),
+        ({"statements": ModelTimeout("no answer")}, ("timeout", "statements.v4: no answer"), []),
         # the first step stays on record
         (
             {"statements": BIRTH, "verdicts": ValueError("broken")},
             ("model_error", "verdicts.v5: ValueError: broken"),
-            ["statements.v3"],
+            ["statements.v4"],
         ),
     ],
 )
@@ -318,3 +319,56 @@ def test_in_the_paper_variant_too_a_verdict_too_few_is_asked_for_again(measure):
     assert score.value == 0.5
     assert judge.asked[-1].expected.numbers == (2,)
     assert judge.asked[-1].messages[-1].content.endswith(PAPER_VERDICTS.again)
+
+
+# -- refusals
+
+
+OF_STATEMENTS = [
+    "faithfulness",
+    "faithfulness/paper",
+    "hallucination",
+    "chunk_faithfulness",
+    "self_knowledge",
+]
+
+
+@pytest.mark.parametrize("metric", OF_STATEMENTS)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I do not know.",
+        "N/A",
+        "#N/A",
+        "nan",
+        "No information.",
+        "Ich weiß es nicht.",
+        "Je ne sais pas.",
+        "我不知道。",
+    ],
+)
+def test_a_pure_refusal_is_undefined_by_the_embedded_judge(metric, answer):
+    row = {
+        "id": "q",
+        "question": "Who built it?",
+        "answer": answer,
+        "contexts": ["It is old."],
+        "reference": "A.",
+    }
+    run = evaluate([row], metrics=metric, judge="embedded")
+    ((_, outcome),) = run.outcomes()
+    assert (outcome.status, outcome.reason, outcome.declined) == ("undefined", "no_statements", True)
+
+
+def test_a_refusal_and_a_statement_are_judged_by_the_statement():
+    # of the answer's two sentences one declines: 0 of the other one
+    row = {
+        "id": "q",
+        "question": "Who?",
+        "contexts": ["It is old."],
+        "answer": "I do not know. It is made of tin.",
+    }
+    run = evaluate([row], metrics="faithfulness", judge="embedded")
+    score = run.score("q", "faithfulness")
+    assert [verdict.text for verdict in score.verdicts] == ["It is made of tin."]
+    assert score.value == 0

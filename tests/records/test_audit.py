@@ -277,7 +277,7 @@ def test_rescore_applies_another_variant_of_the_same_prompts():
 
 def test_rescore_refuses_a_variant_that_asks_other_prompts(folder):
     with pytest.raises(
-        ConfigError, match=r"the record answers statements.v3, not paper_statements.v2: evaluate again"
+        ConfigError, match=r"the record answers statements.v4, not paper_statements.v2: evaluate again"
     ):
         rescore(Run.load(folder).score("q1", "faithfulness"), variant="paper")
 

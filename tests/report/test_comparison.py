@@ -54,7 +54,7 @@ def test_runs_whose_ids_are_other_questions_are_not_compared(told, tmp_path):
 
 
 def test_other_variants_stand_side_by_side_without_a_verdict(told, telecom, tmp_path):
-    sample = telecom.sample("tc-34")
+    sample = telecom.sample("tc-49")
     other = evaluate([sample], metrics=["faithfulness/paper"], judge="embedded", out=tmp_path / "paper")
 
     assert told(telecom, other)[0]["differences"][0] is None

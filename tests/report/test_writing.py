@@ -38,16 +38,16 @@ def test_a_report_has_every_sample_and_the_proof_of_every_sample_when_there_is_r
 
     assert sorted(data["table"]["ids"]) == sorted(telecom.sample_ids)
     assert -1 not in data["table"]["chunks"]
-    row = data["table"]["ids"].index("tc-34")
+    row = data["table"]["ids"].index("tc-49")
     proof = data[str(data["table"]["chunks"][row])][str(row)]
     assert proof["sides"][0]["records"]["0"]["headline"] == "1 / 2 = 0.5"
 
 
 def test_the_exact_prompts_and_replies_are_in_the_proof(files, telecom):
     data = data_of(files["telecom"])
-    row = data["table"]["ids"].index("tc-34")
+    row = data["table"]["ids"].index("tc-49")
     side = data[str(data["table"]["chunks"][row])][str(row)]["sides"][0]
-    record = telecom.score("tc-34", "faithfulness")
+    record = telecom.score("tc-49", "faithfulness")
 
     steps = side["records"]["0"]["steps"]
     assert [step["reply"][0] for step in steps] == [step.reply for step in record.generate_steps]

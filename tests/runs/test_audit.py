@@ -1,13 +1,14 @@
 """Attempts to change a finished run so that its audit does not see it: each is seen."""
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ragmetrics_core import Record, Run, evaluate
-from ragmetrics_core.errors import ModelError
+from ragmetrics_core.errors import ModelError, RecordError
 from ragmetrics_core.runs import merge
 from ragmetrics_core.testing import ScriptedJudge
 from tests.lines import plain
@@ -58,8 +59,11 @@ def folder(tmp_path: Path, template: dict[str, bytes]) -> Path:
 
 
 def found(folder: Path) -> set[str]:
-    """What differs: the samples and files."""
-    return {key.sample_id for key, _ in Run.load(folder).audit()}
+    """What differs: the samples and files. Where anything does, nothing is decided on the run."""
+    differing = {key.sample_id for key, _ in Run.load(folder).audit()}
+    with pytest.raises(RecordError, match="ragmetrics audit") if differing else nullcontext():
+        Run.load(folder).refuse_altered()
+    return differing
 
 
 def lines(folder: Path, name: str) -> list[str]:

@@ -12,6 +12,7 @@ import pytest
 
 from benchmarks.workload import LocalJudge, samples
 from ragmetrics_core import evaluate
+from ragmetrics_core.errors import RecordError
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.report._side_by_side import SideBySide
 from ragmetrics_core.runs import Run, diagnose
@@ -195,3 +196,16 @@ def test_overwriting_a_run_removes_its_index(run: Path):
     indexed(run)
     evaluate(samples(2, contexts=1), metrics="faithfulness", judge=LocalJudge(), out=run, overwrite=True)
     assert kept(run) == []
+
+
+def test_a_record_that_was_edited_in_the_middle_is_seen_though_the_kept_index_is_used(run):
+    indexed(run)
+    path = run / "records.jsonl"
+    stored = path.read_bytes().splitlines(keepends=True)
+    edited = stored[9].replace(b'"value":', b'"value":0.0', 1)
+    # the end of what was indexed still stands, and the file has grown
+    path.write_bytes(b"".join([*stored[:9], edited[: len(stored[9]) - 1] + b"\n", *stored[10:], stored[0]]))
+    opened = Run.load(run)
+    assert (opened._folder.index.is_kept, opened.is_written) == (False, False)
+    with pytest.raises(RecordError, match=r"records\.jsonl in .* was changed"):
+        read_scores(opened)

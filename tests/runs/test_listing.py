@@ -64,7 +64,7 @@ def test_a_run_that_was_ended_before_its_last_sample_is_interrupted(tmp_path):
         # neither can be gone through from the bad end to the good one
         ('{"metrics": [{"signature": "a/1", "name": "a", "low": 1, "high": 1}]}', "a/1 has no range"),
         ('{"metrics": [{"signature": "a/1", "name": "a", "high": Infinity}]}', "a/1 has no range"),
-        ('{"schema": 99, "metrics": []}', "has format 99; this version of ragmetrics reads up to 1"),
+        ('{"schema": 99, "metrics": []}', "has format 99; this version of ragmetrics reads up to 2"),
     ],
 )
 def test_a_run_whose_manifest_cannot_be_read_is_listed_with_the_reason(tmp_path, manifest, problem):

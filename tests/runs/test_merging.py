@@ -1,12 +1,16 @@
-"""Two runs in one: parts of a data set measured apart give the run of all of it, and none is paid twice."""
+"""Several runs in one: parts of a data set measured apart give the whole, and none is paid twice."""
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from ragmetrics_core import Run, evaluate
 from ragmetrics_core.errors import ConfigError, ModelError, RecordError
@@ -291,17 +295,92 @@ def test_rows_that_are_no_samples_are_kept_from_both(tmp_path, out):
     assert [row.where for row in merged.rejected] == ["row 2", "row 3"]
 
 
+# -- any number
+
+
+def test_eight_parts_are_the_whole_and_audit_clean(tmp_path, out):
+    for part in range(8):
+        # each has a sample of its own and one that its neighbour has, too
+        rows = [{**ROWS[2], "id": f"x{number}"} for number in (part, part + 1)]
+        measured(tmp_path / f"{part}", rows)
+    merged = merge(*(tmp_path / f"{part}" for part in range(8)), out=out)
+    whole = measured(tmp_path / "whole", [{**ROWS[2], "id": f"x{number}"} for number in range(9)])
+    assert records(merged) == records(whole)
+    assert list(merged.sample_ids) == list(whole.sample_ids)
+    # six calls for a sample, of which eight parts have two: none counts twice that was asked once
+    assert merged.tally["calls"] == sum(Run.load(tmp_path / f"{part}").tally["calls"] for part in range(8))
+    assert merged.finished
+    assert list(merged.audit()) == []
+
+
+def test_one_run_alone_is_copied(one, out):
+    assert records(merge(one, out=out)) == records(Run.load(one))
+
+
+def test_no_run_at_all_is_refused(out):
+    with pytest.raises(ConfigError, match="give the folders of the runs"):
+        merge(out=out)
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> list[Path]:
+    """Runs of one sample: failed, right, and denied."""
+    no = {"verdicts": [{"number": 1, "verdict": "no"}]}
+    judges = {"failed": judge(verdicts=ModelError("down")), "right": judge(), "denied": judge(verdicts=no)}
+    for name, asked in judges.items():
+        measured(tmp_path / name, ROWS[2:3], metrics=PAIR[0], judge=asked)
+    return [tmp_path / name for name in judges]
+
+
+def test_of_three_that_contradict_each_other_all_are_named(three, out):
+    with pytest.raises(ConfigError) as refused:
+        merge(*three, out=out)
+    failed, right, denied = three
+    assert str(refused.value).startswith(
+        f"{failed}, {right} and {denied} contradict each other in 1 place: q2"
+    )
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(("prefer", "value"), [("first", 1.0), ("second", 0.0)])
+def test_of_three_the_first_or_the_last_finished_score_counts(three, out, prefer, value):
+    merged = merge(*three, out=out, prefer=prefer)
+    assert merged.score("q2", "faithfulness").value == value
+    assert merged.notes[-1].startswith(f"merged: 1 place decided for the {prefer} of two: q2")
+    assert list(merged.audit()) == []
+
+
+def test_labels_and_corrections_of_three_runs_are_all_kept(tmp_path, out):
+    for number, name in enumerate("abc"):
+        measured(tmp_path / name, [{**ROWS[0], name: number}])
+    Run.load(tmp_path / "c").correct("q0", "faithfulness", 1, True, by="Ada")
+    merged = merge(*(tmp_path / name for name in "abc"), out=out)
+    assert merged.sample("q0").labels == {"a": 0, "b": 1, "c": 2}
+    assert merged.score("q0", "faithfulness").value == 1.0
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (0, 2, 1), (2, 1, 0), (1, 0, 2)])
+def test_a_sample_without_scores_gives_way_wherever_it_stands(tmp_path, one, out, order):
+    changed = [{**ROWS[1], "answer": "In Bern."}]
+    measured(tmp_path / "two", changed, metrics=PAIR[0])
+    (tmp_path / "two" / "records.jsonl").write_text("")
+    measured(tmp_path / "three", ROWS[1:2])
+    folders = [one, tmp_path / "two", tmp_path / "three"]
+    merged = merge(*(folders[place] for place in order), out=out)
+    assert merged.sample("q1").answer == ROWS[1]["answer"]
+
+
 # -- what is refused
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ({"judge": judge("other")}, "the judge is scripted in one, other in the other"),
+        ({"judge": judge("other")}, "the judge of the first is scripted, not other"),
         ({"repeats": 3}, "verdicts were asked for 1 times in one, 3 in the other"),
         (
             {"judge": None, "panel": [judge(), judge("other")]},
-            r"the judge is scripted in one, panel\(scripted \| other\) in the other",
+            r"the judge of the first is scripted, not panel\(scripted \| other\)",
         ),
     ],
 )
@@ -342,3 +421,27 @@ def test_a_run_that_cannot_be_read_leaves_no_half_of_a_merged_one(tmp_path, one,
     with pytest.raises(RecordError, match=damaged):
         merge(one, tmp_path / "two", out=out)
     assert not out.exists()
+
+
+@dataclass
+class FixedEmbedder:
+    """Has a vector for each text."""
+
+    vectors: dict[str, list[float]]
+    identity: str = "fixed"
+
+    async def aembed(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        return np.array([self.vectors[text] for text in texts])
+
+
+def test_scores_that_differ_by_rounding_are_no_conflict(tmp_path, out):
+    def reference(scale: float) -> Run:
+        embedder = FixedEmbedder({"answer": [1.0, 3.0 * scale], "reference": [2.0, 0.7]})
+        sample = {"id": "q", "answer": "answer", "reference": "reference"}
+        name = tmp_path / str(scale)
+        return evaluate([sample], metrics="answer_similarity", embedder=embedder, out=name)
+
+    first, second = reference(1.0), reference(1.0 + 2**-51)
+    values = [run.mean("answer_similarity").value for run in (first, second)]
+    assert values[0] != values[1] == pytest.approx(values[0], rel=1e-15)
+    assert len(merge(first.path, second.path, out=out)) == 1

@@ -111,8 +111,9 @@ def test_a_reply_that_is_no_text_fails_its_sample_alone_and_is_not_kept(tmp_path
     statuses = [run.score(f"q{number}", "faithfulness").status for number in range(3)]
     assert statuses == ["ok", "model_error", "ok"]
     assert "the judge" in run.score("q1", "faithfulness").reason
-    again = evaluate(rows(3), metrics="faithfulness", judge=scripted(), out=tmp_path / "run")
-    assert again.mean("faithfulness").statuses == {"ok": 3}
+    if cacheable:  # else it may be another one by then, and the run does not go on
+        again = evaluate(rows(3), metrics="faithfulness", judge=scripted(), out=tmp_path / "run")
+        assert again.mean("faithfulness").statuses == {"ok": 3}
 
 
 def test_vectors_without_a_number_fail_their_sample_and_are_not_kept(tmp_path):
@@ -191,7 +192,7 @@ def test_scores_of_another_function_of_the_same_name_are_never_taken_over(tmp_pa
         return evaluate(rows(1), metrics="faithfulness", judge=judge, out=tmp_path / "run", **arguments)
 
     assert measured("yes").score("q0", "faithfulness").value == 1.0
-    told = "has scores of callable:.*measured.<locals>.judge, .* name what it does: CallableJudge"
+    told = "its judge is callable:.*measured.<locals>.judge#[0-9a-f]{16}, not callable:"
     with pytest.raises(ConfigError, match=told):
         measured("no")
     assert measured("no", overwrite=True).score("q0", "faithfulness").value == 0.0

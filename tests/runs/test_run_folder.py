@@ -21,7 +21,7 @@ def test_a_run_in_a_folder_reads_back_the_same(tmp_path):
 def test_a_folder_that_holds_another_run_is_not_overwritten_by_accident(tmp_path):
     evaluate([SAMPLE], metrics="faithfulness", judge=scripted(), out=tmp_path / "run")
     judge = as_judge(lambda _: "{}")
-    differs = "holds another run: its judge is scripted, not callable:.*<lambda>. Choose another folder"
+    differs = "holds another run: its judge is scripted, not callable:.*<lambda>#.{16}. Choose another"
     with pytest.raises(ConfigError, match=differs):
         evaluate([SAMPLE], metrics="faithfulness", judge=judge, out=tmp_path / "run")
     assert Run.load(tmp_path / "run").finished

@@ -196,7 +196,7 @@ def test_the_record_says_whose_each_reply_is():
     record = record_of(Voting("y"), Voting("n", identity="B"), repeats=2)
     steps = [(step.prompt, step.judge, step.draw) for step in record.generate_steps]
     assert steps == [
-        ("statements.v3", "A", 0),
+        ("statements.v4", "A", 0),
         ("verdicts.v5", "A", 0),
         ("verdicts.v5", "A", 1),
         ("verdicts.v5", "B", 0),

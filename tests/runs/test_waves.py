@@ -2,6 +2,7 @@
 
 import json
 import random
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -122,15 +123,16 @@ def test_in_pieces_twice_failing_and_mixed_with_others_the_replies_make_the_same
     assert list(post.run.audit()) == []
 
 
-def test_a_function_without_a_name_that_stays_cannot_be_asked_by_file(tmp_path):
+def test_a_function_without_an_identity_cannot_be_asked_by_file(tmp_path):
+    lock = threading.Lock()
     # the replies to it would never be found again: each wave would be the first one
-    with pytest.raises(ConfigError, match=r"<lambda> could not be found again.*CallableJudge"):
+    with pytest.raises(ConfigError, match=r"<lambda> could not be found again.*as_judge\(function"):
         export_wave(
             [SAMPLE],
             tmp_path / "wave.jsonl",
             out=tmp_path / "run",
             metrics="faithfulness",
-            judge=lambda prompt: "yes",
+            judge=lambda prompt: "yes" if lock.locked() else "no",
         )
     assert list(tmp_path.iterdir()) == []
 

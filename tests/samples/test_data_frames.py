@@ -1,6 +1,7 @@
 """Samples from pandas data frames, also after a round trip through CSV."""
 
 import json
+from decimal import Decimal
 
 import pytest
 
@@ -38,7 +39,7 @@ def test_labels_of_a_data_frame_are_plain_python_values():
     assert [type(value) for value in sample.labels.values()] == [float, bool, float]
 
 
-@pytest.mark.parametrize("missing", [None, float("nan"), "NA"])
+@pytest.mark.parametrize("missing", [None, float("nan"), Decimal("NaN"), Decimal("sNaN"), "NA"])
 def test_missing_cells_of_a_data_frame_are_absent(missing):
     value = pandas.NA if missing == "NA" else missing
     frame = pandas.DataFrame({"question": ["Q1?", "Q2?"], "answer": ["A", value], "contexts": [["c"], value]})

@@ -107,6 +107,45 @@ def test_a_test_run_that_deepeval_saved_is_a_file_of_samples(write):
     assert set(sample.labels) == {"name", "success", "metricsData"}
 
 
+# what `pandas.read_csv` takes for absent, but for "None", which answers a question
+ABSENT = [
+    "#N/A",
+    "#NA",
+    "N/A",
+    "NA",
+    "n/a",
+    "NaN",
+    "nan",
+    "-nan",
+    "<NA>",
+    "NULL",
+    "null",
+    "#N/A N/A",
+    "1.#IND",
+]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+@pytest.mark.parametrize("cell", ["", *ABSENT])
+def test_a_cell_that_says_absent_is_absent_in_every_field(write, ending, cell):
+    comma = {"csv": ",", "tsv": "\t"}[ending]
+    columns = ["id", "question", "answer", "contexts", "reference", "reference_context_grades", "rank"]
+    lines = [comma.join(columns), comma.join([cell, "Q?", *[cell] * 5])]
+    [sample] = read_samples(write(f"s.{ending}", "\n".join(lines) + "\n"))
+    assert sample == Sample(question="Q?", labels={"rank": None})
+
+
+@pytest.mark.parametrize("cell", ["None", "no", "Na", "none", "No answer", "NA, in all", "[NA]"])
+def test_a_cell_that_may_be_an_answer_stays_one(write, cell):
+    [sample] = read_samples(write("s.csv", f'question,answer\nQ?,"{cell}"\n'))
+    assert sample.answer == cell
+
+
+def test_texts_of_other_files_are_the_texts_that_they_are(write):
+    [sample] = read_samples(write("s.jsonl", '{"question": "Q?", "answer": "N/A"}\n'))
+    assert sample.answer == "N/A"
+
+
 def test_not_a_number_in_json_is_absent(write):
     [sample] = read_samples(write("s.json", '[{"question": "Q?", "answer": NaN, "rank": NaN}]'))
     assert (sample.answer, sample.labels) == (None, {"rank": None})

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from ragmetrics_core import evaluate
 from ragmetrics_core.cli import _screen as screen
 from ragmetrics_core.cli._app import app
+from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.testing import RandomJudge
 
 C0 = [chr(code) for code in (*range(0x09), *range(0x0B, 0x0D), *range(0x0E, 0x20), 0x7F)]
@@ -26,6 +27,10 @@ TAGS = [chr(code) for code in range(0xE0000, 0xE0080)]
 HOSTILE = "".join((*C0, *C1, *MARKS, *TAGS))
 STEERING = re.compile("[" + "".join(map(re.escape, HOSTILE)) + "]")
 EVIL = f"x\x1b[2J\x1b]0;title\x07{HOSTILE}y"
+
+
+class EvilJudge(RandomJudge):
+    identity = EVIL
 
 
 @pytest.fixture(scope="module")
@@ -42,11 +47,13 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for number in range(2)
     ]
     folder = tmp_path_factory.mktemp("hostile") / "run"
-    evaluate([*rows, {"id": EVIL, EVIL: 1}], metrics="faithfulness", judge=RandomJudge(1), out=folder)
+    evaluate([*rows, {"id": EVIL, EVIL: 1}], metrics="faithfulness", judge=EvilJudge(1), out=folder)
     manifest = folder / "manifest.json"
     fields = json.loads(manifest.read_bytes())
-    fields["notes"], fields["judge"] = [EVIL], EVIL
+    fields["notes"] = [EVIL]
     fields["versions"][EVIL] = EVIL
+    del fields["seal"]
+    fields["seal"] = digest_of(json.dumps(fields, sort_keys=True))
     manifest.write_text(json.dumps(fields), encoding="utf-8")
     shutil.copytree(folder, folder.with_name("other"))
     return folder

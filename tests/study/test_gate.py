@@ -8,7 +8,7 @@ pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetr
 
 from ragmetrics_core import evaluate
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study import compare_runs, decide, decide_limits, limit_of, read_scores
+from ragmetrics_core.study import compare_metrics, compare_runs, decide, decide_limits, limit_of, read_scores
 from tests.study.judging import judge
 
 GOOD = [0.5 + i % 5 / 10 for i in range(52)]
@@ -110,9 +110,32 @@ def test_a_metric_that_is_no_longer_measured_does_not_pass(scores):
 def test_runs_that_were_not_measured_alike_do_not_pass(scores, good, field, before, after, doubt):
     runs = replace(good, **{field: before}), replace(scores("b", faithfulness=[1.0] * 52), **{field: after})
     assert gate(*runs, "worse").failures == (doubt,)
+    assert gate(*runs, minimum=["faithfulness=0.2"]).failures == (doubt,)
     # without a gate they are compared as ever, with a note
     found = compare_runs(*runs)
     assert found.notes == found.doubts == (doubt,)
+
+
+@pytest.mark.parametrize(
+    "judge", ["unnamed(callable:app.judge)", "callable:app.judge", "panel(callable:a.f | embedded)"]
+)
+@pytest.mark.parametrize("conditions", [{"minimum": ["faithfulness=0.2"]}, {}])
+def test_two_judges_without_an_identity_are_not_taken_for_one(scores, good, judge, conditions):
+    runs = [replace(run, models={"judge": judge}) for run in (good, scores("b", faithfulness=GOOD))]
+    fail_if = () if conditions else ("worse",)
+    (failure,) = gate(*runs, *fail_if, **conditions).failures
+    assert failure.startswith(f"the judge of good and of b, {judge}, a function without an identity")
+    assert "as_judge(function, identity=...)" in failure
+
+
+def test_one_run_is_compared_with_itself_whatever_its_judge(scores, good):
+    run = replace(
+        good,
+        models={"judge": "unnamed(callable:app.judge)"},
+        values={**good.values, "f/other": good.values["faithfulness/strict.1"]},
+    )
+    found = compare_metrics("faithfulness", "f/other", run)
+    assert found.doubts == ()
 
 
 def test_other_questions_or_other_ids_do_not_pass(scores, good):

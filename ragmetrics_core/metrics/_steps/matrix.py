@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from ragmetrics_core.asking import ask, ask_each, review, together
 from ragmetrics_core.measurement import Decision, Judged, Labels
-from ragmetrics_core.parsers import ANYTHING, StatementList, VerdictList
+from ragmetrics_core.parsers import ANYTHING, Expected, StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
 
@@ -30,7 +30,8 @@ Known = bool | None
 
 def statements_in(prompt: Prompt[StatementList], **variables: object) -> Steps[tuple[str, ...]]:
     """The statements of a text."""
-    found = yield from ask(prompt, expected=ANYTHING, **variables)
+    expected = Expected(items=(str(variables["answer"]),)) if "answer" in variables else ANYTHING
+    found = yield from ask(prompt, expected=expected, **variables)
     return found.statements
 
 
@@ -56,7 +57,9 @@ def _one_chunk(
         blank = [Decision(text, False, "the chunk is blank") for text in statements]
         return (yield from review(blank, about=about, labels=ENTAILED))
     return (
-        yield from ask_each(prompt, statements, about=about, labels=ENTAILED, first=number, contexts=(chunk,))
+        yield from ask_each(
+            prompt, statements, about=about, labels=ENTAILED, ranks=(number,), contexts=(chunk,)
+        )
     )
 
 

@@ -1,13 +1,65 @@
 """What metrics of shares have alike: the supported share of verdicts, and F1 or one of its two sides."""
 
+from math import fsum
 from typing import Literal
 
 from ragmetrics_core import scoring
+from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Judged, Measurement, score
+from ragmetrics_core.scoring._uncertain_counts import central_counts
 
-__all__ = ["Mode", "f1_of", "f1_spelled", "supported_share"]
+__all__ = ["Aggregate", "Mode", "f1_of", "f1_spelled", "supported_share", "verdict_share"]
 
 Mode = Literal["f", "precision", "recall"]
+Aggregate = Literal["share", "expected", "least", "mean"]
+
+
+def verdict_share(judged: Judged, part: str, whole: str, aggregate: Aggregate) -> Measurement:
+    """What the verdicts come to: the share that is positive, or what their probabilities say.
+
+    Args:
+        judged: the verdicts.
+        part: what the positive ones are called.
+        whole: what all of them are called.
+        aggregate: "share" counts the decisions. "expected" is the share that is to be expected, the sum of
+            the probabilities over their number, with the interval that holds 90 % of the probability when
+            verdicts are independent (Poisson-binomial). "mean" is the same number without that claim.
+            "least" is the probability of the least probable verdict.
+
+    Raises:
+        StepFailed: a verdict has no probability, for its judge gives none.
+    """
+    if aggregate == "share":
+        return supported_share(judged, part, whole)
+    known = [
+        probability
+        for probability, decision in zip(judged.probabilities, judged.known, strict=True)
+        if decision is not None
+    ]
+    given = [probability for probability in known if probability is not None]
+    if len(given) < len(known):
+        why = f"a verdict has no probability: aggregate={aggregate} needs a judge that gives one for each"
+        raise StepFailed("metric_error", why)
+    number = len(judged)
+    counts: dict[str, float] = {part: judged.supported, whole: number}
+    if aggregate == "least":
+        counts["least"] = min(given, default=1.0)
+        spelled, least = f"the least of {{{whole}}} probabilities", counts["least"]
+        bounds = (0.0, least)
+    else:
+        counts["probabilities"] = fsum(given)
+        spelled = f"{{probabilities:.4g}} / {{{whole}}}"
+        bounds = (fsum(given) / number, (fsum(given) + judged.missing) / number) if number else (0.0, 0.0)
+    if aggregate == "expected" and number and not judged.missing:
+        counts["low"], counts["high"] = (count / number for count in central_counts(given))
+        spelled += " (90 % from {low:.3g} to {high:.3g})"
+    return score(
+        lambda _: bounds[1] if number else None,
+        judged,
+        counts=counts,
+        spelled=spelled,
+        bounds=lambda _: bounds,
+    )
 
 
 def supported_share(judged: Judged, part: str, whole: str, **others: int) -> Measurement:

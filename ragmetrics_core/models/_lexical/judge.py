@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final, cast
 
 from ragmetrics_core.errors import ConfigError
@@ -18,23 +18,19 @@ from ragmetrics_core.models._lexical.ratings import (
     relevance_of_answer,
     sufficing,
 )
-from ragmetrics_core.models._lexical.refusals import refusal
+from ragmetrics_core.models._lexical.refusals import is_missing_remark, refusal
 from ragmetrics_core.models._lexical.relevance import relevant_sentences
 from ragmetrics_core.models._lexical.statements import statements_of
 from ragmetrics_core.models._lexical.verdicts import LexicalVerdict, chunk_findings, compared, findings
 from ragmetrics_core.models._support import support_name
 from ragmetrics_core.models._support.citations import without_citations
-from ragmetrics_core.models._support.veto import veto_name
 from ragmetrics_core.parsers import INSUFFICIENT
 from ragmetrics_core.prompts import Item
 from ragmetrics_core.protocol import Completion, Generate
 
 __all__ = ["LexicalJudge"]
 
-
-Variables = Mapping[str, object]
 Value = dict[str, Any]
-Rule = Callable[[Variables], Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,25 +40,22 @@ class LexicalJudge:
     It answers each prompt of the library from the prompt's variables, as the JSON object of the prompt's
     answer, so that a run with it is a run like any other. It is deterministic. Whatever is no verdict on a
     statement comes from rules. The identity says whether its weights know word vectors, as they do with the
-    extra `embedded`. It concludes nothing: a paraphrase in quite other words is "not supported", and a false
-    statement in the right words is mostly "supported". docs/judges.md has measured figures.
+    extra `embedded`. It looks at each word in its place and refuses what says something else there. It
+    concludes nothing: a paraphrase in quite other words is "not supported". docs/judges.md has measured
+    figures.
 
     Attributes:
         identity: how it is named in records; by default after its weights.
-        strict: give verdicts on contexts with the veto, which refuses more statements that say something else
-            in one place, such as another number. All other replies are the same.
     """
 
     draws_at_once: ClassVar[bool] = True
     answers_at_once: ClassVar[bool] = True
 
     identity: str = ""
-    strict: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if not self.identity:
-            weights = f"{support_name()},{veto_name()}" if self.strict else support_name()
-            object.__setattr__(self, "identity", f"embedded:{weights}")
+            object.__setattr__(self, "identity", f"embedded:{support_name()}")
 
     @property
     def note(self) -> str:
@@ -79,20 +72,11 @@ class LexicalJudge:
             ConfigError: there is no rule for the prompt.
         """
         self.check_prompts([request.prompt.name])
-        rule = _RULES[request.prompt.name]
-        if self.strict and request.prompt.name == "verdicts":
-            rule = _strict_verdicts
-        replies = [self._reply(request, rule(request.variables))] * request.draws
+        shown = _Shown(request.variables)
         if request.prompt.name == "paper_question":
-            replies = [
-                self._reply(request, _drawn(request.variables, draw))
-                for draw in range(request.draw, request.draw + request.draws)
-            ]
-        return replies
-
-    def _reply(self, request: Generate[Any], value: Value) -> Completion:
-        text = json.dumps(value, ensure_ascii=False)
-        return Completion(text, support_name(), finish_reason="stop", held_to="graded")
+            draws = range(request.draw, request.draw + request.draws)
+            return [_completion(_drawn(shown, draw)) for draw in draws]
+        return [_completion(_RULES[request.prompt.name](shown))] * request.draws
 
     def check_prompts(self, names: Iterable[str]) -> None:
         """Raise `ConfigError` when there is no rule for one of the prompts."""
@@ -101,198 +85,199 @@ class LexicalJudge:
             raise ConfigError(f"the embedded judge has no rule for the prompt {name!r}; it knows {known}")
 
 
-def _statements(variables: Variables) -> Value:
-    answer = _plain(variables, "answer")
-    return {"statements": statements_of(answer), "declined": refusal(answer) or False}
+@dataclass(frozen=True)
+class _Shown:
+    """What a prompt shows, by its variables."""
+
+    variables: Mapping[str, object]
+
+    def text(self, name: str) -> str:
+        return cast("str", self.variables[name])
+
+    def plain(self, name: str) -> str:
+        """The text without its citation marks; evidence is copied from `text`, which has them."""
+        return without_citations(self.text(name))
+
+    @property
+    def contexts(self) -> tuple[str, ...]:
+        return tuple(cast("Sequence[str]", self.variables["contexts"]))
+
+    @property
+    def items(self) -> Sequence[Item]:
+        return cast("Sequence[Item]", self.variables["items"])
+
+    @property
+    def said(self) -> list[str]:
+        return [without_citations(item.text) for item in self.items]
 
 
-def _reference_statements(variables: Variables) -> Value:
-    return {"statements": statements_of(_plain(variables, "reference"))}
+Rule = Callable[[_Shown], Value]
 
 
-def _paper_statements(variables: Variables) -> Value:
-    return {"statements": statements_of(_plain(variables, "answer"))}
+def _completion(value: Value) -> Completion:
+    text = json.dumps(value, ensure_ascii=False)
+    return Completion(text, support_name(), finish_reason="stop", held_to="graded")
 
 
-def _verdicts(variables: Variables) -> Value:
-    return _judged(_items(variables), findings(_said(variables), _contexts(variables)))
+def _judged(items: Sequence[Item], verdicts: Sequence[LexicalVerdict]) -> Value:
+    return {
+        "verdicts": [
+            {
+                "number": item.number,
+                "reason": verdict.reason,
+                "evidence": verdict.evidence,
+                "probability": round(verdict.score, 3),
+                "verdict": "yes" if verdict.supported else "no",
+            }
+            for item, verdict in zip(items, verdicts, strict=True)
+        ]
+    }
 
 
-def _strict_verdicts(variables: Variables) -> Value:
-    return _judged(_items(variables), findings(_said(variables), _contexts(variables), strict=True))
+def _rating(number: float) -> Value:
+    return {"reason": "by the share of words that agree", "rating": round(number)}
 
 
-def _compared_with(field: str) -> "Rule":
-    def rule(variables: Variables) -> Value:
-        question, text = _text(variables, "question"), _text(variables, field)
-        found = compared(_said(variables), text, where=f"the {field}", question=question)
-        return _judged(_items(variables), found)
+def _statements(shown: _Shown) -> Value:
+    answer = shown.plain("answer")
+    declined = refusal(answer) or False
+    statements = [each for each in statements_of(answer) if not (declined and is_missing_remark(each))]
+    return {"statements": statements, "declined": declined}
+
+
+def _statements_in(name: str) -> Rule:
+    return lambda shown: {"statements": statements_of(shown.plain(name))}
+
+
+def _verdicts(shown: _Shown) -> Value:
+    return _judged(shown.items, findings(shown.said, shown.contexts))
+
+
+def _compared_with(name: str) -> Rule:
+    def rule(shown: _Shown) -> Value:
+        question, text = shown.text("question"), shown.text(name)
+        return _judged(shown.items, compared(shown.said, text, where=f"the {name}", question=question))
 
     return rule
 
 
-def _chunk_verdicts(variables: Variables) -> Value:
-    found = chunk_findings(
-        _contexts(variables), question=_text(variables, "question"), reference=_plain(variables, "reference")
+def _chunk_verdicts(shown: _Shown) -> Value:
+    verdicts = chunk_findings(
+        shown.contexts, question=shown.text("question"), reference=shown.plain("reference")
     )
     # The items are "chunk 1", "chunk 2", ...; asked again, only some of them. The number names the chunk.
-    return _judged(_items(variables), [found[item.number - 1] for item in _items(variables)])
+    return _judged(shown.items, [verdicts[item.number - 1] for item in shown.items])
 
 
-def _relevant_sentences(variables: Variables) -> Value:
-    places = relevant_sentences(_text(variables, "question"), _contexts(variables)).places
+def _relevant_sentences(shown: _Shown) -> Value:
+    places = relevant_sentences(shown.text("question"), shown.contexts).places
     return {"relevant": [place + 1 for place in places] or INSUFFICIENT}
 
 
-def _paper_sentences(variables: Variables) -> Value:
-    return {"sentences": relevant_sentences(_text(variables, "question"), _contexts(variables)).texts}
+def _paper_sentences(shown: _Shown) -> Value:
+    return {"sentences": relevant_sentences(shown.text("question"), shown.contexts).texts}
 
 
-def _questions(variables: Variables) -> Value:
-    answer, count = _plain(variables, "answer"), cast("int", variables.get("count", 1))
+def _questions(shown: _Shown) -> Value:
+    answer, count = shown.plain("answer"), cast("int", shown.variables.get("count", 1))
     declined = refusal(answer) is not None
     return {
         "questions": [{"question": text, "noncommittal": declined} for text in questions_for(answer, count)]
     }
 
 
-def _drawn(variables: Variables, draw: int) -> Value:
+def _drawn(shown: _Shown, draw: int) -> Value:
     """One question, another one for each draw."""
-    written = questions_for(_plain(variables, "answer"), draw + 1)
+    written = questions_for(shown.plain("answer"), draw + 1)
     return {"questions": [{"question": written[draw % len(written)]}] if written else []}
 
 
-def _entities(variables: Variables) -> Value:
-    return {"entities": entities_of(_plain(variables, "reference"))}
+def _entities(shown: _Shown) -> Value:
+    return {"entities": entities_of(shown.plain("reference"))}
 
 
-def _context_entities(variables: Variables) -> Value:
-    named = (name for chunk in _contexts(variables) for name in entities_of(without_citations(chunk)))
+def _context_entities(shown: _Shown) -> Value:
+    named = (name for chunk in shown.contexts for name in entities_of(without_citations(chunk)))
     distinct = {name.casefold(): name for name in reversed(list(named))}
     return {"entities": list(distinct.values())[::-1]}
 
 
-def _paper_facts(variables: Variables) -> Value:
-    question, answer, reference = (_plain(variables, name) for name in ("question", "answer", "reference"))
+def _paper_facts(shown: _Shown) -> Value:
+    question, answer, reference = (shown.plain(name) for name in ("question", "answer", "reference"))
     own, expected = statements_of(answer), statements_of(reference)
     in_reference = compared(own, reference, where="the reference", question=question)
     in_answer = compared(expected, answer, where="the answer", question=question)
-    tp = [text for text, finding in zip(own, in_reference, strict=True) if finding.supported]
-    fp = [text for text, finding in zip(own, in_reference, strict=True) if not finding.supported]
-    fn = [text for text, finding in zip(expected, in_answer, strict=True) if not finding.supported]
     # what stands in the answer word for word is no omission of it, however it was compared
     left = {text.casefold() for text in own}
-    return {"TP": tp, "FP": fp, "FN": [text for text in fn if text.casefold() not in left]}
+    missing = [text for text, verdict in zip(expected, in_answer, strict=True) if not verdict.supported]
+    return {
+        "TP": [text for text, verdict in zip(own, in_reference, strict=True) if verdict.supported],
+        "FP": [text for text, verdict in zip(own, in_reference, strict=True) if not verdict.supported],
+        "FN": [text for text in missing if text.casefold() not in left],
+    }
 
 
-def _chunk_rating(variables: Variables) -> Value:
-    return _rating(10 * coverage(_text(variables, "question"), _contexts(variables)))
+def _covering(scale: int) -> Rule:
+    return lambda shown: _rating(scale * coverage(shown.text("question"), shown.contexts))
 
 
-def _context_grade(variables: Variables) -> Value:
-    return _rating(2 * coverage(_text(variables, "question"), _contexts(variables)))
+def _grounded(scale: int) -> Rule:
+    return lambda shown: _rating(scale * grounding(shown.plain("answer"), shown.contexts))
 
 
-def _sentence_rating(variables: Variables) -> Value:
-    return _rating(10 * grounding(_plain(variables, "answer"), _contexts(variables)))
+def _answer_rating(shown: _Shown) -> Value:
+    return _rating(10 * relevance_of_answer(shown.text("question"), shown.plain("answer")))
 
 
-def _grounding_grade(variables: Variables) -> Value:
-    return _rating(2 * grounding(_plain(variables, "answer"), _contexts(variables)))
-
-
-def _answer_rating(variables: Variables) -> Value:
-    return _rating(10 * relevance_of_answer(_text(variables, "question"), _plain(variables, "answer")))
-
-
-def _accuracy_grade(variables: Variables) -> Value:
-    share = agreement(*(_plain(variables, name) for name in ("first", "second", "question")))
+def _accuracy_grade(shown: _Shown) -> Value:
+    share = agreement(*(shown.plain(name) for name in ("first", "second", "question")))
     return _rating(4 if share == 1 else 2 if share else 0)
 
 
-def _rubric(variables: Variables) -> Value:
-    return _rating(best_level(_said(variables), _plain(variables, "answer")))
+def _rubric(shown: _Shown) -> Value:
+    return _rating(best_level(shown.said, shown.plain("answer")))
 
 
-def _criterion(variables: Variables) -> Value:
-    answer = _plain(variables, "answer")
-    return _judged(_items(variables), [meets(text, answer) for text in _said(variables)])
+def _criterion(shown: _Shown) -> Value:
+    answer = shown.plain("answer")
+    return _judged(shown.items, [meets(text, answer) for text in shown.said])
 
 
-def _declining(variables: Variables) -> Value:
-    return _judged(_items(variables), [declining(_plain(variables, "answer"))] * len(_items(variables)))
+def _declining(shown: _Shown) -> Value:
+    return _judged(shown.items, [declining(shown.plain("answer"))] * len(shown.items))
 
 
-def _sufficiency(variables: Variables) -> Value:
-    found = sufficing(_text(variables, "question"), _contexts(variables))
-    return _judged(_items(variables), [found] * len(_items(variables)))
+def _sufficiency(shown: _Shown) -> Value:
+    verdict = sufficing(shown.text("question"), shown.contexts)
+    return _judged(shown.items, [verdict] * len(shown.items))
 
 
 _RULES: Final[Mapping[str, Rule]] = {
     "accuracy_grade": _accuracy_grade,
     "answer_rating": _answer_rating,
     "answer_verdicts": _compared_with("answer"),
-    "chunk_rating": _chunk_rating,
+    "chunk_rating": _covering(10),
     "chunk_verdicts": _chunk_verdicts,
     "context_entities": _context_entities,
-    "context_grade": _context_grade,
-    "context_grade_again": _context_grade,
+    "context_grade": _covering(2),
+    "context_grade_again": _covering(2),
     "criterion": _criterion,
     "declining": _declining,
     "entities": _entities,
-    "grounding_grade": _grounding_grade,
-    "grounding_grade_again": _grounding_grade,
+    "grounding_grade": _grounded(2),
+    "grounding_grade_again": _grounded(2),
     "paper_facts": _paper_facts,
     "paper_question": _questions,
     "paper_sentences": _paper_sentences,
-    "paper_statements": _paper_statements,
+    "paper_statements": _statements,
     "paper_verdicts": _verdicts,
     "questions": _questions,
-    "reference_statements": _reference_statements,
+    "reference_statements": _statements_in("reference"),
     "reference_verdicts": _compared_with("reference"),
     "relevant_sentences": _relevant_sentences,
     "rubric": _rubric,
-    "sentence_rating": _sentence_rating,
+    "sentence_rating": _grounded(10),
     "statements": _statements,
     "sufficiency": _sufficiency,
     "verdicts": _verdicts,
 }
-
-
-def _text(variables: Variables, name: str) -> str:
-    return cast("str", variables[name])
-
-
-def _plain(variables: Variables, name: str) -> str:
-    """The text without its citation marks; evidence is copied from `_text`, which has them."""
-    return without_citations(_text(variables, name))
-
-
-def _contexts(variables: Variables) -> tuple[str, ...]:
-    return tuple(cast("Sequence[str]", variables["contexts"]))
-
-
-def _items(variables: Variables) -> Sequence[Item]:
-    return cast("Sequence[Item]", variables["items"])
-
-
-def _said(variables: Variables) -> list[str]:
-    return [without_citations(item.text) for item in _items(variables)]
-
-
-def _judged(items: Sequence[Item], found: Sequence[LexicalVerdict]) -> Value:
-    verdicts = [
-        {
-            "number": item.number,
-            "reason": finding.reason,
-            "evidence": finding.evidence,
-            "probability": round(finding.score, 3),
-            "verdict": "yes" if finding.supported else "no",
-        }
-        for item, finding in zip(items, found, strict=True)
-    ]
-    return {"verdicts": verdicts}
-
-
-def _rating(number: float) -> Value:
-    return {"reason": "by the share of words that agree", "rating": round(number)}

@@ -4,12 +4,11 @@ import re
 
 from ragmetrics_core.models._lexical.refusals import is_missing_remark
 from ragmetrics_core.models._lexical.statements import split_subject, statements_of
-from ragmetrics_core.models._support.vocabulary import AUXILIARIES, SUBORDINATE, language_of
+from ragmetrics_core.models._support.vocabulary import SUBORDINATE, language_of
 from ragmetrics_core.models._support.words import read_words
 
 __all__ = ["questions_for"]
 
-_COPULAS = frozenset({"is", "are", "was", "were"})
 _OPEN = {
     "cjk": "{}？",
     "de": "Was ist über {} bekannt?",
@@ -21,6 +20,8 @@ _OPEN = {
     "ru": "Что известно о {}?",
 }
 _MOST_WORDS = 8
+_PRONOUNS = frozenset({"it", "they", "this", "these", "that", "he", "she", "there"})
+_OPENING = _PRONOUNS | {"the", "a", "an", "its", "each", "all", "no", "in", "for"}
 _WORD = re.compile(r"[\w'’]+")
 _JOINED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
@@ -28,8 +29,8 @@ _JOINED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 def questions_for(answer: str, count: int) -> tuple[str, ...]:
     """Different questions for an answer, the most telling first; fewer than `count` when it gives no more.
 
-    Of each statement, the subject is asked for ("What allocates the address?"), then the predicate ("What
-    does the SMF do?", "What is PFCP?"), then what is said about its key words. A text in another language
+    Of each statement, the subject is asked for ("What allocates the address?"), then what is known of it,
+    then what is said about its key words. A text in another language
     than English is asked about by its key words. The words of a question are those of the text, which is
     what a cosine can compare.
     """
@@ -60,58 +61,13 @@ def _variants(statement: str) -> list[str]:
     about = f"What is said about {key_words or bare}?"
     if parts is None:
         return [f"What about {_lowered(bare)}?", about]
-    subject, predicate = _lowered(parts.subject), parts.predicate
-    verb, _, rest = predicate.partition(" ")
-    if not rest:
-        return [about]
-    asked = [f"What {predicate}?" if not _is_pronoun(subject) else about]
-    if verb in _COPULAS:
-        asked.append(
-            f"What {verb} {subject}?"
-            if len(rest.split()) < 4 or not re.match(r"\w+ed\b", rest)
-            else f"How {verb} {subject} {rest}?"
-        )
-    elif verb in AUXILIARIES:
-        asked.append(f"What {verb} {subject} {rest.split()[0]}?")
-    else:
-        asked.append(f"What {'do' if _is_plural(parts.subject) else 'does'} {subject} {_base(verb)}?")
-    return [*asked, about]
-
-
-def _is_pronoun(subject: str) -> bool:
-    return subject.casefold() in {"it", "they", "this", "these", "that", "he", "she", "there"}
-
-
-def _is_plural(subject: str) -> bool:
-    return subject.endswith("s") or " and " in subject
-
-
-def _base(verb: str) -> str:
-    """The verb without the ending of the third person."""
-    if verb.endswith("ies"):
-        return f"{verb[:-3]}y"
-    if verb.endswith(("sses", "ches", "shes", "xes", "oes")):
-        return verb[:-2]
-    return verb[:-1] if verb.endswith("s") and not verb.endswith("ss") else verb
+    subject = _lowered(parts.subject)
+    asked = f"What {parts.predicate}?" if subject.casefold() not in _PRONOUNS else about
+    return [asked, f"What is known of {subject}?", about]
 
 
 def _lowered(text: str) -> str:
     """The text as it stands inside a sentence: a capital that is only the sentence's goes."""
     first = text.split(maxsplit=1)[0] if text.split() else ""
-    plain = first[1:].islower() and first.casefold() in {
-        "the",
-        "a",
-        "an",
-        "its",
-        "it",
-        "they",
-        "this",
-        "these",
-        "each",
-        "all",
-        "no",
-        "there",
-        "in",
-        "for",
-    }
+    plain = first[1:].islower() and first.casefold() in _OPENING
     return text[:1].lower() + text[1:] if plain else text

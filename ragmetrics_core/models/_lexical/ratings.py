@@ -23,7 +23,7 @@ def coverage(text: str, texts: tuple[str, ...]) -> float:
     """The share of a text's content words that some texts have; 0 for a text without any."""
     evidence = read_evidence(texts)
     keys = {token.key for token in read_words(text).tokens if token.is_content}
-    return sum(key in evidence.places or evidence.begins(key) for key in keys) / len(keys) if keys else 0.0
+    return sum(key in evidence.places for key in keys) / len(keys) if keys else 0.0
 
 
 def grounding(answer: str, contexts: tuple[str, ...]) -> float:

@@ -8,7 +8,6 @@ from ragmetrics_core.models._lexical.short_answers import aliases_of, match
 from ragmetrics_core.models._lexical.statements import statements_of
 from ragmetrics_core.models._support import Support, support_model
 from ragmetrics_core.models._support.evidence import read_evidence
-from ragmetrics_core.models._support.veto import veto_model
 from ragmetrics_core.models._support.words import read_words
 
 __all__ = ["LexicalVerdict", "chunk_findings", "compared", "findings"]
@@ -31,9 +30,7 @@ class LexicalVerdict(NamedTuple):
     evidence: str | list[str]
 
 
-def findings(
-    statements: Sequence[str], contexts: tuple[str, ...], *, strict: bool = False
-) -> list[LexicalVerdict]:
+def findings(statements: Sequence[str], contexts: tuple[str, ...]) -> list[LexicalVerdict]:
     """Look statements up in the contexts.
 
     A remark that something is missing counts as supported unless one sentence has all that it speaks of.
@@ -41,9 +38,8 @@ def findings(
     Args:
         statements: what to look up.
         contexts: where.
-        strict: refuse what says something else in one place.
     """
-    model = veto_model() if strict else support_model()
+    model = support_model()
     return [
         _on_remark(text, contexts) if is_missing_remark(text) else _finding(model.support(text, contexts))
         for text in statements
@@ -97,7 +93,7 @@ def _beyond_question(statement: str, other: str, where: str, question: str) -> L
     asked = {token.key for token in read_words(question).tokens if token.is_content}
     new = [token for token in read_words(statement).tokens if token.is_content and token.key not in asked]
     evidence = read_evidence((other,))
-    known = sum(token.key in evidence.places or evidence.begins(token.key) for token in new)
+    known = sum(token.key in evidence.places for token in new)
     found = support_model().support(
         statement, (f"{question}\n{other}",) if new else (other,), question=question
     )

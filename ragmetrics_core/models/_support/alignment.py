@@ -1,6 +1,6 @@
 """Where each word of a statement would stand in the evidence, and what stands there instead."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from ragmetrics_core.models._support.evidence import Vectors, amount_of
 from ragmetrics_core.models._support.places import WordPlaces
-from ragmetrics_core.models._support.vocabulary import ANTONYMS, Language, language_of
+from ragmetrics_core.models._support.vocabulary import ANTONYMS, BY_CODE, Language, class_of
 from ragmetrics_core.models._support.words import Sentence, Token
 
-__all__ = ["Alignment", "Rival", "klass_of"]
+__all__ = ["CONFLICTS", "Alignment", "Rival", "clashes", "conflicts_of"]
 
 # Sentences stand this far apart in the row of tokens, so that nothing is near anything in another one.
 _GAP: Final = 40
@@ -25,51 +25,15 @@ _NEARNESS: Final = np.array(
 )
 _MOST_TOKENS: Final = 240
 _MOST_ROWS: Final = 40
-# From this cosine on two words may be of one kind: green and grey, east and west.
-_KIN: Final = 0.2
-_ALIKE: Final = 5
+# From this lead on the other word stands where the statement's own would.
+_LEAD: Final = 0.15
+_LEAST_KIN: Final = 0.01
 _NEGATED_REACH: Final = 3
 
-_CLASSES: Final[Mapping[str, tuple[str, str]]] = {
-    word: (klass, value)
-    for klass, values in {
-        "duty": {
-            "must": "must shall required mandatory obligatory",
-            "may": "may might could can optional possibly perhaps",
-            "should": "should recommended",
-            "cannot": "cannot can't",
-        },
-        "amount": {
-            "all": "all every each entire any everyone",
-            "most": "most majority mostly",
-            "some": "some several few many",
-            "no": "no none neither",
-            "only": "only solely exclusively",
-            "half": "half",
-        },
-        "often": {
-            "always": "always constantly",
-            "usually": "usually often frequently generally typically",
-            "sometimes": "sometimes occasionally",
-            "rarely": "rarely seldom hardly",
-            "never": "never",
-        },
-        "when": {
-            "before": "before until prior",
-            "after": "after afterwards since",
-            "during": "during",
-        },
-        "degree": {"more": "more", "less": "less fewer"},
-        "likeness": {"same": "same identical", "like": "similar", "other": "different"},
-    }.items()
-    for value, words in values.items()
-    for word in words.split()
-}  # fmt: skip
-
-
-def klass_of(token: Token) -> tuple[str, str] | None:
-    """The small class that a word belongs to, and which of its values it is: "must" is ("duty", "must")."""
-    return _CLASSES.get(token.folded)
+CONFLICTS: Final = (
+    "number_lead", "number_clashes", "name_lead", "name_clashes", "class_lead", "word_lead", "word_kin",
+    "negation_lost", "negation_added", "least_fit", "mean_fit", "rest",
+)  # fmt: skip
 
 
 class Rival(NamedTuple):
@@ -104,14 +68,13 @@ class Alignment:
     Attributes:
         rows: the tokens that are laid over: the content, and words of small classes.
         tokens: those of the evidence's sentences, in a row.
-        span: how many tokens the statement has.
     """
 
     def __init__(self, said: Sentence, found: WordPlaces, vectors: Vectors | None) -> None:
         evidence = found.evidence
         window = [*found.window, *(place for place in found.others if place not in found.window)]
         sentences = [evidence.sentences[place] for place in window]
-        language = language_of([token.folded for token in said.tokens])
+        language = BY_CODE[evidence.language]
         self.tokens: list[Token] = []
         spots: list[int] = []
         negated: list[bool] = []
@@ -125,7 +88,9 @@ class Alignment:
         self._spots = np.array(spots, np.int64)
         self._negated = np.array(negated, np.bool_)
         chosen = [
-            (spot, token) for spot, token in enumerate(said.tokens) if token.is_content or klass_of(token)
+            (spot, token)
+            for spot, token in enumerate(said.tokens)
+            if token.is_content or class_of(token.folded)
         ][:_MOST_ROWS]
         self.rows = [token for _, token in chosen]
         self._own_spots = np.array([spot for spot, _ in chosen], np.int64)
@@ -136,9 +101,7 @@ class Alignment:
         for place, token in enumerate(self.tokens):
             for key in {token.key, *token.readings}:
                 self._by_key.setdefault(key, []).append(place)
-        self.span = len(said.tokens)
         self._vectors = vectors
-        self._weights = np.array([found.weights.get(token.key, 0) for token in self.rows], np.float64)
 
     @cached_property
     def _occurrences(self) -> list[list[int]]:
@@ -150,8 +113,8 @@ class Alignment:
             keys = set(token.readings) or {token.key}
             places = sorted({place for key in keys for place in self._by_key.get(key, ())})
             return [place for place in places if not _other_amount(token, self.tokens[place])]
-        if (klass := klass_of(token)) is not None:
-            return [place for place, other in enumerate(self.tokens) if klass_of(other) == klass]
+        if (klass := class_of(token.folded)) is not None:
+            return [place for place, other in enumerate(self.tokens) if class_of(other.folded) == klass]
         return self._by_key.get(token.key, [])
 
     @cached_property
@@ -211,7 +174,7 @@ class Alignment:
         kin = np.zeros((len(self.rows), len(self.tokens)))
         words: list[int] = []
         for row, token in enumerate(self.rows):
-            klass = klass_of(token)
+            klass = class_of(token.folded)
             if klass is None and token.kind == "word":
                 words.append(row)
                 opposites = ANTONYMS.get(token.folded) or ANTONYMS.get(token.key)
@@ -222,7 +185,7 @@ class Alignment:
                 continue
             for place, other in enumerate(self.tokens):
                 if klass is not None:
-                    there = klass_of(other)
+                    there = class_of(other.folded)
                     is_rival = there is not None and there[0] == klass[0] and there[1] != klass[1]
                 elif token.kind == "number":
                     is_rival = other.kind == "number" and self._is_other_number(token, other)
@@ -230,8 +193,8 @@ class Alignment:
                     is_rival = other.kind == "name" and other.key not in self._keys
                 if is_rival:
                     kin[row, place] = 1.0
-        if self._vectors is not None and words:
-            self._add_words(kin, words, self._vectors)
+        if words:
+            self._add_words(kin, words)
         return kin
 
     def _is_other_number(self, token: Token, other: Token) -> bool:
@@ -244,33 +207,29 @@ class Alignment:
             return False
         return _is_year(token) == _is_year(other)
 
-    def _add_words(self, kin: NDArray[np.float64], rows: list[int], vectors: Vectors) -> None:
+    def _add_words(self, kin: NDArray[np.float64], rows: list[int]) -> None:
         places = [
             place
             for place, token in enumerate(self.tokens)
-            if token.kind == "word" and token.key not in self._keys and klass_of(token) is None
+            if token.kind == "word" and token.key not in self._keys and class_of(token.folded) is None
         ]
         if not places:
             return
-        own = vectors.rows([self.rows[row].folded for row in rows])
-        other = vectors.rows([self.tokens[place].folded for place in places])
-        cosines = np.round((own @ other.T).astype(np.float64), 4)
-        for number, row in enumerate(rows):
-            begin = self.rows[row].key[:_ALIKE]
-            for at, place in enumerate(places):
-                cosine = float(cosines[number, at])
-                if cosine >= _KIN and not (len(begin) >= _ALIKE and self.tokens[place].key.startswith(begin)):
-                    kin[row, place] = max(kin[row, place], min(cosine, 0.99))
+        cosines = np.full((len(rows), len(places)), _LEAST_KIN)
+        if self._vectors is not None:
+            own = self._vectors.rows([self.rows[row].folded for row in rows])
+            other = self._vectors.rows([self.tokens[place].folded for place in places])
+            cosines = np.clip(np.round((own @ other.T).astype(np.float64), 4), _LEAST_KIN, 0.99)
+        kin[np.ix_(rows, places)] = np.maximum(kin[np.ix_(rows, places)], cosines)
 
-    def negation_lost(self) -> float:
-        """How well those words fit that the evidence negates and the statement does not."""
-        return self._negations(self._negated, ~self._own_negated)
+    def negations(self) -> tuple[float, float]:
+        """How well the words fit that only the evidence negates, and those that only the statement does."""
+        return (
+            self._fit_of(self._negated, ~self._own_negated),
+            self._fit_of(~self._negated, self._own_negated),
+        )
 
-    def negation_added(self) -> float:
-        """How well those words fit that the statement negates and the evidence does not."""
-        return self._negations(~self._negated, self._own_negated)
-
-    def _negations(self, there: NDArray[np.bool_], here: NDArray[np.bool_]) -> float:
+    def _fit_of(self, there: NDArray[np.bool_], here: NDArray[np.bool_]) -> float:
         fits = [
             float(self.fit[row, place]) + 0.01
             for row, place in enumerate(self.own_places)
@@ -278,49 +237,47 @@ class Alignment:
         ]
         return max(fits, default=0.0)
 
-    def within(self, width: int) -> float:
-        """The most of the statement, by how telling its words are, that stands in so many tokens in a row."""
-        total = float(self._weights.sum())
-        if not total or not self.tokens:
-            return 0.0
-        has = np.zeros((len(self.rows), len(self.tokens)))
-        for row, places in enumerate(self._occurrences):
-            has[row, places] = 1.0
-        sums = np.concatenate([np.zeros((len(self.rows), 1)), has.cumsum(axis=1)], axis=1)
-        ends = np.searchsorted(self._spots, self._spots + width)
-        inside = (sums[:, ends] - sums[:, : len(self.tokens)]) > 0
-        return float((self._weights @ inside).max()) / total
 
-    def reversed_triples(self, kinds: Sequence[str]) -> tuple[int, int]:
-        """How many times three words of content stand the other way round there, and how many times as here.
+def clashes(alignment: Alignment) -> list[Rival]:
+    """The words in whose place another one stands, the clearest first."""
+    rivals = [rival for rival in alignment.rivals if rival is not None and rival.lead > _LEAD]
+    return sorted(rivals, key=lambda rival: -rival.lead * rival.kin)
 
-        Only those count whose outer two are of these kinds.
-        """
-        rows = [row for row, token in enumerate(self.rows) if token.is_content and self._occurrences[row]]
-        follows = self._follows
-        turned = kept = 0
-        for at, first in enumerate(rows[:-2]):
-            if self.rows[first].kind not in kinds:
-                continue
-            for beyond, last in enumerate(rows[at + 2 : at + 6], start=at + 2):
-                if self.rows[last].kind not in kinds:
-                    continue
-                for middle in rows[at + 1 : min(beyond, at + 4)]:
-                    forwards = follows[first][middle] and follows[middle][last]
-                    kept += forwards
-                    turned += not forwards and follows[last][middle] and follows[middle][first]
-        return turned, kept
 
-    @cached_property
-    def _follows(self) -> list[list[bool]]:
-        """Whether the second row's word stands shortly behind the first one's, somewhere."""
-        has = np.zeros((len(self.rows), len(self.tokens)))
-        for row, places in enumerate(self._occurrences):
-            has[row, places] = 1.0
-        gaps = self._spots[None, :] - self._spots[:, None]
-        within = ((gaps > 0) & (gaps <= _FARTHEST)).astype(np.float64)
-        follows: list[list[bool]] = ((has @ within @ has.T) > 0).tolist()
-        return follows
+def conflicts_of(found: WordPlaces, alignment: Alignment) -> tuple[float, ...]:
+    """What speaks against the statement, in the order of `CONFLICTS`.
+
+    Args:
+        found: where its words stand.
+        alignment: the statement laid over its evidence.
+    """
+    groups: dict[str, list[Rival]] = {"number": [], "name": [], "class": [], "word": []}
+    for rival in filter(None, alignment.rivals):
+        groups["class" if class_of(rival.own.folded) else rival.own.kind].append(rival)
+    leads = {name: max((rival.lead for rival in rivals), default=-1.0) for name, rivals in groups.items()}
+    clear = {name: sum(rival.lead > _LEAD for rival in rivals) for name, rivals in groups.items()}
+    word = max(groups["word"], key=lambda rival: rival.lead * rival.kin, default=None)
+    fits = [
+        0.0 if place is None else float(fit[place])
+        for token, place, fit in zip(alignment.rows, alignment.own_places, alignment.fit, strict=True)
+        if token.is_content
+    ]
+    values = (
+        *(leads["number"], clear["number"], leads["name"], clear["name"], leads["class"]),
+        *((word.lead, word.kin) if word is not None else (-1.0, 0.0)),
+        *alignment.negations(),
+        min(fits, default=0.0),
+        sum(fits) / len(fits) if fits else 0.0,
+        _rest(found),
+    )
+    return tuple([round(float(value), 4) for value in values])
+
+
+def _rest(found: WordPlaces) -> float:
+    """How much stands in the best sentence of what is left without the most telling absent word."""
+    absent = max((found.weights[key] for key in found.absent), default=0)
+    left = found.total - absent
+    return found.weigh(found.best_keys) / left if left > 0 else 0.0
 
 
 def _negated(tokens: Sequence[Token], language: Language) -> list[bool]:

@@ -8,12 +8,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ragmetrics_core.models._support.vocabulary import language_of
 from ragmetrics_core.models._support.words import Sentence, read_sentences
 
 __all__ = ["IndexedTexts", "Vectors", "WordIndex", "amount_of", "read_evidence"]
-
-# Words this long are taken for relatives when they begin alike: "regulate" and "regulator".
-_PREFIX = 5
 
 
 class Vectors(Protocol):
@@ -48,21 +46,20 @@ class IndexedTexts:
     """Some texts, indexed.
 
     Attributes:
+        language: the code of the language that most of their words are of.
         sentences: of all texts, those of one text in a row.
         keys: the distinct keys of each sentence.
         places: for each key the sentences that have it, in order.
         words: the casefolded words as they stand.
         pairs: neighbouring keys.
         triples: three keys in a row.
-        beginnings: the first letters of its longer keys.
-        units: for each reading of a number, the units behind it; None for a bare one.
-        amounts: numbers times their units' factors, by dimension.
         size: how many tokens there are.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
         # in an order of their own, so that nothing depends on the one in which they came
-        read = [read_sentences(text) for text in sorted(texts)]
+        self.language = language_of([word.casefold() for text in texts for word in text.split()]).code
+        read = [read_sentences(text, self.language) for text in sorted(texts)]
         self.sentences: tuple[Sentence, ...] = tuple(chain.from_iterable(read))
         self._text_of = [number for number, sentences in enumerate(read) for _ in sentences]
         self.keys: list[frozenset[str]] = []
@@ -70,8 +67,6 @@ class IndexedTexts:
         self.words: set[str] = set()
         self.pairs: set[tuple[str, str]] = set()
         self.triples: set[tuple[str, str, str]] = set()
-        self.units: dict[str, set[str | None]] = {}
-        self.amounts: set[tuple[str, str]] = set()
         for place, sentence in enumerate(self.sentences):
             keys = [token.key for token in sentence.tokens]
             distinct = frozenset(keys)
@@ -81,19 +76,11 @@ class IndexedTexts:
             self.words.update([token.folded for token in sentence.tokens])
             self.pairs.update(pairwise(keys))
             self.triples.update(zip(keys, keys[1:], keys[2:], strict=False))
-            self._index_numbers(sentence, place)
-        self._vectors: WordIndex | None = None
-        self.beginnings = {key[:_PREFIX] for key in self.places if len(key) >= _PREFIX}
-        self.size = sum(len(sentence.tokens) for sentence in self.sentences)
-
-    def _index_numbers(self, sentence: Sentence, place: int) -> None:
-        for token in sentence.tokens:
-            for reading in token.readings:
-                if reading != token.key and place not in self.places.setdefault(reading, [])[-1:]:
+            for reading in chain.from_iterable(token.readings for token in sentence.tokens):
+                if place not in self.places.setdefault(reading, [])[-1:]:
                     self.places[reading].append(place)
-                self.units.setdefault(reading, set()).add(token.unit.dimension if token.unit else None)
-                if token.unit and (amount := amount_of(reading, token.unit.factor)):
-                    self.amounts.add((token.unit.dimension, amount))
+        self._vectors: WordIndex | None = None
+        self.size = sum(len(sentence.tokens) for sentence in self.sentences)
 
     def vectors(self, vectors: Vectors, rarity: Mapping[str, int], unseen: int) -> WordIndex:
         """The vectors of its words; looked up once."""
@@ -126,10 +113,6 @@ class IndexedTexts:
         while end < place + after and end + 1 < len(self._text_of) and self._text_of[end + 1] == text:
             end += 1
         return range(start, end + 1)
-
-    def begins(self, key: str) -> bool:
-        """Whether another word of the evidence begins as this one does."""
-        return len(key) >= _PREFIX and key[:_PREFIX] in self.beginnings
 
 
 def amount_of(reading: str, factor: float) -> str | None:

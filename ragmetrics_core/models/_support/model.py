@@ -1,20 +1,23 @@
 """The support model: does the evidence support a statement, how probably, and what weighed in."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from typing import Final, NamedTuple
 
-from ragmetrics_core.models._support.evidence import IndexedTexts, Vectors, read_evidence
+from ragmetrics_core.models._support.evidence import Vectors, read_evidence
 from ragmetrics_core.models._support.features import Features, compare
 from ragmetrics_core.models._support.places import weight_of
-from ragmetrics_core.models._support.trees import Weights, load_weights
+from ragmetrics_core.models._support.trees import SCALE, Weights, load_rarity, load_weights
 from ragmetrics_core.models._support.words import Token
 
-__all__ = ["Support", "SupportModel", "quotes_of", "reason_of", "support_model", "support_name", "weigh"]
+__all__ = ["VERSION", "Support", "SupportModel", "support_model", "support_name", "weigh"]
 
-VERSION: Final = "support.2"
+VERSION: Final = "support.3"
+_MOST_NAMED: Final = 3
+# What is taken from the log-odds of a statement that data denies, or that denies what data affirms.
+_CONTRARY: Final = 3 * SCALE
 
 
 class Support(NamedTuple):
@@ -35,10 +38,11 @@ class Support(NamedTuple):
 
 @dataclass(frozen=True)
 class SupportModel:
-    """Boosted trees and a weighted sum over features that a person can read.
+    """Boosted trees over features that a person can read: what speaks for a statement, and what against it.
 
     It compares words, names, numbers with their units, order and negation, and knows how telling words are.
-    It concludes nothing.
+    It looks at each word in its place: what stands in the evidence between the same words? It concludes
+    nothing.
 
     Args:
         weights: what was learned.
@@ -56,17 +60,26 @@ class SupportModel:
             texts: the context chunks, or the one text that is compared with.
             question: what was asked, where it is known.
         """
-        evidence = read_evidence(tuple(texts))
-        found = compare(
-            statement, evidence, rarity=self.weights.rarity, question=question, vectors=self.vectors
-        )
-        odds = self.weights.log_odds(found.values)
+        compared = self.compare(statement, texts, question=question)
+        odds = self.weights.log_odds(compared.values) - _CONTRARY * compared.is_contrary
         probability = self.weights.probability(odds)
+        found = compared.found
+        best = [place for place in (found.best, *found.others[:1]) if place is not None]
         return Support(
             odds >= self.weights.threshold,
             probability,
-            f"{probability:.2f}: {reason_of(found, evidence)}",
-            quotes_of(found, evidence),
+            f"{probability:.2f}: {'; '.join(_reasons(compared))}",
+            tuple(dict.fromkeys(found.evidence.sentences[place].text for place in best)),
+        )
+
+    def compare(self, statement: str, texts: Sequence[str], *, question: str = "") -> Features:
+        """The features of a statement beside texts."""
+        return compare(
+            statement,
+            read_evidence(tuple(texts)),
+            rarity=load_rarity(),
+            question=question,
+            vectors=self.vectors,
         )
 
 
@@ -88,40 +101,31 @@ def support_model() -> SupportModel:
 
 def weigh(token: Token) -> int:
     """How telling a word is."""
-    return weight_of(token, support_model().weights.rarity)
+    return weight_of(token, load_rarity())
 
 
-def reason_of(found: Features, evidence: IndexedTexts) -> str:
-    """What was compared, in words."""
+def _reasons(compared: Features) -> Iterator[str]:
+    """What was compared, each a sentence about the two texts that anybody can check."""
+    found = compared.found
     if not found.content:
-        return "it has no word of content that could be looked up"
-    parts = [f"{found.together} of {len(found.content)} content words stand together"]
-    parts += _absent(found)
-    parts += [f"{token.folded} has another unit there" for token in found.other_unit[:2]]
-    if found.negated:
-        parts.append("one of the two is negated, the other is not")
-    if found.opposite is not None:
-        parts.append(f'"{found.opposite}" is said there with the opposite word')
-    parts += [
-        f'"{each.other.folded}" stands there in place of "{each.own.folded}"'
-        for each in found.replaced[:2]
-        if found.best is not None and each.other.key in evidence.keys[found.best]
-    ]
-    return "; ".join(parts)
+        yield "it has no word of content that could be looked up"
+        return
+    together = sum(token.key in found.near for token in found.content)
+    yield f"{together} of {len(found.content)} content words stand together"
+    absent = [token for token in found.content if not found.places_of(token)]
+    missing = [f"the number {token.folded}" for token in absent if token.kind == "number"][:_MOST_NAMED]
+    missing += [f'"{token.folded}"' for token in absent if token.kind == "name"][:_MOST_NAMED]
+    yield from (f"{name} is missing" for name in missing)
+    if compared.negated:
+        yield "one of the two is negated, the other is not"
+    if compared.opposite is not None:
+        yield f'"{compared.opposite}" is said there with the opposite word'
+    for own, other, *_, kin in compared.clashes[:1]:
+        if not set(own.readings).isdisjoint(other.readings):
+            yield f"{own.folded} has another unit there"
+        elif kin > _TELLING:
+            yield f'"{other.folded}" stands there where the statement has "{own.folded}"'
 
 
-def _absent(found: Features) -> list[str]:
-    numbers = _named([token for token in found.absent if token.kind == "number"])
-    names = _named([token for token in found.absent if token.kind == "name"])
-    missing = [f"the number {text} is missing" for text in numbers]
-    return missing + [f'"{text}" is missing' for text in names]
-
-
-def _named(tokens: Sequence[Token]) -> list[str]:
-    return [token.folded for token in tokens[:3]]
-
-
-def quotes_of(found: Features, evidence: IndexedTexts) -> tuple[str, ...]:
-    """The sentences that fit best, as their texts have them."""
-    places = [place for place in (found.best, found.second) if place is not None]
-    return tuple(dict.fromkeys(evidence.sentences[place].text for place in places))
+# From this on two words are of one kind, so that the one can stand for the other.
+_TELLING: Final = 0.2

@@ -12,7 +12,9 @@ def readings(digits: str) -> frozenset[str]:
     (['1.2', '1200'], ['1200'], ['7'])
     """
     digits = digits.strip("$€£¥").replace("−", "-")
-    if "^" in digits or ":" in digits:
+    if (clock := re.fullmatch(r"(\d{1,2}):(\d{1,2})", digits)) is not None:
+        return frozenset({f"{int(clock[1])}:{int(clock[2]):02}"})
+    if ":" in digits:
         return frozenset({digits})
     bare = re.sub(r"[ \u00a0\u2009\u202f'’]", "", digits)
     if not re.search(r"[.,]", bare):

@@ -1,25 +1,29 @@
 """What is known of words: function words, negations, numbers, units, by language."""
 
 import json
-import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
-from typing import NamedTuple
+from threading import Lock
+from typing import Any, NamedTuple
+
+import snowballstemmer
 
 __all__ = [
     "AFTER_VERB",
     "ANAPHORA",
     "ANTONYMS",
     "AUXILIARIES",
+    "BY_CODE",
+    "DECLINES",
     "META",
-    "PRONOUNS",
     "SUBORDINATE",
     "UNITS",
     "VERBS",
     "WEAK",
     "Language",
     "MeasureUnit",
+    "class_of",
     "language_of",
     "stem",
 ]
@@ -27,12 +31,12 @@ __all__ = [
 _DATA = json.loads(
     files("ragmetrics_core.models._support").joinpath("vocabulary.json").read_text(encoding="utf-8")
 )
-_FEWEST_LETTERS = 3
-# A long suffix is cut only from a long word, so that "relate" does not end as "rel".
-_FEWEST_LETTERS_BEFORE_LONG = 4
-_SUFFIXES = tuple(sorted(_DATA["suffixes"].split(), key=lambda suffix: (-len(suffix), suffix)))
-_SAME = {word: meant for meant, words in _DATA["same"].items() for word in words.split()}
-_DOUBLED = re.compile(r"([bdfgklmnprt])\1$")
+_IRREGULAR = {form: word for word, forms in _DATA["irregular"].items() for form in forms.split()}
+_ALGORITHMS = {
+    "en": "english", "de": "german", "fr": "french", "es": "spanish",
+    "it": "italian", "pt": "portuguese", "nl": "dutch", "ru": "russian",
+}  # fmt: skip
+_ONE_AT_A_TIME = Lock()
 
 
 class MeasureUnit(NamedTuple):
@@ -63,25 +67,36 @@ def _words(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=50_000)
-def stem(word: str) -> str:
-    """The part of a casefolded word that its inflections and near relatives share.
+def stem(word: str, language: str = "en") -> str:
+    """The part of a casefolded word that its inflections share, by Snowball's rules for the language.
 
-    A rule of thumb, not a dictionary: it cuts one known suffix and a doubled consonant, and puts one word
-    in the place of a few irregular forms and plain synonyms. Words of other languages pass through the same
-    rule on both sides.
+    Irregular English forms are put in the place of their base form before.
 
     >>> [stem(word) for word in ("activation", "activated", "activates", "active")]
     ['activ', 'activ', 'activ', 'activ']
+    >>> stem("miles"), stem("million"), stem("sent") == stem("sends")
+    ('mile', 'million', True)
     """
-    word = _SAME.get(word, word)
-    for suffix in _SUFFIXES:
-        left = len(word) - len(suffix)
-        fewest = _FEWEST_LETTERS if len(suffix) <= 2 else _FEWEST_LETTERS_BEFORE_LONG
-        if left >= fewest and word.endswith(suffix) and not (suffix == "s" and word.endswith("ss")):
-            word = word[:left]
-            break
-    word = _DOUBLED.sub(r"\1", word)
-    return f"{word[:-1]}y" if word.endswith("i") and len(word) > _FEWEST_LETTERS else word
+    with _ONE_AT_A_TIME:
+        return _stemmer(language).stemWord(_IRREGULAR.get(word, word) if language == "en" else word)
+
+
+@cache
+def _stemmer(language: str) -> "snowballstemmer.Stemmer":
+    return snowballstemmer.stemmer(_ALGORITHMS[language])
+
+
+_CLASSES = {
+    word: (kind, value)
+    for kind, values in _DATA["classes"].items()
+    for value, words in values.items()
+    for word in words.split()
+}
+
+
+def class_of(folded: str) -> tuple[str, str] | None:
+    """The small class that a word belongs to, and which of its values it is: "must" is ("duty", "must")."""
+    return _CLASSES.get(folded)
 
 
 LANGUAGES = tuple(
@@ -93,6 +108,7 @@ LANGUAGES = tuple(
     )
     for code, stop in _DATA["stop"].items()
 )
+BY_CODE: Mapping[str, Language] = {language.code: language for language in LANGUAGES}
 _SPOKEN = {
     word: tuple(number for number, language in enumerate(LANGUAGES) if word in language.stop)
     for word in frozenset[str]().union(*(language.stop for language in LANGUAGES))
@@ -131,8 +147,8 @@ AFTER_VERB = _words(_DATA["after_verb"])
 ANAPHORA = _words(_DATA["anaphora"])
 ANTONYMS = _opposites()
 AUXILIARIES = _words(_DATA["auxiliaries"])
+DECLINES: Mapping[str, Any] = _DATA["declines"]
 META = _words(_DATA["meta"])
-PRONOUNS = _words(_DATA["pronouns"])
 SUBORDINATE = _words(_DATA["subordinate"])
 UNITS: Mapping[str, MeasureUnit] = _unit_entries()
 VERBS = _words(_DATA["verbs"])

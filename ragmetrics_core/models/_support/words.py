@@ -7,8 +7,9 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from ragmetrics_core.models._support.citations import without_citations
+from ragmetrics_core.models._support.pairs import Pair, parts_of
 from ragmetrics_core.models._support.quantities import readings
-from ragmetrics_core.models._support.vocabulary import UNITS, MeasureUnit, language_of, stem
+from ragmetrics_core.models._support.vocabulary import BY_CODE, UNITS, MeasureUnit, language_of, stem
 
 __all__ = ["Kind", "Sentence", "Token", "read_sentences", "read_words"]
 
@@ -27,6 +28,12 @@ _TOKEN = re.compile(
 )
 _JOINED = re.compile(f"[{_CJK}]")
 _MIXED = re.compile(r"(?P<digits>\d+)(?P<letters>[A-Za-z]+\w*)")
+_HALF_DAY = re.compile(
+    r"\b(?P<hour>0?[1-9]|1[0-2])(?:[:.](?P<minute>[0-5]\d))?[ \u00a0]?(?P<half>[ap])(?:\.m\.|m\b)",
+    re.IGNORECASE,
+)
+# "No, it is not": the first word answers a question, and negates nothing.
+_REPLY = re.compile(r"\W*\w+,")
 _ORDINAL = frozenset({"st", "nd", "rd", "th", "s"})
 _POSSESSIVE = re.compile(r"'s?$")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+|\n+|(?<=[。！？])")
@@ -60,26 +67,52 @@ class Token(NamedTuple):
 
 
 class Sentence(NamedTuple):
-    """A piece of a text: as it is written, its tokens, and how many of them negate."""
+    """A piece of a text.
+
+    Attributes:
+        text: as it is written.
+        tokens: its words.
+        negations: how many of them negate.
+        decided: what it affirms or denies without doubt, where it is a pair of data with such a value.
+    """
 
     text: str
     tokens: tuple[Token, ...]
     negations: int
+    decided: frozenset[str] = frozenset()
 
 
-def read_sentences(text: str) -> list[Sentence]:
+def read_sentences(text: str, language: str = "") -> list[Sentence]:
     """The sentences of a text; long ones in overlapping pieces, each with the text of the whole.
+
+    Data in it is read pair by pair, each as a sentence of its own.
+
+    Args:
+        text: prose, or JSON, tables and lines of `key: value`.
+        language: the code of its language; found for each sentence when it is not given.
 
     >>> [len(sentence.tokens) for sentence in read_sentences("It is 8 bits. Yes!")]
     [4, 1]
     """
-    return [piece for part in _SENTENCE.split(text) if part.strip() for piece in _pieces(part.strip())]
+    read: list[Sentence] = []
+    for part in parts_of(text):
+        if isinstance(part, Pair):
+            decided = frozenset(token.key for token in read_words(part.key, language).tokens)
+            read += [piece._replace(decided=decided) for piece in _pieces(part.text, part.words, language)]
+        else:
+            read += [
+                piece
+                for sentence in _SENTENCE.split(part)
+                if sentence.strip()
+                for piece in _pieces(sentence.strip(), sentence.strip(), language)
+            ]
+    return read
 
 
 @lru_cache(maxsize=4096)
-def _pieces(text: str) -> tuple[Sentence, ...]:
+def _pieces(text: str, words: str, language: str) -> tuple[Sentence, ...]:
     # marks that cite a source are no words; what is quoted keeps them, for it is a copy
-    whole = read_words(without_citations(text))._replace(text=text)
+    whole = read_words(without_citations(words), language)._replace(text=text)
     if len(whole.tokens) <= _LONGEST:
         return (whole,) if whole.tokens else ()
     starts = range(0, len(whole.tokens) - _OVERLAP, _PIECE - _OVERLAP)
@@ -87,16 +120,18 @@ def _pieces(text: str) -> tuple[Sentence, ...]:
 
 
 @lru_cache(maxsize=4096)
-def read_words(text: str) -> Sentence:
+def read_words(text: str, language: str = "") -> Sentence:
     """A text as one sentence.
 
     >>> [token.key for token in read_words("Timers were started at 1,200 ms").tokens if token.is_content]
     ['timer', 'start', '1200', 'ms']
     """
-    found = _TOKEN.findall(text)
+    found = _TOKEN.findall(_HALF_DAY.sub(_by_24_hours, text))
     folded = [word.casefold().replace("’", "'") for word in found]
-    language = language_of(folded)
-    capitals = language.code != "de" and not _shouts(found)
+    spoken = BY_CODE[language] if language else language_of(folded)
+    if folded and folded[0] in spoken.negations and _REPLY.match(text):
+        found, folded = found[1:], folded[1:]
+    capitals = spoken.code != "de" and not _shouts(found, text)
     tokens: list[Token] = []
     for place, (word, low) in enumerate(zip(found, folded, strict=True)):
         if (mixed := _MIXED.fullmatch(word)) is not None:
@@ -105,16 +140,24 @@ def read_words(text: str) -> Sentence:
             tokens.append(_number(word, low, found[place + 1 : place + 2]))
         elif _is_joined(word):
             tokens += _bigrams(word)
-        elif low in language.numbers and not _is_name(word, inside=capitals and bool(tokens)):
-            value = language.numbers[low]
+        elif low in spoken.numbers and not _is_name(word, inside=capitals and bool(tokens)):
+            value = spoken.numbers[low]
             tokens.append(Token(value, "number", low, (value,), _unit(found[place + 1 : place + 2])))
-        elif low in language.stop or len(low) == 1 or low.endswith("n't"):
+        elif low in spoken.stop or len(low) == 1 or low.endswith("n't"):
             tokens.append(Token(low, "function", low))
         else:
             is_name = _is_name(word, inside=capitals and bool(tokens))
-            tokens.append(Token(stem(_POSSESSIVE.sub("", low)), "name" if is_name else "word", low))
-    negations = sum(low in language.negations or low.endswith("n't") for low in folded)
+            tokens.append(
+                Token(stem(_POSSESSIVE.sub("", low), spoken.code), "name" if is_name else "word", low)
+            )
+    negations = sum(low in spoken.negations or low.endswith("n't") for low in folded)
     return Sentence(text, tuple(tokens), negations)
+
+
+def _by_24_hours(found: re.Match[str]) -> str:
+    """A time of the day as its digits: "5:30 pm" is 17:30."""
+    hour = int(found["hour"]) % 12 + 12 * (found["half"] in "pP")
+    return f"{hour}:{found['minute'] or '00'}"
 
 
 def _number(word: str, low: str, following: Sequence[str]) -> Token:
@@ -154,7 +197,7 @@ def _is_name(word: str, *, inside: bool) -> bool:
     return (inside and word[0].isupper()) or any(char.isupper() for char in word[1:])
 
 
-def _shouts(words: Sequence[str]) -> bool:
-    """Whether most words have a capital, as in headings: then capitals name nothing."""
+def _shouts(words: Sequence[str], text: str) -> bool:
+    """Whether a text is a heading in which every longer word has a capital: then capitals name nothing."""
     long = [word for word in words[1:] if len(word) > 3 and word[0].isalpha()]
-    return len(long) >= 3 and sum(word[0].isupper() for word in long) > 0.6 * len(long)
+    return len(long) >= 3 and all(word[0].isupper() for word in long) and text.rstrip()[-1:] not in ".!?"

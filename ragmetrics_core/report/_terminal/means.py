@@ -51,6 +51,9 @@ def remarks(run: Run, causes: Causes) -> Iterable[RenderableType]:
     if not run.finished:
         yield Text()
         yield Text("The run is not finished: the numbers are of what it has so far.", OPEN)
+    if (answers := run.declines).asked or answers.declined:
+        shade = OPEN if answers.declined or answers.undecided else ""
+        yield Text.assemble("\nAnswers: ", (str(answers), shade))
     if run.notes:
         yield part("Notes", map(one_line, run.notes))
     if causes.failed:

@@ -8,4 +8,4 @@ def given():
 
 
 def then(names, page):
-    assert Run.load("runs/demo").score("tc-34", "faithfulness").corrections[0].by == "Ada"
+    assert Run.load("runs/demo").score("tc-49", "faithfulness").corrections[0].by == "Ada"

@@ -106,9 +106,11 @@ class Telling(Silent):
 
 
 def test_replies_of_a_generator_that_does_not_show_its_settings_are_not_kept():
-    # Haystack would save both with the default of `model`
-    assert HaystackJudge(Silent("small")).identity == HaystackJudge(Silent("large")).identity
+    # Haystack would save both with the default of `model`; what they hold tells them apart, as far as it is known
+    assert HaystackJudge(Silent("small")).identity != HaystackJudge(Silent("large")).identity
     assert not HaystackJudge(Silent("large")).cacheable
+    assert HaystackJudge(Silent("large"), name="mine").cacheable
+    assert HaystackJudge(Silent("large"), name="mine").identity == "mine"
     assert HaystackJudge(Telling("large")).cacheable
 
 

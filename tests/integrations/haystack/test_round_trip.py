@@ -84,6 +84,8 @@ LIVE = {
     "requests_per_minute": 60.0,
     "tokens_per_minute": 9000.0,
     "max_pending": 10,
+    "rotate": "day",
+    "keep": 30,
     "strict_shown": True,
     "overflow": "drop_newest",
     "prompts": str(Path(__file__).parents[1] / "own_prompts"),

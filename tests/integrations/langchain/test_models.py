@@ -1,6 +1,7 @@
 """LangChain's models as judges and embedders."""
 
 import asyncio
+import re
 import threading
 import warnings
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.runnables import RunnableLambda
+from pydantic import PrivateAttr
 
 from ragmetrics_core.errors import (
     ConfigError,
@@ -166,8 +168,9 @@ def test_a_judge_is_named_by_class_model_server_and_settings():
     bound = LangChainJudge(ChatBooks().bind(temperature=0, stop=["\n"]))
 
     named = f"langchain:{ChatBooks.__module__}.{ChatBooks.__qualname__}/echo-1@https://books.example/v1"
-    assert plain.identity == f"{named}?temperature=0.5"
-    assert bound.identity == f"{named}?stop=%5B%22%5Cn%22%5D&temperature=0"
+    # a class of one's own has a digest beside that
+    assert re.fullmatch(re.escape(f"{named}?temperature=0.5&code=") + r"\w{16}", plain.identity)
+    assert f"{named}?stop=%5B%22%5Cn%22%5D&temperature=0&code=" in bound.identity
     assert "secret" not in plain.identity
     assert plain.cacheable
     assert bound.cacheable
@@ -201,6 +204,24 @@ def test_replies_of_a_model_with_a_setting_that_cannot_be_read_are_not_kept():
 
     assert LangChainJudge(Hooked()).cacheable
     assert not LangChainJudge(Hooked(hook=object())).cacheable
+
+
+def test_a_model_class_of_ones_own_is_told_by_its_code_and_by_all_that_it_holds():
+    def made(strict: bool) -> Echo:
+        class Own(Echo):
+            _strict: bool = PrivateAttr(default=True)
+
+            def said(self) -> str:
+                return "no" if strict else "yes"
+
+        return Own()
+
+    lenient = made(True)
+    lenient._strict = False
+    one, again, other, another = map(LangChainJudge, (made(True), made(True), made(False), lenient))
+    assert one.identity == again.identity
+    assert len({one.identity, other.identity, another.identity}) == 3
+    assert one.cacheable
 
 
 def test_replies_of_a_model_that_does_not_say_what_it_is_are_not_kept():
@@ -267,7 +288,7 @@ def test_an_embedder_is_named_by_class_and_model_and_errors_are_ours():
             raise AssertionError
 
     embedder = LangChainEmbedder(BookEmbeddings())
-    assert embedder.identity.endswith(".BookEmbeddings/books-1?dimensions=4")
+    assert embedder.identity.rpartition("&code=")[0].endswith(".BookEmbeddings/books-1?dimensions=4")
     assert embedder.cacheable
     with pytest.raises(ModelOverloaded):
         asyncio.run(embedder.aembed(["tea"]))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragmetrics_core import Run, evaluate
-from ragmetrics_core.errors import ConfigError, ModelRefused
+from ragmetrics_core.errors import ConfigError, ModelRefused, RecordError
 from ragmetrics_core.runs import merge
 from ragmetrics_core.testing import ScriptedJudge
 from ragmetrics_pytest import assert_scores
@@ -369,3 +369,58 @@ def test_a_kept_run_with_samples_of_another_day_is_refused(pytester: pytest.Pyte
     outcome = pytester.runpytest(*PLUGIN)
     outcome.assert_outcomes(errors=1)
     outcome.stdout.fnmatch_lines(["*3 samples of * are not in the data, or are other ones there*"])
+
+
+def declining(share):
+    """Ten answers of which a share declines, by a judge that says so."""
+
+    def judged(request):
+        if request.prompt.name == "statements" and "know" in str(request.variables["answer"]):
+            return {"statements": [], "declined": "it says that it does not know"}
+        return reply(request)
+
+    rows = [
+        {**SAMPLES[0], "id": f"q{n}", "answer": "I do not know." if n < 10 * share else "In Paris."}
+        for n in range(10)
+    ]
+    return evaluate(rows, metrics="faithfulness", judge=ScriptedJudge(judged))
+
+
+def test_the_share_of_answers_that_decline_is_held():
+    run = declining(0.3)
+    assert_scores(run, faithfulness=1.0)  # refusals leave the mean
+    assert_scores(run, faithfulness=1.0, declined=0.3)
+    with pytest.raises(AssertionError) as told:
+        assert_scores(run, faithfulness=1.0, declined=0.1)
+    assert str(told.value) == (
+        "3 of 10 answers decline or may do so, above 0.1: 7 answered, 3 declined, 0 undecided (q0, q1, q2)"
+    )
+    with pytest.raises(AssertionError, match="10 of 10 answers decline"):
+        assert_scores(declining(1.0), declined=0.1)
+
+
+def test_the_share_of_answers_that_decline_may_be_asked_for_beyond_doubt():
+    # Wilson's interval of 0 of 10 ends at 1.96^2 / (10 + 1.96^2) = 0.278
+    assert_scores(declining(0.0), declined=0.28, beyond_doubt=True)
+    with pytest.raises(AssertionError, match=r"decline is 0\.000 \(0\.000, 0\.278\) over 10 samples"):
+        assert_scores(declining(0.0), declined=0.27, beyond_doubt=True)
+
+
+def test_nobody_knows_whether_answers_decline_where_nothing_asks():
+    run = evaluate([{**SAMPLES[0], "reference": "Paris."}], metrics="exact_match")
+    with pytest.raises(AssertionError, match=r"declined=0\.5: no metric of the run asks"):
+        assert_scores(run, declined=0.5)
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.5, float("nan")])
+def test_a_share_of_declined_answers_is_a_share(share):
+    with pytest.raises(ValueError, match="declined is a share of the answers, from 0 to 1"):
+        assert_scores(declining(0.0), declined=share)
+
+
+def test_a_run_that_was_changed_fails_whatever_it_scores(tmp_path):
+    evaluate(SAMPLES, metrics="faithfulness", judge=ScriptedJudge(reply), out=tmp_path / "run")
+    path = tmp_path / "run" / "records.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"value":0.0', b'"value":1.0'))
+    with pytest.raises(RecordError, match=r"records\.jsonl in .* was changed .*: ragmetrics audit"):
+        assert_scores(Run.load(tmp_path / "run"), faithfulness=0.5)

@@ -9,10 +9,8 @@ import pytest
 pytest.importorskip("sklearn", reason="trains with scikit-learn: pip install 'ragmetrics[dev]'")
 pytest.importorskip("wordllama", reason="needs the extra embedded: pip install 'ragmetrics[embedded]'")
 
-from benchmarks.train_support import PACKAGE, decisions, differing, is_permissive, line_of, rarity_text
+from benchmarks.train_support import PACKAGE, decisions, differing, is_permissive, rarity_text
 from ragmetrics_core.models._support import SupportModel, support_model
-from ragmetrics_core.models._support.evidence import read_evidence
-from ragmetrics_core.models._support.features import compare
 from ragmetrics_core.models._support.trees import load_weights
 
 HERE = Path(__file__).parent
@@ -22,23 +20,14 @@ PLAIN = SupportModel(load_weights("plain"))
 
 @pytest.mark.parametrize("model", [PLAIN, support_model()], ids=["plain", "vectors"])
 def test_a_file_of_weights_decides_as_the_judge_that_has_it(model: SupportModel):
-    rows = [
-        compare(
-            case["statement"],
-            read_evidence(tuple(case["contexts"])),
-            rarity=model.weights.rarity,
-            vectors=model.vectors,
-        ).values
-        for case in CASES
-    ]
-    name = "plain" if model.vectors is None else "vectors"
-    text = (PACKAGE / f"{name}.json").read_text("utf-8")
+    rows = [model.compare(case["statement"], case["contexts"]).values for case in CASES]
+    text = (PACKAGE / f"{'plain' if model.vectors is None else 'vectors'}.json").read_text("utf-8")
     judged = [model.support(case["statement"], case["contexts"]).supported for case in CASES]
 
     assert set(judged) == {True, False}
     assert decisions(text, np.array(rows)).tolist() == judged
     # no statement reaches the threshold of a file that asks for a million
-    raised = line_of({**json.loads(text), "threshold": 10**11})
+    raised = json.dumps({**json.loads(text), "threshold": 10**11})
     assert not decisions(raised, np.array(rows)).any()
 
 

@@ -66,16 +66,16 @@ def a_run_gives_scores_and_means(samples: list[Sample]) -> None:
     mean = assert_type(run.mean("faithfulness"), Mean)
     assert_type(mean.value, float | None)
     assert_type(mean.n, int)
-    score = assert_type(run.score("tc-34", Faithfulness()), Record)
+    score = assert_type(run.score("tc-49", Faithfulness()), Record)
     assert_type(score.value, float | None)
     assert_type(score, Record)
     print(mean.value + 1)  # error: operator, reportOptionalOperand
     print(score.value + 1)  # error: operator, reportOptionalOperand
     if score.status == "finished":  # error: comparison-overlap, reportUnnecessaryComparison
         return
-    print(run.score("tc-34"))  # error: call-arg, reportCallIssue
+    print(run.score("tc-49"))  # error: call-arg, reportCallIssue
     print(run.mean("faithfulness", abstention="drop"))  # error: arg-type, reportArgumentType
-    run.correct("tc-34", "faithfulness", 2, True)
+    run.correct("tc-49", "faithfulness", 2, True)
     score.value = 1.0  # error: misc, reportAttributeAccessIssue
 
 

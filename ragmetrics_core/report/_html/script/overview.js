@@ -81,7 +81,7 @@ function means() {
       metrics.map((metric, position) => metric.sides.filter(Boolean).map(rowOf(metric, position))),
     ),
     overview.runs.map((run, which) =>
-      run.clusters.map((told) => h.p("small", two ? [tag(which), " "] : "", `${told}.`)),
+      [answers(run.declines), ...run.clusters].map((told) => h.p("small", two ? [tag(which), " "] : "", `${told}.`)),
     ),
     h.p(
       "muted small",
@@ -90,6 +90,8 @@ function means() {
   );
 }
 
+const answers = (counts) =>
+  `Answers: ${counts.answered} answered, ${counts.declined} declined, ${counts.undecided} undecided`;
 const isPaired = (position) => metrics[position].sides.every(Boolean) && metrics[position].sides.length === 2;
 const probability = (p) => (p === null ? "" : p < 0.001 ? "< 0.001" : p.toFixed(3));
 const VERDICTS = {

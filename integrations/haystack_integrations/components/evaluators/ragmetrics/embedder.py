@@ -29,12 +29,14 @@ class HaystackEmbedder(ForeignModel):
     :param parallel: How many texts may be with the embedder at a time.
     :param asynchronous: Await the embedder's `run_async`, where it has one; see `HaystackJudge`.
     :param executor: The threads in which `run` is called; by default those of the running loop.
+    :param name: Names the embedder in records; by default its class, model, server and settings.
     """
 
     text_embedder: TextEmbedder
     parallel: int = field(default=4, kw_only=True)
     asynchronous: bool = field(default=False, kw_only=True)
     executor: Executor | None = field(default=None, kw_only=True)
+    name: str | None = field(default=None, kw_only=True)
 
     @property
     def concurrency(self) -> int:

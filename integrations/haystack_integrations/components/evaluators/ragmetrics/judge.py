@@ -42,11 +42,13 @@ class HaystackJudge(ForeignJudge):
         thread. Only for a judge that is used on one event loop: the clients inside of generators are bound to
         the loop on which they were first used.
     :param executor: The threads; by default those of the running loop.
+    :param name: Names the judge in records; by default its class, model, server and settings.
     """
 
     chat_generator: ChatGenerator
     asynchronous: bool = field(default=False, kw_only=True)
     executor: Executor | None = field(default=None, kw_only=True)
+    name: str | None = field(default=None, kw_only=True)
 
     @cached_property
     def foreign_name(self) -> ForeignName:

@@ -1,0 +1,40 @@
+"""Citation recall: do the chunks that each sentence cites support it, all of them together?"""
+
+from dataclasses import dataclass
+
+from ragmetrics_core.measurement import Judged, Measurement, undefined
+from ragmetrics_core.metrics._steps.citations import CitingMetric
+from ragmetrics_core.metrics._steps.shares import supported_share
+from ragmetrics_core.protocol import Steps
+from ragmetrics_core.samples import Grounded
+
+__all__ = ["CitationRecall"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CitationRecall(CitingMetric):
+    """Share of the answer's sentences that the chunks which they cite support together.
+
+    Range [0, 1], higher is better; undefined when the answer has no sentence. A sentence that cites nothing
+    is not supported, nor is one that cites a chunk which was not retrieved. A citation is a number in
+    brackets ([2], [1, 3], [1][3]), a footnote ([^2]) or a marker like 【2†source】, and names a chunk by its
+    rank; a marker after a full stop belongs to the sentence before, one that begins a line to the one behind.
+
+    Attributes:
+        first: the number that the answer gives the first chunk.
+        verify: do the chunks that a sentence cites support it?
+
+    Gao et al. (2023), ALCE, section 3: https://arxiv.org/abs/2305.14627
+    """
+
+    name = "citation_recall"
+
+    def measure(self, sample: Grounded) -> Steps[Measurement]:
+        """Find what each sentence cites, judge it against all of that, take the share."""
+        sentences = yield from self.cited(sample.answer)
+        if not sentences:
+            return undefined("no_sentences")
+        supported = yield from self.supported(sentences, sample.contexts)
+        judged = Judged(tuple(supported[sentence] for sentence in sentences))
+        uncited = sum(not sentence.ranks for sentence in sentences)
+        return supported_share(judged, "supported", "sentences", uncited=uncited)

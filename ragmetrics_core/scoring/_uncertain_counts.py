@@ -1,0 +1,38 @@
+"""How many of some independent verdicts are positive, when each is so with a probability of its own."""
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+__all__ = ["central_counts", "poisson_binomial"]
+
+
+def poisson_binomial(probabilities: Sequence[float]) -> tuple[float, ...]:
+    """How probable each count of positive verdicts is, from 0 to all of them.
+
+    >>> poisson_binomial([0.5, 0.5])
+    (0.25, 0.5, 0.25)
+
+    Raises:
+        ValueError: a probability is outside [0, 1].
+
+    Wang (1993), On the number of successes in independent trials, Statistica Sinica 3.
+    """
+    counts = [1.0]
+    for probability in probabilities:
+        if not 0 <= probability <= 1:
+            raise ValueError(f"a probability must be between 0 and 1, got {probability}")
+        pairs = zip([*counts, 0.0], [0.0, *counts], strict=True)
+        counts = [(1 - probability) * same + probability * fewer for same, fewer in pairs]
+    return tuple(counts)
+
+
+def central_counts(probabilities: Sequence[float], *, tail: float = 0.05) -> tuple[int, int]:
+    """The counts between which the true one lies, but for at most `tail` on either side.
+
+    >>> central_counts([0.9, 0.6, 0.2])
+    (1, 3)
+    """
+    reached = list(accumulate(poisson_binomial(probabilities)))
+    low = next(count for count, share in enumerate(reached) if share > tail)
+    high = next((count for count, share in enumerate(reached) if share >= 1 - tail), len(probabilities))
+    return low, high
