@@ -55,6 +55,8 @@ class Knowing:
         said = json.loads(judged(asked))
         if "declined" in said:
             said["declined"] = f"{ANN} is {ANN}"
+            # beside what declines there is an answer: a refusal alone has no score
+            said["statements"].append("Somebody did it.")
         return {"replies": [ChatMessage.from_assistant(json.dumps(said), meta={"model": f"{ANN}'s"})]}
 
 

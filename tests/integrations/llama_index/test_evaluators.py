@@ -225,10 +225,12 @@ def test_where_there_is_nothing_to_judge_the_result_says_so(kind, given, reason)
     assert reason in (result.invalid_reason or "")
 
 
-def test_an_answer_that_declines_is_evaluated_and_marked():
+def test_an_answer_that_only_declines_has_no_score_and_is_marked():
     declines = "I could not find the height of the tower."
     result = embedded(FaithfulnessEvaluator).evaluate(query=QUERY, response=declines, contexts=CONTEXTS)
-    assert not result.invalid_result
+    # a refusal is no statement, and of no statements there is no share
+    assert (result.score, result.passing, result.invalid_result) == (None, None, True)
+    assert "no_statements" in (result.invalid_reason or "")
     record = result.records[0]
     assert record.abstained is not None
     assert record.abstained.declined
