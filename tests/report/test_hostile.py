@@ -1,14 +1,15 @@
 """Hostile data in every field: nothing runs, nothing leaves the page, and the page still works."""
 
-import json
 import re
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ragmetrics_core import Run, write_report
+from ragmetrics_core import Record, Run, write_report
 from ragmetrics_core.protocol import Generate
+from ragmetrics_core.runs._folder import Folder
 from tests.lines import plain
 from tests.report.conftest import scripted
 
@@ -68,36 +69,39 @@ def hostile(tmp_path_factory) -> Path:
 
     run = scripted(samples, reply, folder / "run")
     assert len(run) == len(HOSTILE)
-    _rename(folder / "run", HOSTILE["closing"] + HOSTILE["handler"] + HOSTILE["mathtext"])
-    return write_report(Run.load(folder / "run"), folder / "report.html")
+    renamed = _renamed(folder / "run", HOSTILE["closing"] + HOSTILE["handler"] + HOSTILE["mathtext"])
+    return write_report(Run.load(renamed), folder / "report.html")
 
 
-def _rename(folder: Path, name: str) -> None:
-    """Give metric, models, notes and reasons hostile names, as somebody who made the folder could."""
-    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    manifest["metrics"][0].update(signature=name, name=name)
-    manifest.update(judge=name, embedder=name, source=name, notes=[name], versions={name: name})
-    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    lines = []
-    for line in (folder / "records.jsonl").read_text(encoding="utf-8").split("\n")[:-1]:
-        record = plain(line)
-        record.update(metric=name, signature=name, judge=name, versions={name: name}, settings={name: name})
-        record.update(formula=name, counts={name: 1}, notes=[name])
+def _renamed(run: Path, name: str) -> Path:
+    """A run with hostile names of metric, models, notes and reasons, sealed by whoever made the folder."""
+    made = Folder.open(run)
+    manifest = made.manifest
+    entry = manifest.metrics[0].model_copy(update={"signature": name, "name": name})
+    named = {"judge": name, "notes": (name,), "versions": {name: name}}
+    records = []
+    for line in (run / "records.jsonl").read_bytes().splitlines():
+        record = plain(line) | named | {"metric": name, "signature": name, "settings": {name: name}}
+        record.update(formula=name, counts={name: 1})
         for step in record["steps"]:
             step.update(prompt=name, model=name, rule=name, finish_reason=name, dropped=[name])
-        lines.append(json.dumps(record))
-    failed = {
-        **record,
-        "status": "model_error",
-        "value": None,
-        "reason": name,
-        "verdicts": [],
-        "formula": name,
-    }
+        records.append(record)
     # the first record is replaced by a later line of the same key
-    failed["sample_id"] = json.loads(lines[0])["sample_id"]
-    text = "\n".join([*lines, json.dumps(failed)]) + "\n"
-    (folder / "records.jsonl").write_text(text, encoding="utf-8")
+    failed = {
+        **records[-1],
+        "sample_id": records[0]["sample_id"],
+        "sample_digest": records[0]["sample_digest"],
+    }
+    failed.update(status="model_error", value=None, reason=name, verdicts=[])
+
+    changed = {**named, "metrics": (entry,), "embedder": name, "source": name, "finished": False}
+    with closing(Folder.begin(run.with_name("renamed"), manifest.model_copy(update=changed))) as folder:
+        for sample in Run.load(run).samples():
+            folder.add_sample(sample)
+        folder.add_prompt_texts(made.prompt_texts)
+        folder.add_records([Record.model_validate(record) for record in [*records, failed]])
+        folder.update_manifest(finished=True)
+    return run.with_name("renamed")
 
 
 def test_nothing_of_the_data_is_markup(hostile, files):
