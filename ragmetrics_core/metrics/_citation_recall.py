@@ -17,9 +17,9 @@ class CitationRecall(CitingMetric):
 
     Range [0, 1], higher is better; undefined when the answer has no sentence. A sentence that cites nothing
     is not supported, nor is one that cites a chunk which was not retrieved. A citation is a number in
-    brackets (`[2]`, `[1, 3]`, `[1][3]`), a footnote (`[^2]`) or a marker like `【2†source】`, and names a chunk
-    by its rank; a marker after a full stop belongs to the sentence before, one that begins a line to the one
-    behind.
+    brackets (`[2]`, `[1, 3]`, `[1][3]`), a footnote (`[^2]`) or a marker like `【2†source】`, and names a
+    chunk by its rank; a marker after a full stop belongs to the sentence before, one that begins a line to
+    the one behind.
 
     Attributes:
         first: the number that the answer gives the first chunk.
