@@ -192,8 +192,7 @@ def _failed(run: "Run", metrics: Mapping[str, None], allowed: int) -> Iterator[s
         yield f"{left} ({told}), and {allowed} may: the means leave {'it' if scores == 1 else 'them'} out"
     if bad:
         rows = "1 row was no sample" if len(bad) == 1 else f"{len(bad)} rows were no samples"
-        hint = "mend the data and evaluate again, with overwrite=True where the run is kept"
-        yield f"{rows} ({bad[0].where}: {bad[0].message}), so that nothing is known of it: {hint}"
+        yield f"{rows} ({bad[0].where}: {bad[0].message}): correct the data and evaluate again"
 
 
 def _entry(run: "Run", signature: str) -> "MetricEntry":

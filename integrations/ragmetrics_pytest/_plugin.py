@@ -15,7 +15,6 @@ import pytest
 
 if TYPE_CHECKING:
     from ragmetrics_core import Run
-    from ragmetrics_core.runs import Progress
 
 __all__ = ["assert_scores", "pytest_configure", "ragmetrics_run"]
 
@@ -56,7 +55,7 @@ def ragmetrics_run(request: pytest.FixtureRequest) -> "Run":
     if marker.args or ("run" in marker.kwargs) == ("data" in marker.kwargs):
         raise pytest.UsageError("@pytest.mark.ragmetrics takes either run=FOLDER or data=FILE, by name")
     settings = {name: _placed(name, value, request.config.rootpath) for name, value in marker.kwargs.items()}
-    from ragmetrics_core import Run
+    from ragmetrics_core import Run, evaluate
 
     if "run" in settings:
         if len(settings) > 1:
@@ -67,29 +66,8 @@ def ragmetrics_run(request: pytest.FixtureRequest) -> "Run":
     key = tuple((name, _key(value)) for name, value in sorted(settings.items()))
     if key not in evaluated:
         arguments = {name: value for name, value in settings.items() if name != "data"}
-        evaluated[key] = settings, _evaluated(settings["data"], arguments)
+        evaluated[key] = settings, evaluate(settings["data"], **arguments)
     return evaluated[key][1]
-
-
-def _evaluated(data: Any, settings: dict[str, Any]) -> "Run":
-    """Evaluate, and refuse a kept run that has samples of another day: they would hide those of today."""
-    from ragmetrics_core import evaluate
-
-    seen, report = [0], settings.get("progress")
-
-    def count(progress: "Progress") -> None:
-        seen[0] = progress.samples
-        if report is not None:
-            report(progress)
-
-    settings = {**settings, "progress": count}
-    run = evaluate(data, **settings)
-    if others := len(run) - seen[0]:
-        raise pytest.UsageError(
-            f"{others} samples of {run.path} are not in the data, or are other ones there: "
-            "take a new folder, or overwrite=True"
-        )
-    return run
 
 
 def _key(value: Any) -> Any:

@@ -23,7 +23,7 @@ from ragmetrics_core.wording import number_of
 __all__ = ["catch_up", "export", "import_"]
 
 
-def export(data: Data, evaluating: Evaluating, *, out: Path, requests: Path) -> None:
+def export(data: Data, evaluating: Evaluating, *, out: Path, requests: Path, add: bool = False) -> None:
     """Write all requests that are open now to a file, without asking the judge.
 
     The same command after `batch import` writes what follows from the replies, until the run is complete.
@@ -31,10 +31,11 @@ def export(data: Data, evaluating: Evaluating, *, out: Path, requests: Path) -> 
     Args:
         out: The run's folder; the same one for every wave.
         requests: The file to write, in the format of OpenAI's batch interface.
+        add: Keep the samples of earlier calls and add these.
     """
     chosen = evaluating.keywords(asked=False)
     with progress_of(remarks(), count_rows(data, at_most=evaluating.limit)) as progress:
-        wave = export_wave(data, requests, out=out, **chosen, progress=progress)
+        wave = export_wave(data, requests, out=out, add=add, **chosen, progress=progress)
     if not wave.waiting:
         show(page(), closing(wave.run, terminal.Causes.of(wave.run.outcomes()), None))
         return

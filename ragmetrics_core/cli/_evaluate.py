@@ -1,7 +1,7 @@
 """`ragmetrics evaluate` and `plan`: measure metrics on a file of samples, or count what that would ask."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 from typing import Literal, Unpack
@@ -16,12 +16,11 @@ from ragmetrics_core.cli._progress import count_rows, progress_of
 from ragmetrics_core.cli._screen import page, remarks, show, write_json
 from ragmetrics_core.report import _terminal as terminal
 from ragmetrics_core.report._json_pages import evaluation_json, plan_json
-from ragmetrics_core.runs import OnError, Progress, Run
+from ragmetrics_core.runs import OnError, Run
 from ragmetrics_core.runs import evaluate as run_evaluation
 from ragmetrics_core.runs import plan as make_plan
 from ragmetrics_core.runs._settings import EvaluationArgs
 from ragmetrics_core.study import GateVerdict, decide_limits, read_scores
-from ragmetrics_core.wording import number_of
 
 __all__ = ["closing", "evaluate", "plan"]
 
@@ -34,6 +33,7 @@ class Kept:
         strict_shown: No score of contexts that the model was not sent.
         out: Folder that keeps the records; a run that it holds goes on.
         overwrite: Replace the run in the folder.
+        add: Keep the samples of earlier calls and add these.
         on_error: record: a failure is the score's status; raise: stop at the first failure.
         keep_vectors: Keep vectors in the records.
     """
@@ -41,6 +41,7 @@ class Kept:
     strict_shown: bool = False
     out: Path | None = None
     overwrite: bool = False
+    add: bool = False
     on_error: OnError = "record"
     keep_vectors: bool = False
 
@@ -57,8 +58,9 @@ def evaluate(
 ) -> None:
     """Measure metrics on the samples of a file.
 
-    The folder given with --out keeps the proof of every score. The same command again goes on where an
-    earlier one ended: no finished score is measured and no answered call is made again.
+    The folder given with --out keeps the proof of every score. The same command again resumes where an
+    earlier one ended, and repeats no finished score and no answered call. The run shows the data of the
+    newest call: changed samples are measured again, and samples that are no longer given do not count.
 
     Exit codes: 0 at least one score came out and every limit is reached, 1 none did, or a limit of --min or
     --max is not reached, 2 wrong use, 3 it cannot be told, with --fail-if cannot-tell.
@@ -68,14 +70,8 @@ def evaluate(
     """
     chosen = evaluating.keywords()
     limits.check(chosen["metrics"])
-    last: list[Progress] = []
     try:
-        with progress_of(remarks(), count_rows(data, at_most=evaluating.limit)) as report:
-
-            def progress(now: Progress) -> None:
-                last[:] = [now]
-                report(now)
-
+        with progress_of(remarks(), count_rows(data, at_most=evaluating.limit)) as progress:
             run = run_evaluation(
                 data,
                 **chosen,
@@ -89,7 +85,7 @@ def evaluate(
             remarks().print(f"What was finished is in {kept.out}, {told}")
         raise
     causes = terminal.Causes.of(run.outcomes())
-    gate = _gate(run, limits, *last)
+    gate = _gate(run, limits)
     if as_json:
         write_json(evaluation_json(run, gate))
     else:
@@ -123,18 +119,12 @@ def plan(
         show(page(), terminal.plan_page(counted))
 
 
-def _gate(run: Run, limits: Limits, last: Progress | None = None) -> GateVerdict | None:
-    """What the limits come to; None without any. `last` says how many samples the data had."""
+def _gate(run: Run, limits: Limits) -> GateVerdict | None:
+    """What the limits come to; None without any."""
     if not limits:
         return None
-    scores = replace(read_scores(run), rejected=last.rejected if last else 0)
-    verdict = decide_limits(scores, limits.of(scores))
-    if not (others := len(run) - (last.samples if last else 0)):
-        return verdict
-    # scores of an earlier day would hide those of today
-    told = f"{number_of(others, 'sample')} of {scores.name} are not in the data, or are other ones there"
-    hint = "take a new folder, or --overwrite"
-    return verdict._replace(failed=(*verdict.failed, ("", f"{told}: {hint}")))
+    scores = read_scores(run)
+    return decide_limits(scores, limits.of(scores))
 
 
 def closing(run: Run, causes: terminal.Causes, note: str | None) -> Iterator[RenderableType]:

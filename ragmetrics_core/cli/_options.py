@@ -33,7 +33,7 @@ _GROUPS = {
     "Models": "judge judge_option embedder scorer",
     "Traffic": " ".join(names_in(TrafficArgs)),
     "Budget": " ".join(names_in(BudgetArgs)),
-    "Output": "out requests overwrite beside cache on_error keep_vectors date format_ min_ max_ fail_if",
+    "Output": "out requests overwrite add beside cache on_error keep_vectors date format_ min_ max_ fail_if",
 }
 """The groups in which a command that asks a judge shows its options, in their order."""
 

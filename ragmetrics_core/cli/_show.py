@@ -32,6 +32,7 @@ def show(
     *,
     prompts: bool = False,
     replies: bool = False,
+    history: bool = False,
     json_: bool = False,
     limit: Annotated[int, typer.Option(min=0)] = 100,
     width: Annotated[int | None, typer.Option(min=20)] = None,
@@ -48,6 +49,7 @@ def show(
         metric: A metric's name or signature.
         prompts: With a metric: the exact prompts too.
         replies: With a metric: the raw replies too.
+        history: With a sample: its earlier scores too, which count no more.
         json_: As JSON; the whole record with a metric.
         limit: How many samples to list; 0 for all.
         width: Columns of the page. Without it: the terminal's.
@@ -55,21 +57,27 @@ def show(
     """
     opened = open_run(run, metrics)
     sample = None if sample is None else _whole_id(opened, sample)
+    earlier = opened.history(sample) if history and sample else []
     if metric is None and (prompts or replies):
         raise ConfigError(
             "--prompts and --replies show the steps of one score: name a sample and a metric too"
         )
+    if history and (sample is None or metric is not None):
+        raise ConfigError("--history shows the earlier scores of one sample: name a sample and no metric")
     if json_:
         write(_json(opened, sample, metric) + "\n", as_json=True)
         return
     console = page(no_color=no_color, width=width)
     if sample is None:
         parts = _run_page(opened, limit, console.width)
+    elif earlier and sample not in opened.sample_ids:
+        parts = terminal.history_page(earlier, opened.metrics)
     elif metric is None:
         scores, findings = opened.scores(sample), opened.diagnosis(sample)
         hint = f"ragmetrics show {quote(str(run))} {quote(sample)} METRIC   the proof of one score"
         parts = chain(
             terminal.sample_page(opened.sample(sample), scores, findings, opened.metrics),
+            terminal.history_page(earlier, opened.metrics) if history else (),
             [Text(), Text(hint, "dim")],
         )
     else:

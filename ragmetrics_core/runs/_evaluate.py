@@ -61,6 +61,7 @@ async def aevaluate(
     *,
     out: str | Path | None = None,
     overwrite: bool = False,
+    add: bool = False,
     cache: str | Path | None = None,
     traffic: Traffic | None = None,
     budget: Budget | None = None,
@@ -73,9 +74,11 @@ async def aevaluate(
     `evaluate` works in a script, in a thread and inside a running event loop: the run has a loop of its own.
     `aevaluate` takes the same and is awaited.
 
-    With `out`, the same call again goes on where an earlier one ended, however it ended: scores that were
-    finished are kept, those that failed or were cancelled are measured again, and no call whose reply is in
-    the run's journal is made again.
+    With `out`, the same call again resumes where an earlier one ended, however it ended: finished scores are
+    kept, failed and cancelled ones are measured again, and no call is repeated whose reply is in the run's
+    journal. The run shows the samples of its newest call: those that did not change are not measured again, a
+    changed one is measured again under its id, and one that is no longer given does not count. Its earlier
+    scores stay in the folder as history.
 
     Args:
         samples: samples, mappings with any ecosystem's column names, an iterable or asynchronous iterable
@@ -91,6 +94,7 @@ async def aevaluate(
         scorer: the model that rates pairs, for metrics that need one, or a name: "cross-encoder:MODEL".
         out: the run's folder; without one the run is kept in memory.
         overwrite: replace a run that the folder holds.
+        add: keep the samples of earlier calls and add these.
         cache: a journal that runs share: the path of a file in place of the folder's own journal.
         traffic: how the models are asked: `Traffic(concurrency=64, timeout=30)`.
         budget: what the run may spend on its judge: `Budget(calls=1000)`.
@@ -123,12 +127,12 @@ async def aevaluate(
     traffic, budget, made_of = settled(traffic, budget, settings)
     if on_error not in get_args(OnError):
         raise ConfigError(f"on_error must be 'record' or 'raise', not {on_error!r}")
-    prepared = await prepare(samples, **made_of)
+    prepared = await prepare(samples, **made_of, out=out)
     price = price_of(prepared.models.judges, budget.prices)
     folder = Folder.begin(out, prepared.manifest, overwrite=overwrite)
     with closing(folder), journal_of(folder, cache) as journal:
         calls = wired(prepared.models, traffic, journal, budget, price=price, redact=made_of.get("redact"))
-        evaluation = Evaluation(prepared.metrics, calls, folder, journal, on_error, progress)
+        evaluation = Evaluation(prepared.metrics, calls, folder, journal, on_error, progress, add=add)
         await evaluation.run(prepared.rows, concurrency=traffic.concurrency)
     refuse_useless(folder)
     return Run(folder, metrics={metric.signature: metric for metric in prepared.metrics})
@@ -163,6 +167,7 @@ class Evaluation:
         on_error, progress: as for `evaluate`.
         waits: the run waits for the replies to a wave. What failed is not asked again, and no reply is
             forgotten: another score may still wait, and would ask anew for one that both share.
+        add: the samples of earlier calls count as well.
     """
 
     metrics: Sequence[Metric[Any]]
@@ -172,12 +177,13 @@ class Evaluation:
     on_error: OnError = "record"
     progress: Callable[[Progress], None] | None = None
     waits: bool = False
+    add: bool = False
 
     def __post_init__(self) -> None:
         self._samples = self._kept = self._rejected = self._failed = 0
         self._taking = asyncio.Lock()
         # ids are unique in what is read, so a run that begins need not look for earlier scores
-        self._begins = not self.folder.index.sample_ids
+        self._begins = self.folder.index.is_empty
 
     async def run(self, rows: AsyncIterator[Sample | BadRow], *, concurrency: int) -> None:
         """Measure all samples, as many at a time as calls may be in flight: no call waits for a sample."""
@@ -185,6 +191,7 @@ class Evaluation:
         finished = False
         # Only now, when the journal has been opened: a run that cannot go on stays as it is.
         self.folder.unfinish()
+        self.folder.begin_data_set(add=self.add)
         try:
             async with asyncio.TaskGroup() as group:
                 samples = self._open(rows)
@@ -232,25 +239,24 @@ class Evaluation:
             self._tell()
 
     def _wanted(self, sample: Sample) -> Sequence[Metric[Any]]:
-        """The metrics that a sample lacks; none where it has all, or is another one than the run's."""
-        try:
-            statuses = {} if self._begins else self.folder.statuses(sample)
-        except SampleError as error:
-            self._reject(BadRow(where=f"sample {sample.id}", message=str(error), sample_id=sample.id))
-            return ()
+        """The metrics that a sample lacks with this content, which counts from here on."""
+        self.folder.give(sample)
+        statuses = {} if self._begins else self.folder.statuses(sample)
         if not self.waits:
             # it may have been killed before the journal forgot what these failed on
             again = [signature for signature, status in statuses.items() if status == "parse_error"]
             self._forget_useless([self.folder.record(Key(sample.id, signature)) for signature in again])
-        opened = left_open(self.folder, sample.id) if "incomplete" in statuses.values() else ()
+        opened = left_open(self.folder, sample) if "incomplete" in statuses.values() else ()
         open_statuses = {"cancelled"} if self.waits else FAILED
         wanted = [
             metric
             for metric in self.metrics
             if metric.signature in opened or statuses.get(metric.signature, "cancelled") in open_statuses
         ]
-        self._samples += not wanted
-        self._kept += not wanted
+        if not wanted:
+            self.folder.add_sample(sample)  # its labels may have changed
+            self._samples += 1
+            self._kept += 1
         return wanted
 
     def _tell(self) -> None:
@@ -259,7 +265,7 @@ class Evaluation:
             self.progress(Progress(*counts, self.calls.tally, self._kept))
 
     async def _measure(self, sample: Sample, wanted: Sequence[Metric[Any]]) -> None:
-        earlier = {} if self._begins else left_open(self.folder, sample.id)
+        earlier = {} if self._begins else left_open(self.folder, sample)
         asked: dict[str, Prompt[Any]] = {}
         corrections = {signature: record.corrections for signature, record in earlier.items()}
         measured = await measure_sample(sample, wanted, self.calls, prompts=asked, corrections=corrections)

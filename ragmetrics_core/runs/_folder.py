@@ -22,21 +22,23 @@ from ragmetrics_core.runs._reading import Reader
 from ragmetrics_core.runs._removal import holds_run, is_empty, is_run, remove_written
 from ragmetrics_core.runs._seals import are_sealed
 from ragmetrics_core.runs._stored import (
+    Given,
     Key,
     StoredSample,
     bad_row_in,
     bad_row_line,
     is_blank,
-    labels_digest,
     prompt_in,
     stored_record,
     told_row,
 )
 from ragmetrics_core.runs._writing import not_a_link, put_in_place, unwritable
-from ragmetrics_core.samples import Sample
+from ragmetrics_core.samples import Sample, labels_digest
 
 __all__ = ["Folder"]
 
+# Lines about samples that count, which are written together.
+_GIVEN_AT_ONCE = 256
 # How often a run is looked at again whose writer has just begun or ended: each time that is a run of its own.
 _LOOKS = 100
 
@@ -52,11 +54,20 @@ class RunFiles(NamedTuple):
     rejected: Lines
     prompts: Lines
     samples: Lines
+    dataset: Lines
 
     @classmethod
     def of(cls, path: Path | None) -> "RunFiles":
         """The files of a folder, or of a run in memory."""
         return cls._make(Lines(path and path / f"{name}.jsonl") for name in cls._fields)
+
+    @classmethod
+    def to_read(cls, path: Path) -> "RunFiles":
+        """The files of a folder for somebody who writes nothing: those that a call replaces are in memory."""
+        files = cls.of(path)
+        files.dataset.load()
+        files.rejected.load()
+        return files
 
 
 class Folder:
@@ -93,11 +104,13 @@ class Folder:
         self.manifest = manifest
         self.is_written = is_written
         self._lock: FolderLock | None = None
+        self._given: list[Given] = []
         self._files = files or RunFiles.of(path)
         self.prompt_texts: dict[str, PromptText] = dict(
             text for text, _ in self._files.prompts.read(prompt_in)
         )
-        self.index = Index(self._files.samples, self._files.records, anew=anew, keep=not is_written)
+        files = self._files
+        self.index = Index(files.samples, files.records, files.dataset, anew=anew, keep=not is_written)
 
     @classmethod
     def begin(
@@ -151,14 +164,14 @@ class Folder:
         """
         path = Path(path)
         manifest = manifest_in(path)
-        files, held = RunFiles.of(path), is_held(path)
+        files, held = RunFiles.to_read(path), is_held(path)
         # whoever writes replaces the manifest before the first line and after the last one: one that stays
         # the same while the files are looked at belongs to what they hold
         for _ in range(_LOOKS):
             before, manifest = manifest, manifest_in(path)
             if manifest == before:
                 break
-            files, held = RunFiles.of(path), is_held(path)
+            files, held = RunFiles.to_read(path), is_held(path)
         return cls(path, manifest, files, is_written=held and not manifest.finished)
 
     def read_anew(self) -> "Folder":
@@ -171,7 +184,7 @@ class Folder:
     def _go_on(cls, path: Path, manifest: Manifest) -> "Folder":
         earlier = manifest_in(path)
         earlier.check_goes_on(path, manifest, ", or overwrite it")
-        return cls(path, earlier)
+        return cls(path, earlier.model_copy(update={"notes": manifest.notes, "source": manifest.source}))
 
     def save_manifest(self, manifest: Manifest) -> None:
         """Replace the manifest, whole or not at all; that of a finished run says what its files hold.
@@ -179,6 +192,7 @@ class Folder:
         Raises:
             RecordError: it cannot be written; the earlier one is kept.
         """
+        self.write_given()
         self.manifest = manifest
         if self.path is None:
             return
@@ -197,9 +211,40 @@ class Folder:
             altered = tuple(name for name in self.altered() if name not in self.cut_files)
             self.update_manifest(finished=False, altered=altered)
 
+    def begin_data_set(self, *, add: bool = False) -> None:
+        """Let the samples count that are given from here on, and no others.
+
+        Args:
+            add: those of earlier calls, and the rows that were left out then, count as well.
+        """
+        if add and self._files.dataset.is_there:
+            return
+        current = [] if not add else list(self.index.current())
+        self._files.dataset.clear()
+        self.index.forget_given()
+        self._given = current
+        if not add:
+            self._files.rejected.clear()
+
+    def give(self, sample: Sample) -> None:
+        """Let a sample count that the newest call was given; `write_given` writes it down."""
+        self._given.append(Given(sample.id, sample.digest))
+        if len(self._given) >= _GIVEN_AT_ONCE:
+            self.write_given()
+
+    def write_given(self) -> None:
+        """Write down which samples count."""
+        if self._given:
+            self._files.dataset.append(*(given.line() for given in self._given))
+            self.index.give(self._given, are_all=True)
+            self._given = []
+
     def _contents(self) -> dict[str, FileContents]:
         rejected = sorted(map(told_row, self.rejected))
-        return {
+        dataset = {}
+        if self._files.dataset.is_there:
+            dataset["dataset.jsonl"] = FileContents.of(self.index.told_given())
+        return dataset | {
             "samples.jsonl": FileContents.of(self.index.told("samples")),
             "prompts.jsonl": FileContents.of(sorted(self.prompt_texts)),
             "records.jsonl": FileContents.of(self.index.told("records")),
@@ -211,8 +256,8 @@ class Folder:
         told = self.manifest.contents
         if told is None or self.path is None:
             return {}
-        found = self._contents().items()
-        return {name: (told.get(name), holds) for name, holds in found if told.get(name) != holds}
+        found = {name: FileContents.of(()) for name in told} | self._contents()
+        return {name: (told.get(name), holds) for name, holds in found.items() if told.get(name) != holds}
 
     def altered(self) -> tuple[str, ...]:
         """The files that another hand has changed since they were written, as far as seals tell."""
@@ -224,31 +269,26 @@ class Folder:
         return tuple(dict.fromkeys(found))
 
     def is_known(self, sample: Sample) -> bool:
-        """Whether a sample is in the run, with this content."""
+        """Whether a sample is in the run, with this content and these labels."""
         known = self.index.sample(sample.id)
-        return known is not None and known.digest == sample.digest
+        return known is not None and known[:2] == (sample.digest, labels_digest(sample.labels))
 
     def statuses(self, sample: Sample) -> dict[str, str]:
-        """How the scores of a sample ended that the run has, by signature.
-
-        Raises:
-            SampleError: they are of another sample of this id.
-        """
-        statuses = self.index.statuses(sample.id)
-        known = self.index.sample(sample.id) if statuses else None
-        if known and known.digest != sample.digest:
-            raise SampleError("the run has scores of a sample of this id with other content; use a new id")
-        return statuses
+        """Status of each score that the run has of a sample with this content, by signature."""
+        return self.index.statuses(sample.id, sample.digest)
 
     def add_sample(self, sample: Sample, *, is_new: bool = False) -> None:
         """Add a sample, unless the run has it; `is_new` says that it has not.
 
         Raises:
-            SampleError: the run has scores of another sample of this id.
+            SampleError: there is no data set that says what counts, and the run has scores of another sample
+                of this id.
         """
-        if not is_new:
-            self.statuses(sample)
+        known = None if is_new or self._files.dataset.is_there else self.index.sample(sample.id)
+        if known and known.digest != sample.digest and self.index.statuses(sample.id):
+            raise SampleError("the run has scores of a sample of this id with other content; use a new id")
         if is_new or not self.is_known(sample):
+            self.write_given()
             line = f'{{"digest":"{sample.digest}","sample":{sample.model_dump_json(exclude_none=True)}}}'
             (offset,) = self._files.samples.append(line)
             beside = labels_digest(sample.labels), is_blank(sample.answer)
@@ -349,6 +389,7 @@ class Folder:
 
     def record(self, key: Key) -> Record:
         """A record with its sample and prompts."""
+        self.write_given()
         if (place := self.index.place(key)) is None:
             raise KeyError(key)
         with self.reading() as reader:

@@ -5,6 +5,9 @@ run is, a few megabytes of the index are in memory. Of a long run a copy is kept
 then while the run is written, so that one that was killed goes on in seconds, and when it is closed or read.
 Whoever opens the run takes the copy and reads only what the files have beyond it.
 
+A sample counts if the newest call was given it with this content: `dataset.jsonl` says which those are. Where
+there is no such file, as in the runs of live applications, all samples count.
+
 The files are the truth, and an audit never reads the index in their place. The name of a copy is made of what
 the system says of the very files that were read (device and number). So one that came with a folder is not
 even opened. Inside it stands how long the files were, when they were changed, and how they ended: a copy of
@@ -25,7 +28,15 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from ragmetrics_core.journal._connection import Connection
 from ragmetrics_core.runs._lines import Lines
-from ragmetrics_core.runs._stored import Key, StoredRecord, StoredSample, record_in, sample_in
+from ragmetrics_core.runs._stored import (
+    Given,
+    Key,
+    StoredRecord,
+    StoredSample,
+    given_in,
+    record_in,
+    sample_in,
+)
 from ragmetrics_core.runs._summary import Outcome
 from ragmetrics_core.runs._writing import no_link
 from ragmetrics_core.shapes import is_tuple
@@ -34,7 +45,7 @@ __all__ = ["Index", "Known", "Place", "Sealed", "remove_kept"]
 
 T = TypeVar("T", bound=tuple[Any, ...] | str)
 
-FORMAT = 4
+FORMAT = 5
 # Bytes of records: fewer are read in the time that it takes to look for a copy.
 LONG = 2**20
 # By how much the records of a run that is written grow before it is copied again: what is copied in all is
@@ -50,22 +61,63 @@ PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
 PRAGMA cache_size = -4000;
 CREATE TABLE samples (number INTEGER PRIMARY KEY, id TEXT UNIQUE, digest TEXT, labels TEXT, blank, place);
+CREATE TABLE earlier_samples (id TEXT, digest TEXT, place INTEGER, UNIQUE (id, digest));
+CREATE TABLE earlier_records (
+    id TEXT, signature TEXT, sample_digest TEXT, place INTEGER, UNIQUE (id, signature, sample_digest)
+);
+CREATE TRIGGER sample_changed BEFORE UPDATE ON samples WHEN old.digest IS NOT new.digest BEGIN
+    INSERT OR REPLACE INTO earlier_samples VALUES (old.id, old.digest, old.place);
+END;
 CREATE TABLE records (
     number INTEGER PRIMARY KEY, id TEXT, signature TEXT, status TEXT, value REAL, low REAL, high REAL,
     declined INTEGER, reason TEXT, corrected INTEGER, seal TEXT, sample_digest TEXT, models TEXT,
     decided TEXT, place INTEGER,
     UNIQUE (id, signature)
 );
+CREATE TRIGGER sample_of_record_changed BEFORE UPDATE ON records
+WHEN old.sample_digest IS NOT new.sample_digest BEGIN
+    INSERT OR REPLACE INTO earlier_records VALUES (old.id, old.signature, old.sample_digest, old.place);
+END;
 CREATE TABLE marks (size INTEGER, length INTEGER, written INTEGER, changed INTEGER, tail TEXT);
 """
 _SAMPLE = ("id", "digest", "labels", "blank", "place")
 _OUTCOME = ("id", "signature", "status", "value", "low", "high", "declined", "reason", "corrected")
+_VIEWS_DROPPED = "DROP VIEW IF EXISTS current_samples; DROP VIEW IF EXISTS current_records;"
+# A temporary table and views, which a copy that is only read can have too. A record counts unless it is of a
+# content that the run was given earlier and is not given now. A record of a content that the run never had
+# counts as well, so that an audit finds it.
+_GIVEN = "CREATE TEMP TABLE given (id TEXT PRIMARY KEY, digest TEXT) WITHOUT ROWID;"
+_VIEWS = {
+    True: """
+CREATE TEMP VIEW current_samples AS SELECT samples.* FROM samples JOIN given USING (id, digest);
+CREATE TEMP VIEW current_records AS SELECT records.* FROM records
+LEFT JOIN given ON given.id = records.id AND given.digest = records.sample_digest
+WHERE given.id IS NOT NULL OR NOT {is_known};
+""",
+    False: """
+CREATE TEMP VIEW current_samples AS SELECT * FROM samples;
+CREATE TEMP VIEW current_records AS SELECT * FROM records;
+""",
+}
+_IS_KNOWN = """(
+EXISTS (SELECT 1 FROM samples WHERE samples.id = records.id AND samples.digest = records.sample_digest)
+OR EXISTS (SELECT 1 FROM earlier_samples AS earlier
+WHERE earlier.id = records.id AND earlier.digest = records.sample_digest)
+)"""
 _BLANK = "(SELECT blank FROM samples WHERE samples.id = records.id)"
 _SEALED = "id, signature, seal"
-_PLACES = """SELECT records.id, signature, records.place, samples.place FROM records
+_PLACES = """SELECT records.id, signature, records.place, samples.place FROM current_records AS records
 LEFT JOIN samples ON samples.id = records.id"""
-_SEALS = """SELECT records.place, seal, records.sample_digest IS samples.digest, models FROM records
-LEFT JOIN samples ON samples.id = records.id"""
+_SEALS = f"SELECT place, seal, {_IS_KNOWN}, models FROM records"
+_HISTORY = """SELECT old.signature, old.place, COALESCE(samples.place, earlier.place) FROM (
+SELECT id, signature, sample_digest, place FROM earlier_records UNION ALL
+SELECT id, signature, sample_digest, place FROM records
+) AS old
+LEFT JOIN samples ON samples.id = old.id AND samples.digest = old.sample_digest
+LEFT JOIN earlier_samples AS earlier ON earlier.id = old.id AND earlier.digest = old.sample_digest
+WHERE old.id = ? AND (old.id, old.signature, old.sample_digest) NOT IN (
+SELECT id, signature, sample_digest FROM current_records
+) ORDER BY old.place"""
 _RECORD = (*_OUTCOME, "seal", "sample_digest", "models", "decided", "place")
 
 
@@ -77,14 +129,15 @@ class Place(NamedTuple):
 
 
 class Known(NamedTuple):
-    """A sample's content digest, and the offset of its line."""
+    """The digests of a sample's content and labels, and the offset of its line."""
 
     digest: str
+    labels: str
     offset: int
 
 
 class Sealed(NamedTuple):
-    """Where a record stands, its seal and its models, and whether its sample is the one that is there."""
+    """Where a record stands, its seal and models, and whether the run has the content that it measured."""
 
     place: int
     seal: str
@@ -128,6 +181,7 @@ class Index:
     Args:
         samples: the file of samples.
         records: the file of records.
+        dataset: the file that says which samples count; all do while it is not there.
         anew: read all of them, and use and keep no copy.
         keep: keep a copy of what was read.
 
@@ -137,21 +191,45 @@ class Index:
         is_read: whether all that is in it was read from the files.
     """
 
-    def __init__(self, samples: Lines, records: Lines, *, anew: bool = False, keep: bool = False) -> None:
+    def __init__(
+        self, samples: Lines, records: Lines, dataset: Lines, *, anew: bool = False, keep: bool = False
+    ) -> None:
         self._files = samples, records
         self._due = LONG
+        self._are_given: bool | None = None
         before = self._marks()
         kept = None if anew else self._kept()
         self.is_kept, self.is_read = kept is not None, kept is None
         self._rows, (of_samples, of_records) = kept or (_temporary(), (0, 0))
         if not kept:
             self._rows.executescript(_TABLES)
+        self._rows.executescript(_GIVEN)
+        self.give((given for given, _ in dataset.read(given_in)), are_all=dataset.is_there)
         if (of_samples, of_records) != (samples.size, records.size):
             self._add_samples(samples.read(sample_in, of_samples))
             self._add_records(records.read(partial(record_in, decided=not anew), of_records))
             if keep and not anew and all(mark.is_settled for mark in before):
                 self._keep(before)
         self._due = int(max(LONG, records.size * (1 + GROWTH)))
+
+    def give(self, samples: Iterable[Given], *, are_all: bool) -> None:
+        """Note samples that count.
+
+        Args:
+            samples: their ids and contents.
+            are_all: no others count than those that were given; otherwise all do.
+        """
+        self._rows.execute("BEGIN")
+        self._rows.executemany("INSERT OR REPLACE INTO given VALUES (?, ?)", samples)
+        self._rows.execute("COMMIT")
+        if are_all != self._are_given:
+            self._are_given = are_all
+            self._rows.executescript(_VIEWS_DROPPED + _VIEWS[are_all].format(is_known=_IS_KNOWN))
+
+    def forget_given(self) -> None:
+        """Let no sample count until it is given."""
+        self._rows.execute("DELETE FROM given")
+        self.give((), are_all=True)
 
     def add_sample(self, sample: StoredSample, offset: int) -> None:
         """Note a sample; a later one of the same id takes its place."""
@@ -187,6 +265,9 @@ class Index:
         if self.is_kept:
             kept, self._rows = self._rows, _temporary()
             kept.backup(self._rows)
+            self._rows.executescript(_GIVEN)
+            are_all, self._are_given = bool(self._are_given), None
+            self.give(map(Given._make, kept.execute("SELECT id, digest FROM given")), are_all=are_all)
             self.is_kept = False
 
     def _marks(self) -> list[_Mark]:
@@ -238,9 +319,10 @@ class Index:
                 scratch.unlink(missing_ok=True)
 
     def sample(self, sample_id: str) -> Known | None:
-        """What is known of a sample; None when there is none of this id."""
-        found = self._rows.execute("SELECT digest, place FROM samples WHERE id = ?", (sample_id,)).fetchone()
-        return Known(*found) if found else None
+        """The newest content of a sample, whether it counts or not; None if the run never had this id."""
+        row = self._rows.execute("SELECT digest, labels, place FROM samples WHERE id = ?", (sample_id,))
+        known = row.fetchone()
+        return Known(*known) if known else None
 
     def place(self, key: Key) -> Place | None:
         """Where a record and its sample stand; None when there is no such record."""
@@ -257,13 +339,22 @@ class Index:
         rows = self._rows.execute(f"{_SEALS} ORDER BY records.place")
         return (Sealed(place, seal, bool(fits), models) for place, seal, fits, models in rows)
 
-    def statuses(self, sample_id: str) -> dict[str, str]:
-        """How the scores of a sample ended that the run has, by signature."""
-        return dict(self._rows.execute("SELECT signature, status FROM records WHERE id = ?", (sample_id,)))
+    def statuses(self, sample_id: str, digest: str | None = None) -> dict[str, str]:
+        """Status of each score of a sample, by signature; of its scores with this content if it is named."""
+        of_content = "sample_digest = COALESCE(?, sample_digest)"
+        query = f"SELECT signature, status FROM records WHERE id = ? AND {of_content}"
+        return dict(self._rows.execute(query, (sample_id, digest)))
+
+    def history(self, sample_id: str) -> list[tuple[str, Place]]:
+        """Signature and place of the records of a sample that count no more, the oldest first."""
+        rows = self._rows.execute(_HISTORY, (sample_id,))
+        return [(signature, Place(record, sample)) for signature, record, sample in rows]
 
     def outcomes(self) -> Iterator[tuple[Key, Outcome]]:
         """What each record came to, without reading it again."""
-        rows = self._rows.execute(f"SELECT {', '.join(_OUTCOME)}, {_BLANK} FROM records ORDER BY number")
+        rows = self._rows.execute(
+            f"SELECT {', '.join(_OUTCOME)}, {_BLANK} FROM current_records AS records ORDER BY number"
+        )
         for sample_id, signature, status, value, low, high, seen, reason, *flags in rows:
             bounds, declined = None if low is None else (low, high), None if seen is None else bool(seen)
             outcome = Outcome(status, value, bounds, declined, reason, *map(bool, flags))
@@ -271,17 +362,27 @@ class Index:
 
     def decided(self) -> Iterator[tuple[Key, str | None]]:
         """What the verdicts of each record decided, in short, without reading it again; None: not known."""
-        rows = self._rows.execute("SELECT id, signature, decided FROM records ORDER BY number")
+        rows = self._rows.execute("SELECT id, signature, decided FROM current_records ORDER BY number")
         return ((Key(sample_id, signature), decided) for sample_id, signature, decided in rows)
 
     def sample_places(self) -> Iterator[int]:
         """Where the samples stand, in the order in which each was first written."""
-        return (place for (place,) in self._rows.execute("SELECT place FROM samples ORDER BY number"))
+        return (place for (place,) in self._rows.execute("SELECT place FROM current_samples ORDER BY number"))
 
     def ids_beginning(self, text: str) -> list[str]:
         """The samples' ids that begin with a text."""
-        query = "SELECT id FROM samples WHERE substr(id, 1, ?) = ? ORDER BY id"
+        query = "SELECT id FROM current_samples WHERE substr(id, 1, ?) = ? ORDER BY id"
         return [sample_id for (sample_id,) in self._rows.execute(query, (len(text), text))]
+
+    def current(self) -> Iterator[Given]:
+        """The samples that count."""
+        rows = self._rows.execute("SELECT id, digest FROM current_samples ORDER BY number")
+        return map(Given._make, rows)
+
+    def told_given(self) -> Iterator[str]:
+        """Id and content of each sample that counts, in a line, in the order of the ids."""
+        rows = self._rows.execute("SELECT id, digest FROM given ORDER BY id")
+        return (Given(*row).line() for row in rows)
 
     def told(self, table: Literal["samples", "records"]) -> Iterator[str]:
         """What names each sample or record, and what seals it, in a line, in the order of the names."""
@@ -291,14 +392,19 @@ class Index:
             yield f"[{', '.join(map(encode_basestring_ascii, row))}]"
 
     @property
+    def is_empty(self) -> bool:
+        """Whether the run never had a sample."""
+        return self._rows.execute("SELECT 1 FROM samples").fetchone() is None
+
+    @property
     def sample_ids(self) -> Collection[str]:
         """The ids of all samples, in the order in which they were finished."""
-        return _Names(self._rows, "samples", ("id",), itemgetter(0))
+        return _Names(self._rows, "current_samples", ("id",), itemgetter(0))
 
     @property
     def keys(self) -> Collection[Key]:
         """What names the records."""
-        return _Names(self._rows, "records", ("id", "signature"), Key._make)
+        return _Names(self._rows, "current_records", ("id", "signature"), Key._make)
 
 
 class _Names(Collection[T]):

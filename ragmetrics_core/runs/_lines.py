@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from ragmetrics_core.errors import RecordError, SampleError
-from ragmetrics_core.runs._writing import no_link
+from ragmetrics_core.runs._writing import no_link, put_in_place
 
 __all__ = ["DAMAGED", "Lines"]
 
@@ -31,6 +31,7 @@ class Lines:
         path: the file, which need not exist yet; None keeps the lines in memory.
 
     Attributes:
+        is_there: whether the file was there when it was looked at, or the lines were cleared since.
         is_cut: whether the file ended in a line that was not whole when it was looked at. Another process may
             have been in the middle of that line.
 
@@ -42,8 +43,9 @@ class Lines:
         if path is not None and path.exists() and not path.is_file():
             raise RecordError(f"{path} is no regular file")  # a pipe would never end
         self.path = path
-        self._memory = BytesIO()
+        self._memory = BytesIO() if path is None else None
         self._writer: BinaryIO | FileIO | None = None
+        self.is_there = path is not None and path.exists()
         self._end, self.is_cut = self._whole()
 
     @property
@@ -61,6 +63,25 @@ class Lines:
         self._write(b"\n".join([*lines, b""]))
         *offsets, self._end = accumulate([len(line) + 1 for line in lines], initial=self._end)
         return offsets
+
+    def load(self) -> None:
+        """Take all lines into memory, to be read there: another process may replace the file."""
+        with self.opened() as file:
+            self._memory = BytesIO(file.read())
+        self._end, self.is_cut = self._whole()
+
+    def clear(self) -> None:
+        """Remove all lines.
+
+        Raises:
+            RecordError: the file cannot be written.
+        """
+        self.close()
+        self._end, self.is_cut, self.is_there = 0, False, True
+        if self.path is None:
+            self._memory = BytesIO()
+        else:
+            put_in_place(self.path, "")
 
     def close(self) -> None:
         """End writing; lines can be read and written again afterwards."""
@@ -98,15 +119,15 @@ class Lines:
 
     def opened(self) -> AbstractContextManager[BinaryIO]:
         """The file to read in, for `with`; an empty one where there is none."""
-        if self.path is None:
-            return nullcontext(self._memory)
+        if self._memory is not None or self.path is None:
+            return nullcontext(self._memory or BytesIO())
         return self.path.open("rb") if self.path.exists() else nullcontext(BytesIO())
 
     def _write(self, data: bytes) -> None:
         try:
             if self._writer is None:
                 self._writer = self._open_writer()
-            if self.path is None:
+            if self._memory is not None:
                 self._memory.seek(0, 2)  # a file is opened to be appended to
             # nothing is buffered: what was written is the operating system's, also if this process dies
             done = self._writer.write(data)
@@ -123,6 +144,7 @@ class Lines:
     def _open_writer(self) -> BinaryIO | FileIO:
         """The file, ready for the next line."""
         if self.path is None:
+            assert self._memory is not None, "lines without a file are in memory"
             return self._memory
         writer: FileIO = open(self.path, "a+b", buffering=0, opener=no_link)  # noqa: SIM115  kept open
         self._end, _ = self._whole()  # another process may have written since this one looked

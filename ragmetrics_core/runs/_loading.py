@@ -75,7 +75,7 @@ _UTF8_MARK: Final = b"\xef\xbb\xbf"
 _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read_samples(source: Source, *, redact: Redact | None = None) -> Iterator[Sample | BadRow]:
+def read_samples(source: Source, *, redact: Redact | None = None) -> Generator[Sample | BadRow]:
     """Read samples one at a time, in order.
 
     A source is a sample, a row (any mapping that `Sample.from_mapping` takes), an iterable of both, a mapping
@@ -135,10 +135,17 @@ async def aread_samples(
 
 @dataclass
 class _SampleReader:
-    """Makes samples of rows, redacted where that is asked for, and remembers which ids were used."""
+    """Makes samples of rows, redacted if that is asked for, and gives each an id of its own.
+
+    Attributes:
+        redact: as for `read_samples`.
+        used: hashes of the ids so far.
+        occurrences: how often a row without an id has occurred, by the hash of its derived id.
+    """
 
     redact: Redact | None = None
     used: set[int] = field(default_factory=set)
+    occurrences: dict[int, int] = field(default_factory=dict[int, int])
 
     def read(self, found: ReadRow) -> Sample | BadRow:
         if found.problem is not None:
@@ -149,10 +156,14 @@ class _SampleReader:
                 sample = sample.redacted(self.redact)
         except ConfigError as error:
             return BadRow(where=found.where, message=self._told(error, found))
-        # 8 bytes of a hash: the ids themselves may be long, and millions of rows are to fit in memory
-        key = int.from_bytes(hashlib.blake2b(sample.id.encode(), digest_size=8).digest())
-        if key in self.used:
-            return BadRow(where=found.where, message=self._duplicate(sample), sample_id=sample.id)
+        key = first = _hash_of(sample.id)
+        if key in self.used and not sample.has_derived_id:
+            message = f"id {sample.id!r} was already used by another sample"
+            return BadRow(where=found.where, message=message, sample_id=sample.id)
+        while key in self.used:
+            self.occurrences[first] = occurrence = self.occurrences.get(first, 1) + 1
+            sample = sample.at_occurrence(occurrence)
+            key = _hash_of(sample.id)
         self.used.add(key)
         return sample
 
@@ -168,11 +179,10 @@ class _SampleReader:
             return str(failed)
         return "it is no sample; what is wrong with it is nothing that may be written down"
 
-    def _duplicate(self, sample: Sample) -> str:
-        if sample.has_derived_id:
-            which = f"the content is that of an earlier sample ({sample.id!r})"
-            return f"{which}{'' if self.redact is None else ', once redacted'}; give each an id of its own"
-        return f"id {sample.id!r} was already used by another sample"
+
+def _hash_of(sample_id: str) -> int:
+    """Eight bytes of a hash: ids may be long, and those of millions of rows are to fit in memory."""
+    return int.from_bytes(hashlib.blake2b(sample_id.encode(), digest_size=8).digest())
 
 
 def _redacted_values(redact: Redact, value: object) -> object:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from ragmetrics_core.drivers import MetricEstimate, plan_sample
-from ragmetrics_core.errors import ConfigError, SampleError
+from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.journal import Journal, call_address, decode_reply
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.models import Budget, Price, Traffic
@@ -115,7 +115,7 @@ async def aplan(
     from ragmetrics_core.models._lexical import LexicalJudge
 
     stand_in = _StandIn(LexicalJudge())
-    prepared = await prepare(samples, **made_of, asked=False)
+    prepared = await prepare(samples, **made_of, out=out, asked=False)
     earlier = _folder_in(out, prepared.manifest)
     estimates = {metric.signature: MetricEstimate() for metric in prepared.metrics}
     counted = kept = rejected = 0
@@ -133,11 +133,7 @@ async def aplan(
                 rejected += 1
                 useless = useless or row
                 continue
-            try:
-                statuses = earlier.statuses(row) if earlier else {}
-            except SampleError:  # the run has scores of another sample of this id
-                rejected += 1
-                continue
+            statuses = earlier.statuses(row) if earlier else {}
             wanted = [
                 metric for metric in prepared.metrics if statuses.get(metric.signature, "cancelled") in FAILED
             ]

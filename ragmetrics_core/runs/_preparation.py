@@ -1,12 +1,21 @@
 """What an evaluation is made of, made of what its caller gave and checked before anything is asked."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import aclosing, closing
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from inspect import signature
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
@@ -21,8 +30,8 @@ from ragmetrics_core.parsers import READER
 from ragmetrics_core.prompts import PromptText, read_folder
 from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
 from ragmetrics_core.redaction import Redact, redacted
-from ragmetrics_core.runs._loading import AsyncSource, BadRow, aread_samples
-from ragmetrics_core.runs._manifest import Manifest, MetricEntry
+from ragmetrics_core.runs._loading import AsyncSource, BadRow, aread_samples, read_samples
+from ragmetrics_core.runs._manifest import Manifest, MetricEntry, manifest_in
 from ragmetrics_core.samples import Sample
 
 __all__ = [
@@ -92,11 +101,13 @@ async def prepare(
     redact: Redact | None = None,
     strict_shown: bool = False,
     limit: int | None = None,
+    out: str | Path | None = None,
     asked: bool = True,
 ) -> Preparation:
     """Make and check what an evaluation needs; the arguments are those of `evaluate`.
 
-    With `asked=False` models are not going to be asked, so that those of a name need no key, package or file.
+    `out` is the folder that the run will be kept in. With `asked=False` models are not going to be asked, so
+    that those of a name need no key, package or file.
 
     Raises:
         ConfigError: a mistake in the arguments.
@@ -107,12 +118,11 @@ async def prepare(
             raise ConfigError(f"{name} must be at least 1{', or None' * (name == 'limit')}, not {count}")
     if judge is not None and panel:
         raise ConfigError("a run has a judge or a panel of judges: pass one of the two")
+    notes: list[str] = []
+    chosen = _recommended(samples, limit, out, notes) if metrics is None else resolve(metrics)
     rows = aread_samples(samples, redact=redact)
     if strict_shown:
         rows = _strict(rows)
-    first = await anext(rows, None)
-    notes: list[str] = []
-    chosen = _recommended(first, notes) if metrics is None else resolve(metrics)
     if prompts is not None:
         chosen = with_prompts(chosen, prompts)
     given = panel or ([judge] if judge is not None else [])
@@ -132,7 +142,7 @@ async def prepare(
         for number in range(1, full_repeats + 1)
     )
     return Preparation(
-        rows=_from(first, rows, limit=limit),
+        rows=rows if limit is None else _limited(rows, limit),
         metrics=chosen,
         models=models,
         manifest=_manifest(chosen, models, notes, samples, redact),
@@ -162,13 +172,35 @@ def _different(judges: tuple[Judge, ...]) -> tuple[Judge, ...]:
     return judges
 
 
-def _recommended(first: Sample | BadRow | None, notes: list[str]) -> tuple[Metric[Any], ...]:
-    if isinstance(first, Sample) and first.reference is None:
-        notes.append(
-            "the first sample has no reference, so only faithfulness is measured, without factual_correctness"
-        )
-        return resolve(RECOMMENDED[0])
-    return resolve("recommended")
+def _recommended(
+    samples: AsyncSource, limit: int | None, out: str | Path | None, notes: list[str]
+) -> tuple[Metric[Any], ...]:
+    """The recommended metrics that can be measured on some row.
+
+    Both are measured on rows that can be read only once, and in a run that measures both already.
+    """
+    both = resolve("recommended")
+    if isinstance(samples, Iterator | AsyncIterable) or _measures(out, both):
+        return both
+    is_empty = True
+    with closing(read_samples(samples)) as rows:
+        for row in islice(rows, limit):
+            if isinstance(row, Sample):
+                is_empty = False
+                if row.reference is not None:
+                    return both
+    if is_empty:
+        return both
+    notes.append("no sample has a reference: faithfulness is measured, and factual_correctness is not")
+    return resolve(RECOMMENDED[0])
+
+
+def _measures(out: str | Path | None, metrics: Iterable[Metric[Any]]) -> bool:
+    """Whether a folder holds a run of exactly these metrics."""
+    if out is None or not Path(out, "manifest.json").is_file():
+        return False
+    measured = {entry.signature for entry in manifest_in(Path(out)).metrics}
+    return measured == {metric.signature for metric in metrics}
 
 
 def with_prompts(metrics: tuple[Metric[Any], ...], prompts: Prompts) -> tuple[Metric[Any], ...]:
@@ -257,12 +289,9 @@ def _own_version() -> str:
     return version("ragmetrics")
 
 
-async def _from(first: T | None, rest: AsyncIterator[T], *, limit: int | None) -> AsyncIterator[T]:
-    """The rows, with the one that was looked at already put back in front."""
-    if first is None:
-        return
-    yield first
-    left = limit - 1 if limit is not None else -1
-    while left and (row := await anext(rest, None)) is not None:
-        yield row
-        left -= 1
+async def _limited(rows: AsyncGenerator[T], limit: int) -> AsyncGenerator[T]:
+    async with aclosing(rows):
+        for _ in range(limit):
+            if (row := await anext(rows, None)) is None:
+                return
+            yield row

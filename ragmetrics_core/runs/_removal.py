@@ -18,8 +18,8 @@ _SCRATCH = "manifest.json.new"
 # What a run writes, and all that overwriting one removes: a copy ("manifest.json.bak") is somebody's.
 # The manifest is the last to go, so that what an overwriting that failed has left can be overwritten.
 _WRITTEN = (
-    *(f"{name}.jsonl" for name in ("records", "samples", "prompts", "rejected", "waiting")),
-    "waiting.jsonl.new",
+    *(f"{name}.jsonl" for name in ("records", "samples", "prompts", "rejected", "dataset", "waiting")),
+    *(f"{name}.jsonl.new" for name in ("rejected", "dataset", "waiting")),
     *(f"journal.sqlite{rest}" for rest in ("", "-journal", "-shm", "-wal")),
     _SCRATCH,
     "manifest.json",

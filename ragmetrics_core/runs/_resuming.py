@@ -10,18 +10,19 @@ from ragmetrics_core.records import FAILED, GenerateStep, Record
 from ragmetrics_core.records._written_record import WrittenRecord
 from ragmetrics_core.runs._folder import Folder
 from ragmetrics_core.runs._stored import Key
+from ragmetrics_core.samples import Sample
 
 __all__ = ["goes_on", "left_open", "useless_calls"]
 
 
-def left_open(folder: Folder, sample_id: str) -> dict[str, Record]:
+def left_open(folder: Folder, sample: Sample) -> dict[str, Record]:
     """The records of a sample, by signature, that a person's decision has left open.
 
     References that were not asked about may count now.
     """
-    statuses = folder.index.statuses(sample_id)
+    statuses = folder.statuses(sample)
     incomplete = [signature for signature, status in statuses.items() if status == "incomplete"]
-    records = (folder.record(Key(sample_id, signature)) for signature in incomplete)
+    records = (folder.record(Key(sample.id, signature)) for signature in incomplete)
     return {
         record.signature: record
         for record in records

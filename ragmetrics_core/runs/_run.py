@@ -195,6 +195,14 @@ class Run:
                 if key.signature == wanted and reader.has_votes(place):
                     yield reader.record(place)
 
+    def history(self, sample_id: str) -> list[Record]:
+        """Records of a sample that no longer count, the oldest first.
+
+        They are of a content that the newest call was not given under this id.
+        """
+        with self._folder.reading() as reader:
+            return [reader.record(place) for _, place in self._folder.index.history(sample_id)]
+
     def scores(self, sample_id: str) -> dict[str, Record]:
         """All scores of a sample, by signature."""
         self.sample(sample_id)

@@ -61,7 +61,7 @@ def settled_sample(first: Sample, second: Sample, prefer: Prefer | None = None) 
     differing = [
         name for name in first.labels if second.labels.get(name, first.labels[name]) != first.labels[name]
     ]
-    kept = one if labels == one.labels else one.model_copy(update={"labels": labels})
+    kept = one if labels == one.labels else one.model_copy(update={"id": one.id, "labels": labels})
     if not differing:
         return Settled(kept)
     name = differing[0]

@@ -3,10 +3,11 @@
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from json.encoder import encode_basestring_ascii
 from math import isfinite
 from typing import Any, NamedTuple, cast
 
-from ragmetrics_core.prompts import PromptText, digest_of
+from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.records import Record
 from ragmetrics_core.records._stored_form import outlined, unpacked
 from ragmetrics_core.records._written_record import WrittenRecord
@@ -14,16 +15,18 @@ from ragmetrics_core.runs._decisions import decisions_in, decisions_stored
 from ragmetrics_core.runs._lines import DAMAGED
 from ragmetrics_core.runs._loading import BadRow
 from ragmetrics_core.runs._summary import Outcome
+from ragmetrics_core.samples import labels_digest
 
 __all__ = [
     "MODELS",
+    "Given",
     "Key",
     "StoredRecord",
     "StoredSample",
     "bad_row_in",
     "bad_row_line",
+    "given_in",
     "is_blank",
-    "labels_digest",
     "prompt_in",
     "record_in",
     "sample_in",
@@ -79,6 +82,25 @@ def sample_in(line: bytes) -> StoredSample:
     return StoredSample(_text(sample["id"]), _text(fields["digest"]), labels, blank)
 
 
+class Given(NamedTuple):
+    """A sample that the newest call was given: its id and the digest of its content."""
+
+    id: str
+    digest: str
+
+    def line(self) -> str:
+        """The line of `dataset.jsonl`."""
+        # what `json.dumps` gives, in a fifth of the time
+        name, digest = map(encode_basestring_ascii, self)
+        return f'{{"id": {name}, "digest": {digest}}}'
+
+
+def given_in(line: bytes) -> Given:
+    """The sample that a line of `dataset.jsonl` names."""
+    fields = json.loads(line)
+    return Given(_text(fields["id"]), _text(fields["digest"]))
+
+
 def is_blank(answer: object) -> bool:
     """Whether an answer is there and has not a character to be seen."""
     return isinstance(answer, str) and all(char.isspace() or not char.isprintable() for char in answer)
@@ -101,21 +123,6 @@ def bad_row_line(row: BadRow) -> str:
 def told_row(row: BadRow) -> str:
     """What `contents` says of a row; of one without an id, as those of format 1 are, what it said then."""
     return "\t".join(part for part in (row.where, row.message, row.sample_id) if part is not None)
-
-
-def labels_digest(labels: Mapping[str, Any]) -> str:
-    """A digest of a sample's labels, which are no part of its content; "" where there are none."""
-    if not labels:
-        return ""
-    told = {name: _finite(value) for name, value in labels.items()}
-    return digest_of(json.dumps(told, sort_keys=True))
-
-
-def _finite(value: Any) -> Any:
-    """A number as a file has it: none for one that JSON cannot write, and no whole numbers."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return value
-    return float(value) if isfinite(value) else None
 
 
 def record_in(line: bytes, *, decided: bool = True) -> StoredRecord:

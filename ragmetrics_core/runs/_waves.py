@@ -138,6 +138,7 @@ async def aexport_wave(
     requests: str | Path,
     *,
     out: str | Path,
+    add: bool = False,
     cache: str | Path | None = None,
     progress: Callable[[Progress], None] | None = None,
     **settings: Unpack[PreparationArgs],
@@ -154,6 +155,7 @@ async def aexport_wave(
         requests: the file to write: a line for each request, in the format of OpenAI's batch interface; it
             is empty when nothing is open. A file that is there is replaced when the new one is whole.
         out: the run's folder.
+        add: as for `evaluate`.
         cache: as for `evaluate`.
         progress: as for `evaluate`.
         settings: all that `PreparationArgs` lists, as for `evaluate`.
@@ -163,7 +165,7 @@ async def aexport_wave(
         RecordError: a file cannot be read or written.
     """
     refuse_unknown(settings, *PREPARATION_DEFAULTS)
-    prepared = await prepare(samples, **settings, asked=False)
+    prepared = await prepare(samples, **settings, out=out, asked=False)
     for judge in prepared.models.judges:
         if not getattr(judge, "cacheable", True):
             raise ConfigError(
@@ -179,7 +181,9 @@ async def aexport_wave(
         models, traffic = replace(prepared.models, judges=judges), Traffic()
         calls = wired(models, traffic, journal, meter=_Uncounted(), redact=settings.get("redact"))
         waits = place.is_file()
-        evaluation = Evaluation(prepared.metrics, calls, folder, journal, progress=progress, waits=waits)
+        evaluation = Evaluation(
+            prepared.metrics, calls, folder, journal, progress=progress, waits=waits, add=add
+        )
         await evaluation.run(prepared.rows, concurrency=traffic.concurrency)
         refuse_useless(folder)
         if waiting:

@@ -5,6 +5,7 @@ from ragmetrics_core.samples._sample import (
     Sample,
     Turn,
     distinct_references,
+    labels_digest,
 )
 from ragmetrics_core.samples._stages import (
     SHOWN_STATES,
@@ -64,6 +65,7 @@ __all__ = [
     "Worded",
     "counted",
     "distinct_references",
+    "labels_digest",
     "sought_in",
     "unproven",
 ]

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -29,12 +30,14 @@ __all__ = [
     "Sample",
     "Turn",
     "distinct_references",
+    "labels_digest",
 ]
 
 
 Texts = list[str] | tuple[str, ...]
-# An id that a sample without one was given, also as the second of its kind.
+# An id that was derived, also for a later occurrence of the same row.
 _MADE_ID = re.compile(r"s-[0-9a-f]{16}(-\d+)?")
+_LENGTH_OF_ID = len("s-") + 16
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
 
@@ -54,8 +57,9 @@ class Sample(BaseModel, frozen=True):
     An empty text or list is present: a model that answers nothing has answered "".
 
     Attributes:
-        id: names the sample in a run. Without one it is "s-" and 16 digits of the digest, so that it does not
-            depend on the row's place; two samples of equal content need ids of their own.
+        id: names the sample in a run. Without one it is derived: "s-" and 16 digits of a hash of content and
+            labels, so that it does not depend on the row's place. A row that occurs again in a data set gets
+            "-2", "-3", ... behind it.
         question: what was asked.
         answer: what the system under test answered.
         contexts: the chunks that were shown to the model that made the answer, in rank order; empty where it
@@ -136,7 +140,7 @@ class Sample(BaseModel, frozen=True):
         if self.reference is None and self.references:
             self._fill("reference", self.references[0])
         if not self.id:
-            self._fill("id", self._id_of_content)
+            self._fill("id", self._derived_id)
         return self
 
     @property
@@ -251,13 +255,20 @@ class Sample(BaseModel, frozen=True):
         return hashlib.sha256(_canonical(content).encode("ascii")).hexdigest()
 
     @property
-    def _id_of_content(self) -> str:
-        return f"s-{self.digest[:16]}"
+    def _derived_id(self) -> str:
+        digest = self.digest
+        if self.labels:
+            digest = hashlib.sha256(f"{digest} {labels_digest(self.labels)}".encode("ascii")).hexdigest()
+        return f"s-{digest[:16]}"
 
     @property
     def has_derived_id(self) -> bool:
-        """Whether the id comes from the content and was not given."""
-        return self.id == self._id_of_content
+        """Whether the id comes from content, labels and occurrence, and was not given."""
+        return bool(_MADE_ID.fullmatch(self.id)) and self.id[:_LENGTH_OF_ID] == self._derived_id
+
+    def at_occurrence(self, number: int) -> Self:
+        """The sample under the id of a row that occurs for the nth time in its data set."""
+        return self.model_copy(update={"id": f"{self._derived_id}-{number}"})
 
     def __hash__(self) -> int:
         """Equal samples have equal hashes, in spite of the labels' dict."""
@@ -268,13 +279,17 @@ class Sample(BaseModel, frozen=True):
         if not update:
             return super().model_copy(deep=deep)
         values = {name: getattr(self, name) for name in type(self).model_fields}
-        if self.has_derived_id:
+        is_derived = self.has_derived_id and "id" not in update
+        if is_derived:
             values["id"] = ""
         if self.references and self.reference == self.references[0]:
             values["reference"] = None
         if "contexts" in update and "stages" not in update and self.stages is not None:
             values["stages"] = tuple(stage for stage in self.stages if stage.name != "shown") or None
-        return type(self)(**{**values, **update})
+        copy = type(self)(**{**values, **update})
+        if is_derived:
+            copy._fill("id", copy.id + self.id[_LENGTH_OF_ID:])
+        return copy
 
     def redacted(self, redact: Redact) -> Self:
         """The same sample without what `redact` takes out of a text; see docs/security.md.
@@ -357,6 +372,22 @@ class Sample(BaseModel, frozen=True):
             return sample.with_contexts(sample.contexts, ids=sample.context_ids or ())
         except SampleError as error:
             raise SampleError(f"{where}: {error}" if where else str(error)) from None
+
+
+def labels_digest(labels: Mapping[str, Any]) -> str:
+    """Digest of a sample's labels, which are not part of its content; "" without labels."""
+    if not labels:
+        return ""
+    values = {name: _finite(value) for name, value in labels.items()}
+    data = json.dumps(values, sort_keys=True).encode("ascii")
+    return hashlib.sha256(len(data).to_bytes(8) + data).hexdigest()[:32]
+
+
+def _finite(value: Any) -> Any:
+    """A number as a file has it: None for one that JSON cannot write, and no whole numbers."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    return float(value) if isfinite(value) else None
 
 
 def distinct_references(references: Sequence[str]) -> tuple[str, ...]:

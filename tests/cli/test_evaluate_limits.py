@@ -87,7 +87,8 @@ def test_the_samples_of_an_earlier_day_do_not_hide_those_of_today(measure, tmp_p
     today = [{**ROW, "id": "new", "answer": WRONG}]
     outcome = measure(today, *out, "--min", "faithfulness=0.8", name="today")
     assert outcome.code == 1
-    assert "20 samples of run are not in the data, or are other ones there: take a new folder" in outcome.err
+    assert "0.000 over 1 samples, below 0.8" in outcome.err
+    assert measure(today, *out, "--add", "--min", "faithfulness=0.8", name="today").code == 1
 
 
 def test_answers_that_changed_under_their_ids_do_not_pass_by_their_old_scores(measure, tmp_path):
@@ -95,7 +96,7 @@ def test_answers_that_changed_under_their_ids_do_not_pass_by_their_old_scores(me
     assert measure([GOOD] * 20, *out, "--min", "faithfulness=0.8").code == 0
     outcome = measure([WRONG] * 20, *out, "--min", "faithfulness=0.3", name="today")
     assert outcome.code == 1
-    assert "20 samples of run are not in the data" in outcome.err
+    assert "0.000 over 20 samples, below 0.3" in outcome.err
     assert measure([WRONG] * 20, *out, "--overwrite", "--min", "faithfulness=0.3", name="today").code == 1
 
 

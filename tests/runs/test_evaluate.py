@@ -74,8 +74,18 @@ def test_without_references_the_default_is_faithfulness_and_the_run_says_so():
     run = evaluate([SAMPLE], judge=scripted())
     assert [entry.name for entry in run.metrics] == ["faithfulness"]
     assert run.notes == (
-        "the first sample has no reference, so only faithfulness is measured, without factual_correctness",
+        "no sample has a reference: faithfulness is measured, and factual_correctness is not",
     )
+
+
+def test_one_reference_anywhere_is_enough_for_the_recommended_pair():
+    run = evaluate([SAMPLE, {**REFERENCED, "id": "other"}], judge=scripted())
+    assert run.mean("factual_correctness").statuses == {"skipped": 1, "ok": 1}
+
+
+def test_rows_that_can_be_read_only_once_are_measured_with_both():
+    run = evaluate(iter([SAMPLE]), judge=scripted())
+    assert run.mean("factual_correctness").statuses == {"skipped": 1}
 
 
 def test_metrics_that_need_the_answers_statements_share_one_call():

@@ -89,8 +89,8 @@ def test_runs_of_one_function_are_merged_and_go_on(tmp_path):
         sample = {**SAMPLE, "id": name}
         evaluate([sample], metrics="faithfulness", judge=script("yes"), out=tmp_path / name)
     assert len(merge(tmp_path / "a", tmp_path / "b", out=tmp_path / "both")) == 2
-    again = evaluate([{**SAMPLE, "id": "c"}], metrics="faithfulness", judge=script("yes"), out=tmp_path / "a")
-    assert len(again) == 2
+    settings = {"metrics": "faithfulness", "judge": script("yes"), "out": tmp_path / "a"}
+    assert len(evaluate([{**SAMPLE, "id": "c"}], **settings, add=True)) == 2
 
 
 def test_a_live_scorer_goes_on_in_its_folder_unless_nothing_tells_its_judge_from_others(tmp_path):

@@ -128,14 +128,6 @@ def test_vectors_without_a_number_fail_their_sample_and_are_not_kept(tmp_path):
     assert again.score("q0", "answer_similarity").status == "ok"
 
 
-def test_a_sample_whose_content_changed_is_rejected_and_its_scores_stay(tmp_path):
-    evaluate(rows(1), metrics="faithfulness", judge=scripted(), out=tmp_path / "run")
-    changed = [{**rows(1)[0], "answer": "Lyon."}]
-    run = evaluate(changed, metrics="faithfulness", judge=scripted(), out=tmp_path / "run")
-    assert [row.where for row in run.rejected] == ["sample q0"]
-    assert run.sample("q0").answer == "Paris 0."
-
-
 @pytest.mark.parametrize(
     ("change", "told"),
     [

@@ -5,6 +5,8 @@ import tracemalloc
 from itertools import count, islice
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.runs._loading import aread_samples, read_samples
@@ -68,10 +70,32 @@ def test_an_id_that_is_used_twice_is_a_bad_row():
     assert found == [Q1, bad("row 2", "id 'q1' was already used by another sample"), Q2]
 
 
-def test_equal_content_without_ids_is_a_bad_row_that_says_what_to_do():
-    first, second = read_samples([{"question": "Q?", "rater": "a"}, {"question": "Q?", "rater": "b"}])
-    message = f"the content is that of an earlier sample ({first.id!r}); give each an id of its own"
-    assert second == bad("row 2", message)
+def test_no_row_is_lost_for_being_equal_to_another():
+    rows = [{"question": "Q?", "rater": rater} for rater in "abab"]
+    first, second, third, fourth = read_samples(rows)
+    assert first.id != second.id
+    assert (third.id, fourth.id) == (f"{first.id}-2", f"{second.id}-2")
+    assert all(sample.has_derived_id for sample in (first, second, third, fourth))
+
+
+EQUAL = ({"question": "Q?"}, {"question": "Q?", "system": "x"})
+
+
+@given(st.lists(st.sampled_from(EQUAL)))
+def test_derived_ids_are_unique_and_do_not_depend_on_what_stands_between(rows):
+    ids = [sample.id for sample in read_samples(rows)]
+    assert len(set(ids)) == len(rows)
+    for row in EQUAL:
+        own = [id for id, each in zip(ids, rows, strict=True) if each == row]
+        assert own == [sample.id for sample in read_samples([row] * len(own))]
+
+
+def test_samples_that_were_read_keep_their_ids_when_they_are_read_again():
+    samples = list(read_samples([{"question": "Q?"}] * 3))
+    assert list(read_samples(samples)) == samples
+    assert [sample.id for sample in read_samples([*samples[1:], {"question": "Q?"}])] == [
+        samples[1].id, samples[2].id, samples[0].id
+    ]  # fmt: skip
 
 
 def test_an_endless_source_is_read_as_far_as_asked():

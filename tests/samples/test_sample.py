@@ -51,6 +51,17 @@ def test_an_id_that_is_not_given_comes_from_the_content():
     assert not FULL.has_derived_id
 
 
+def test_a_derived_id_includes_the_labels_and_follows_changes_at_its_occurrence():
+    sample = Sample(question="Where?", labels={"system": "a"})
+    assert sample.id != Sample(question="Where?").id
+    assert sample.id != Sample(question="Where?", labels={"system": "b"}).id
+    third = sample.at_occurrence(3)
+    assert third.id == f"{sample.id}-3"
+    assert third.has_derived_id
+    changed = third.model_copy(update={"answer": "Here."})
+    assert changed.id == Sample(question="Where?", answer="Here.", labels={"system": "a"}).id + "-3"
+
+
 def test_labels_and_id_do_not_change_the_digest():
     assert Sample(id="a", question="Q", labels={"model": "x"}).digest == Sample(id="b", question="Q").digest
 

@@ -8,7 +8,7 @@ from ragmetrics_core.report._terminal.means import cost, means_table, remarks
 from ragmetrics_core.report._terminal.plan import plan_page
 from ragmetrics_core.report._terminal.proof import proof
 from ragmetrics_core.report._terminal.runs import runs_table
-from ragmetrics_core.report._terminal.samples import sample_page, samples_table
+from ragmetrics_core.report._terminal.samples import history_page, sample_page, samples_table
 from ragmetrics_core.report._terminal.study import study_page
 from ragmetrics_core.report._terminal.text import one_line, plain
 from ragmetrics_core.wording import escaped, visible
@@ -20,6 +20,7 @@ __all__ = [
     "difference_lines",
     "difference_page",
     "escaped",
+    "history_page",
     "journal_table",
     "means_table",
     "metric_page",

@@ -95,6 +95,25 @@ def sample_page(
         yield Text("No diagnosis: no score has a value.", LABEL)
 
 
+def history_page(records: Sequence[Record], entries: Sequence[MetricEntry]) -> Iterator[RenderableType]:
+    """Scores of a sample that no longer count, the oldest first, each with the answer that it is of."""
+    yield heading("Earlier scores, which no longer count")
+    if not records:
+        yield Text("There are none.", LABEL)
+        return
+    of_signature = {entry.signature: entry for entry in entries}
+    listed = table("metric")
+    listed.add_column("score", justify="right", no_wrap=True)
+    listed.add_column("how", overflow="fold")
+    listed.add_column("answer", overflow="fold")
+    for record in records:
+        answer = record.sample.answer if record.sample else None
+        how = one_line(record.formula or record.reason or "")
+        score = outcome(record, of_signature[record.signature])
+        listed.add_row(plain(record.signature), score, how, one_line(answer or ""))
+    yield listed
+
+
 def _facts(sample: Sample) -> Iterator[tuple[str, RenderableType]]:
     """The texts with their names, the number of contexts and how they were found, and the stages."""
     page = SamplePage.of_sample(sample)
