@@ -241,7 +241,7 @@ class Folder:
 
     def _contents(self) -> dict[str, FileContents]:
         rejected = sorted(map(told_row, self.rejected))
-        dataset = {}
+        dataset: dict[str, FileContents] = {}
         if self._files.dataset.is_there:
             dataset["dataset.jsonl"] = FileContents.of(self.index.told_given())
         return dataset | {
