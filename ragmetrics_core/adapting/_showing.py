@@ -14,6 +14,7 @@ from ragmetrics_core.adapting._stages import (
     texts_in,
 )
 from ragmetrics_core.adapting._wiring import SHORTEST, messages_in, reply_of
+from ragmetrics_core.comparing import spaced_form
 from ragmetrics_core.samples import Sample, SoughtText, Stage, StageChunk, sought_in
 from ragmetrics_core.shapes import is_series
 
@@ -181,8 +182,8 @@ def _is_explained(known: KnownRun, request: Sequence[CapturedMessage]) -> bool:
     texts = [chunk.text for stage in sample.stages or () for chunk in stage.chunks]
     models = [call for call in known.before if call.kind == "model"]
     sides += [reply_of(call, dialect) for call in models if not texts or not _reads(call, texts, dialect)]
-    explained = {" ".join(text.split()) for text in sides if text} | {""}
-    whole = " ".join(" ".join(each.text.split()) for each in request)
+    explained = {spaced_form(text) for text in sides if text} | {""}
+    whole = " ".join(spaced_form(each.text) for each in request)
     prompts = [call for call in known.before if call.kind == "prompt" and _made(call, whole, dialect)]
     values: Iterable[Any]
     if prompts:
@@ -196,7 +197,7 @@ def _is_explained(known: KnownRun, request: Sequence[CapturedMessage]) -> bool:
         said = [each.text for each in messages_in(value, dialect)]
         if not said and not (is_series(value) and not value):
             return False
-        if any(" ".join(text.split()) not in explained for text in said):
+        if any(spaced_form(text) not in explained for text in said):
             return False
     return True
 
@@ -204,7 +205,7 @@ def _is_explained(known: KnownRun, request: Sequence[CapturedMessage]) -> bool:
 def _made(prompt: Call, whole: str, dialect: Dialect) -> bool:
     outputs: Sequence[Any] = [prompt.outputs, *dialect.fields(prompt.outputs).values()]
     texts = [each.text for value in outputs for each in messages_in(value, dialect)]
-    return bool(texts) and all(" ".join(text.split()) in whole for text in texts)
+    return bool(texts) and all(spaced_form(text) in whole for text in texts)
 
 
 def _documents(value: Any, dialect: Dialect) -> list[Chunk] | None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ragmetrics_core.adapting._captured import Call, CapturedMessage, CapturedRun, Dialect
+from ragmetrics_core.comparing import spaced_form
 
 __all__ = ["SHORTEST", "calls_before", "makers_of", "messages_in", "reply_of", "request_of"]
 
@@ -16,8 +17,8 @@ def makers_of(run: CapturedRun, answer: str, dialect: Dialect) -> Sequence[Call]
     if run.answered_by is not None:
         return run.answered_by
     models = [call for call in run.walk() if call.kind == "model" and call.ended is not None]
-    wanted = " ".join(answer.split())
-    replies = [(call, " ".join(reply_of(call, dialect).split())) for call in models]
+    wanted = spaced_form(answer)
+    replies = [(call, spaced_form(reply_of(call, dialect))) for call in models]
     same = [call for call, reply in replies if reply == wanted]
     same = same or [call for call, reply in replies if _holds(reply, wanted) or _holds(wanted, reply)]
     if same:

@@ -16,7 +16,7 @@ from ragmetrics_core.drivers._own_code import OwnCode, status_of
 from ragmetrics_core.drivers._questions import Drawn, Question
 from ragmetrics_core.drivers._segments import Segments, Used
 from ragmetrics_core.errors import StepFailed
-from ragmetrics_core.measurement import Judged, Measurement, majority
+from ragmetrics_core.measurement import Decision, Evidence, Judged, Measurement, majority
 from ragmetrics_core.metrics import _catalogue as catalogue
 from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.parsers import READER, Declined
@@ -320,13 +320,17 @@ class Interpreter(ABC):
             supported = tuple([corrected.get(item, each) for item, each in numbered])
             overruled = tuple([each if item in corrected else None for item, each in numbered])
         if any(evidence):
-            evidence = tuple([placed_in(self._judged, each) for each in decisions])
+            evidence = self.placed(decisions, place)
         label = tuple(map(review.labels.of, supported))
         about, places = (review.about,) * count, (place,) * count
         return (
             about, text, supported, label, reason, evidence,
             cosine, overruled, votes, confidence, judge, places,
         )  # fmt: skip
+
+    def placed(self, decisions: Sequence[Decision], place: str) -> tuple[tuple[Evidence, ...], ...]:
+        """The evidence of the decisions at a place in the record, each where it stands in its text."""
+        return tuple([placed_in(self._judged, each) for each in decisions])
 
     def _sentences(self, text: str) -> tuple[str, ...]:
         return self._segments.sentences(text, self._used_segments)

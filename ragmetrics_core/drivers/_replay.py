@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from ragmetrics_core.drivers._interpreter import Drawn, Interpreter, Path, Segments, written
 from ragmetrics_core.errors import ConfigError, PromptError, RecordError, StepFailed
+from ragmetrics_core.measurement import Decision, Evidence
 from ragmetrics_core.metrics import _catalogue as catalogue
 from ragmetrics_core.metrics._metric import Metric, signature_of
 from ragmetrics_core.parsers import READER
@@ -54,7 +55,9 @@ class Replay(Interpreter):
         for step in record.steps:
             self._stored.setdefault(step.path, []).append(step)
         self.messages: dict[str, tuple[Message, ...]] = {}
-        self._is_earlier = record.versions.get("reader") != READER
+        reader = record.versions.get("reader")
+        self._is_earlier = reader is None
+        self._finds_more = reader != READER
 
     def replay(self, metric: Metric[Any]) -> Record:
         """Run the metric over the stored steps."""
@@ -113,6 +116,16 @@ class Replay(Interpreter):
     def _drawn(self, step: GenerateStep) -> Drawn:
         earlier = outlined_step(step.model_dump()) if self._is_earlier else None
         return Drawn(step.draw, _completion(step), step.judge, earlier)
+
+    def placed(self, decisions: Sequence[Decision], place: str) -> tuple[tuple[Evidence, ...], ...]:
+        """The evidence where it stands; what an earlier reader found nowhere stays so."""
+        placed = super().placed(decisions, place)
+        if not self._finds_more:
+            return placed
+        stored = [verdict for verdict in self._from.verdicts if verdict.path == place]
+        if len(stored) != len(placed):
+            return placed
+        return tuple([_as_found(evidence, of.evidence) for evidence, of in zip(placed, stored, strict=True)])
 
     def may_ask_again(self, request: Generate[Any], path: Path) -> bool:
         """Whether the record has steps that did, or failed then; earlier drivers drew a rating anew."""
@@ -277,6 +290,17 @@ def rewritten(record: Record, metric: Metric[Any] | None, replay: Replay) -> Wri
     # taken as they are stored, and what they are called must follow from them.
     named = signature_of(record.metric, record.variant, record.settings)
     return WrittenRecord({**derived.fields, "settings": record.settings, "signature": named})
+
+
+def _as_found(evidence: Sequence[Evidence], stored: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """The evidence; what is there in another writing, and is stored as found nowhere, stays so."""
+    lost = {each.quote for each in stored if each.span is None}
+    return tuple(
+        [
+            replace(each, span=None) if each.quote in lost and each.span and not each.span.exact else each
+            for each in evidence
+        ]
+    )
 
 
 def _completion(step: GenerateStep) -> Completion:

@@ -5,9 +5,10 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
 from pydantic import ConfigDict, with_config
+
+from ragmetrics_core.comparing import Writing
 
 __all__ = ["Span", "locate"]
 
@@ -15,10 +16,9 @@ _ENOUGH = re.compile(r"(?:[^\W_][\W_]*+){3}")
 _TRIES = 100
 _SURE_INSIDE_WORDS = 8
 _QUOTES = "\"'`´“”„‟‘’‚‛«»‹›「」『』＂＇"
-_DASHES = "-‐‑‒–—―−﹣－"
-_SPACES = re.compile(r"\s\s")
-_ASCII_KINDS = str.maketrans({"'": '"', "`": '"', **dict.fromkeys("\t\n\v\f\r\x1c\x1d\x1e\x1f", " ")})
-_INVISIBLE = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
+_KINDS = str.maketrans(dict.fromkeys(_QUOTES, '"') | dict.fromkeys("—―", "-"))
+_LETTER = re.compile(r"[A-Z]|[^\0-\x7f]")
+_DOTTED_I = re.compile("i\u0307")
 _LEADING = re.compile(rf"^(?:[\s{_QUOTES}*_…]|\.{{3}}|\[\d{{1,4}}\]|[-•]\s)+")
 # A run of spaces is tried from its beginning only.
 _TRAILING = re.compile(rf"(?<![\s{_QUOTES}*_…])(?:[\s{_QUOTES}*_…]|\.{{3}}|\[\d{{1,4}}\])+$")
@@ -44,13 +44,6 @@ class Span:
     exact: bool
 
 
-class _Plain(NamedTuple):
-    """A normalised text, and for each of its characters where it came from."""
-
-    text: str
-    origin: Sequence[int]
-
-
 def locate(quote: str, contexts: Sequence[str]) -> Span | None:
     r"""Find a quote in the chunks: letter for letter, else normalised, else its longest part.
 
@@ -66,14 +59,14 @@ def locate(quote: str, contexts: Sequence[str]) -> Span | None:
         if (start := _find(quote, context)) is not None:
             return Span(chunk, start, start + len(quote), exact=True)
     for wanted in _variants(quote):
-        needle = _plain(wanted).text.strip()
+        needle = _normal(wanted).text.strip()
         if not _ENOUGH.search(needle):
             continue
         for chunk, context in enumerate(contexts, 1):
-            plain = _plain(context)
-            if (at := _find(needle, plain.text)) is not None:
-                end = plain.origin[at + len(needle) - 1] + 1
-                return Span(chunk, plain.origin[at], end, exact=False)
+            normal = _normal(context)
+            if (at := _find(needle, normal.text)) is not None:
+                start, end = normal.origin(at, at + len(needle))
+                return Span(chunk, start, end, exact=False)
     return None
 
 
@@ -90,16 +83,19 @@ def _variants(quote: str) -> Iterator[str]:
 
 def _find(needle: str, text: str) -> int | None:
     """The first place at whole words, else for a quote that is long enough the first place of all."""
-    first = at = text.find(needle)
+    first = None
+    at = text.find(needle)
     for _ in range(_TRIES):
         if at == -1:
             break
         end = at + len(needle)
-        if not (text[at - 1 : at].isalnum() or text[end : end + 1].isalnum()) or _at_words(text, at, end):
-            return at
+        if not unicodedata.combining(text[end : end + 1] or " "):  # else its last letter is another one
+            first = at if first is None else first
+            is_between = not (text[at - 1 : at].isalnum() or text[end : end + 1].isalnum())
+            if is_between or _at_words(text, at, end):
+                return at
         at = text.find(needle, at + 1)
-    sure = first != -1 and sum(map(str.isalnum, needle)) >= _SURE_INSIDE_WORDS
-    return first if sure else None
+    return first if sum(map(str.isalnum, needle)) >= _SURE_INSIDE_WORDS else None
 
 
 def _at_words(text: str, start: int, end: int) -> bool:
@@ -118,24 +114,13 @@ def _is_unspaced(char: str) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _plain(text: str) -> _Plain:
-    """Casefold, one kind of quote mark and dash, single spaces; compatibility forms become the plain ones."""
-    if text.isascii() and not _SPACES.search(text):
-        return _Plain(text.lower().translate(_ASCII_KINDS), range(len(text)))
-    out: list[str] = []
-    origin: list[int] = []
-    for at, char in enumerate(text):
-        if char in _INVISIBLE:
-            continue
-        if char.isspace():
-            folded = "" if out and out[-1] == " " else " "
-        elif char in _QUOTES:
-            folded = '"'
-        elif char in _DASHES:
-            folded = "-"
-        else:
-            folded = char.casefold() if char.isascii() else unicodedata.normalize("NFKC", char).casefold()
-        for one in folded:
-            out.append(one)
-            origin.append(at)
-    return _Plain("".join(out), tuple(origin))
+def _normal(text: str) -> Writing:
+    """The plain form without case, with one kind of quote mark and dash and single spaces."""
+    plain = Writing.of(text).plain()
+    cased = plain.text.translate(_KINDS)
+    lower = cased.casefold()
+    if len(lower) == len(cased):
+        plain = plain._replace(text=lower)
+    else:  # "ß" becomes two characters
+        plain = plain._replace(text=cased).rewritten(_LETTER, lambda found: found[0].casefold())
+    return (plain if lower.isascii() else plain.rewritten(_DOTTED_I, lambda _: "i")).spaced()

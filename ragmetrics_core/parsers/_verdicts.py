@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, FailFast, Field
 from typing_extensions import TypeAliasType
 
+from ragmetrics_core.comparing import folded, plain_form
 from ragmetrics_core.parsers._answer import (
     Answer,
     Declined,
@@ -243,4 +244,4 @@ def _numbered(entries: Sequence[Json], expected: Expected) -> dict[int, Mapping[
 
 def _beginning(text: str) -> str:
     """A text from its first letter on, however it is spelled and numbered."""
-    return _BEFORE_TEXT.sub("", text, count=1).rstrip(" .?!").casefold()
+    return folded(_BEFORE_TEXT.sub("", plain_form(text), count=1).rstrip(" .?!"))

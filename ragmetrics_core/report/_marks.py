@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from ragmetrics_core.comparing import folded, plain_form
 from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.parsers import locate, split_sentences
 from ragmetrics_core.prompts import digest_of
@@ -85,7 +86,7 @@ class Sought:
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(text.casefold()))
+    return frozenset(_WORD.findall(folded(plain_form(text))))
 
 
 class Mark(NamedTuple):

@@ -7,9 +7,9 @@ from html import unescape
 from itertools import islice
 from typing import Literal, NamedTuple, Self
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
+
+from ragmetrics_core.comparing import Writing
 
 __all__ = [
     "SHOWN_STATES",
@@ -146,7 +146,6 @@ _PIECE = 40
 # Pieces of a text that are looked for, and places where a text stands, at most: a request may be long.
 _SEEDS = 24
 _MOST = 100
-_SPACE = re.compile(r"\s{2,}|[^\S ]")
 _QUOTED_LINE = re.compile(r"\n[ \t]*>+[ \t]?")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});")
 # As JSON and Python write a text.
@@ -163,7 +162,9 @@ def sought_in(
     *,
     besides: Sequence[str] = (),
 ) -> list[list[SoughtText]]:
-    """Look for texts in messages: white space aside, also as JSON, Python, HTML or a quoted mail writes them.
+    """Look for texts in messages: in whatever Unicode form and with whatever white space.
+
+    They are also found as JSON, Python, HTML or a quoted mail writes them.
 
     Args:
         messages: of the request, in order.
@@ -180,14 +181,15 @@ def sought_in(
     claimed: list[RequestPlace] = []
     outcome: list[list[SoughtText]] = []
     for group in texts:
-        wanted = [_Writing.of(text).spaced() for text in group]
+        wanted = [Writing.of(text).plain().spaced() for text in group]
         wholes = [_whole(forms, form, [*elsewhere, *claimed]) for form in wanted]
         here = [place for place in wholes if place is not None]
         left = forms
         if len(here) < len(wholes):
             taken = [*elsewhere, *claimed, *here]
             left = [
-                [form.without(number, taken) for form in forms_of] for number, forms_of in enumerate(forms, 1)
+                [_without(form, number, taken) for form in forms_of]
+                for number, forms_of in enumerate(forms, 1)
             ]
         outcome.append(
             [
@@ -223,81 +225,39 @@ def unproven(stage: Stage, messages: Sequence[str]) -> Iterator[Unproven]:
             yield Unproven(chunk.rank, stored, f"another text: {text[:80]!r}")
 
 
-def _elsewhere(forms: "Sequence[Sequence[_Writing]]", text: str) -> list[RequestPlace]:
+def _elsewhere(forms: Sequence[Sequence[Writing]], text: str) -> list[RequestPlace]:
     """Where a text stands as what it is; where it is a message of its own, only there."""
-    wanted = _Writing.of(text).spaced().text.strip()
+    wanted = Writing.of(text).plain().spaced().text.strip()
     places = list(islice(_places(forms, wanted), _MOST))
     own = [place for place in places if forms[place.message - 1][0].text.strip() == wanted]
     return own or places
 
 
-class _Writing(NamedTuple):
-    """A text written otherwise, and where in the text as it was each of its characters begins and ends."""
-
-    text: str
-    starts: NDArray[np.intp]
-    ends: NDArray[np.intp]
-
-    @classmethod
-    def of(cls, text: str) -> Self:
-        """A text as it is."""
-        places = np.arange(len(text) + 1)
-        return cls(text, places[:-1], places[1:])
-
-    def spaced(self) -> Self:
-        """With single spaces only."""
-        return self.rewritten(_SPACE, lambda _: " ")
-
-    def rewritten(self, pattern: re.Pattern[str], write: Callable[[str], str]) -> Self:
-        """With all matches of a pattern written anew; itself where there are none."""
-        spans: list[tuple[int, int]] = []
-        lengths: list[int] = []
-
-        def written(match: re.Match[str]) -> str:
-            made = write(match[0])
-            spans.append(match.span())
-            lengths.append(len(made))
-            return made
-
-        text = pattern.sub(written, self.text)
-        if not spans:
-            return self
-        firsts, lasts = np.array(spans).T
-        size = len(self.text) + 1
-        edges = np.bincount(firsts, minlength=size) - np.bincount(lasts, minlength=size)
-        copies = 1 - edges.cumsum()[:-1]  # of each character; of a match none but what stands for its first
-        copies[firsts] = lengths
-        ends = self.ends.copy()
-        ends[firsts] = self.ends[lasts - 1]
-        return type(self)(text, self.starts.repeat(copies), ends.repeat(copies))
-
-    def without(self, number: int, places: Sequence[RequestPlace]) -> Self:
-        """With characters that no text has at these places of the message of this number."""
-        text = self.text
-        for place in places:
-            if place.message == number:
-                start, end = self.starts.searchsorted((place.start, place.end))
-                text = text[:start] + "\0" * int(end - start) + text[end:]
-        return self._replace(text=text)
-
-    def origin(self, start: int, end: int) -> tuple[int, int]:
-        """The characters of the text as it was that these characters come from."""
-        return int(self.starts[start]), int(self.ends[end - 1])
+def _without(writing: Writing, number: int, places: Sequence[RequestPlace]) -> Writing:
+    """The message of this number with characters that no text has at these places."""
+    text = writing.text
+    for place in places:
+        if place.message == number:
+            start, end = writing.starts.searchsorted((place.start, place.end))
+            text = text[:start] + "\0" * int(end - start) + text[end:]
+    return writing._replace(text=text)
 
 
-def _forms(text: str) -> Iterator[_Writing]:
+def _forms(text: str) -> Iterator[Writing]:
     """A message as it is, and as what it may be the writing of."""
-    plain = _Writing.of(text)
-    yield plain.spaced()
-    decoded = plain
+    as_is = Writing.of(text)
+    yield as_is.plain().spaced()
+    decoded = as_is
     for _ in range(2):  # a tool's JSON may be a text in another JSON
         if "\\" not in decoded.text:
             break
-        decoded = decoded.rewritten(_ESCAPE, _unescaped)
-        yield decoded.spaced()
-    for other in (plain.rewritten(_ENTITY, unescape), plain.rewritten(_QUOTED_LINE, lambda _: "\n")):
-        if other is not plain:
-            yield other.spaced()
+        decoded = decoded.rewritten(_ESCAPE, lambda escape: _unescaped(escape[0]))
+        yield decoded.plain().spaced()
+    without_entities = as_is.rewritten(_ENTITY, lambda entity: unescape(entity[0]))
+    unquoted = as_is.rewritten(_QUOTED_LINE, lambda _: "\n")
+    for other in (without_entities, unquoted):
+        if other is not as_is:
+            yield other.plain().spaced()
 
 
 def _unescaped(escape: str) -> str:
@@ -310,7 +270,7 @@ def _unescaped(escape: str) -> str:
     return "\ufffd" if 0xD800 <= units[0] < 0xE000 else chr(units[0])
 
 
-def _places(forms: Sequence[Sequence[_Writing]], wanted: str) -> Iterator[RequestPlace]:
+def _places(forms: Sequence[Sequence[Writing]], wanted: str) -> Iterator[RequestPlace]:
     """Where a text stands, in all messages."""
     if not wanted:
         return
@@ -323,13 +283,13 @@ def _places(forms: Sequence[Sequence[_Writing]], wanted: str) -> Iterator[Reques
 
 
 def _whole(
-    forms: Sequence[Sequence[_Writing]], wanted: _Writing, apart: Sequence[RequestPlace]
+    forms: Sequence[Sequence[Writing]], wanted: Writing, apart: Sequence[RequestPlace]
 ) -> RequestPlace | None:
     places = islice(_places(forms, wanted.text.strip()), _MOST)
     return next((place for place in places if not place.is_within(apart)), None)
 
 
-def _part(forms: Sequence[Sequence[_Writing]], text: str, wanted: _Writing) -> SoughtText:
+def _part(forms: Sequence[Sequence[Writing]], text: str, wanted: Writing) -> SoughtText:
     """The longest piece of a text that stands somewhere."""
     whole = wanted.text
     step = max(_PIECE, len(whole) // _SEEDS)

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Literal
 
 from ragmetrics_core._language_tags import base_of
+from ragmetrics_core.comparing import folded, plain_form
 
 __all__ = ["bleu", "chrf", "common_length", "meteor", "shared_words", "words_of"]
 
@@ -23,6 +24,7 @@ _MEANT = re.compile(
     (?<=\d)[^\w\s](?=\d)                                  # between digits: 3.5  1,500  3/4  10:30  2-1
     | (?<![\w.,])[-−–](?=[.,]?\d)                         # a minus
     | (?<![\w.,])[.,](?=\d)                               # .5
+    | \^(?=[-−–+]?\d)                                    # 10^-3
     | [<>≤≥±](?=\s?[-−–.]?\d)                             # a limit
     | (?:(?<=\d)|(?<=\d\s))[%‰]
     | (?<=[^\W_])\++(?!\+|[^\W\d_]) | (?<=[^\W\d_])\#     # C++  A+  Na+  C#
@@ -85,12 +87,12 @@ def words_of(
     """
     if rules == "squad":
         return _SQUAD_ARTICLES.sub(" ", text.lower().translate(_SQUAD_PUNCTUATION)).split()
-    folded = unicodedata.normalize("NFKC", text)
+    same = plain_form(text)
     if rules == "names":
-        folded = _ABBREVIATING.sub("", folded)
-    raw = _AMOUNT.sub(r" \1\3 \2 ", folded).replace("⁄", "/").split()
+        same = _ABBREVIATING.sub("", same)
+    raw = _AMOUNT.sub(r" \1\3 \2 ", same).split()
     pieces = raw if rules == "names" or base_of(language) not in {None, "en"} else _without_articles(raw)
-    plain = _without_marks(" ".join(pieces), " " if rules == "names" else "").casefold()
+    plain = folded(_without_marks(" ".join(pieces), " " if rules == "names" else ""))
     pieces = plain.split()
     if not _UNSPACED.search(plain):
         return pieces

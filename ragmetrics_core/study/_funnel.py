@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Annotated, NamedTuple
 
+from ragmetrics_core.comparing import folded, spaced_form
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.records import Record
 from ragmetrics_core.runs import Run
@@ -286,7 +287,7 @@ def _searches(stages: Sequence[Stage], relevant: Sequence[_Relevant]) -> Iterato
 
 
 def _query(stage: Stage) -> str:
-    return " ".join((stage.query or "").split()).casefold()
+    return folded(spaced_form(stage.query or ""))
 
 
 def _used(run: Run) -> Estimate | None:

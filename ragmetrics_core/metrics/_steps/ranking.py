@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 from ragmetrics_core import scoring
 from ragmetrics_core.asking import review
+from ragmetrics_core.comparing import canonical_form
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Decision, Judged, Labels, Measurement, undefined, valued
 from ragmetrics_core.metrics._metric import Metric
@@ -106,7 +107,11 @@ class RankingMetric(Metric[RankedIds | RankedTexts]):
 
     def _words(self, text: str, language: str | None) -> tuple[str, ...]:
         """What a result is found by: its id, or the words of its text."""
-        return (text,) if self.match == "ids" else tuple(scoring.words_of(text, language=language))
+        return (
+            (canonical_form(text),)
+            if self.match == "ids"
+            else tuple(scoring.words_of(text, language=language))
+        )
 
 
 def precisions(relevant: Sequence[float | None]) -> list[str]:

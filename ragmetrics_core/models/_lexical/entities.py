@@ -2,6 +2,7 @@
 
 import re
 
+from ragmetrics_core.comparing import folded, plain_form
 from ragmetrics_core.models._support.vocabulary import UNITS, language_of
 from ragmetrics_core.models._support.words import read_words
 from ragmetrics_core.parsers import split_sentences
@@ -29,7 +30,7 @@ _HIDDEN = "\0"
 
 
 def entities_of(text: str) -> tuple[str, ...]:
-    """The entities of a text as it writes them, each once, in order.
+    """The entities of a text in its plain form, each once, in order.
 
     They are: capitalised words in a row (not at the start of a sentence alone), abbreviations and
     identifiers, numbers with a unit, dates, and references such as "TS 23.501". In German every noun has a
@@ -37,9 +38,10 @@ def entities_of(text: str) -> tuple[str, ...]:
     without capitals only what stands in quotes and what is written in Latin letters.
     """
     found: dict[str, str] = {}
-    for sentence in split_sentences(text):
+    for sentence in split_sentences(plain_form(text)):
         for name in _of_sentence(sentence):
-            found.setdefault(" ".join(name.split()).casefold(), " ".join(name.split()))
+            spaced = " ".join(name.split())
+            found.setdefault(folded(spaced), spaced)
     return tuple(found.values())
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, cast
 
+from ragmetrics_core.comparing import folded, spaced_form
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models._lexical.entities import entities_of
 from ragmetrics_core.models._lexical.questions import questions_for
@@ -198,7 +199,7 @@ def _entities(shown: _Shown) -> Value:
 
 def _context_entities(shown: _Shown) -> Value:
     named = (name for chunk in shown.contexts for name in entities_of(without_citations(chunk)))
-    distinct = {name.casefold(): name for name in reversed(list(named))}
+    distinct = {folded(name): name for name in reversed(list(named))}
     return {"entities": list(distinct.values())[::-1]}
 
 
@@ -208,12 +209,12 @@ def _paper_facts(shown: _Shown) -> Value:
     in_reference = compared(own, reference, where="the reference", question=question)
     in_answer = compared(expected, answer, where="the answer", question=question)
     # what stands in the answer word for word is no omission of it, however it was compared
-    left = {text.casefold() for text in own}
+    left = {folded(spaced_form(text)) for text in own}
     missing = [text for text, verdict in zip(expected, in_answer, strict=True) if not verdict.supported]
     return {
         "TP": [text for text, verdict in zip(own, in_reference, strict=True) if verdict.supported],
         "FP": [text for text, verdict in zip(own, in_reference, strict=True) if not verdict.supported],
-        "FN": [text for text in missing if text.casefold() not in left],
+        "FN": [text for text in missing if folded(spaced_form(text)) not in left],
     }
 
 

@@ -2,6 +2,7 @@
 
 import re
 
+from ragmetrics_core.comparing import plain_form
 from ragmetrics_core.models._lexical.refusals import is_missing_remark
 from ragmetrics_core.models._lexical.statements import split_subject, statements_of
 from ragmetrics_core.models._support.vocabulary import SUBORDINATE, language_of
@@ -34,8 +35,9 @@ def questions_for(answer: str, count: int) -> tuple[str, ...]:
     than English is asked about by its key words. The words of a question are those of the text, which is
     what a cosine can compare.
     """
-    statements = [text for text in statements_of(answer) if not is_missing_remark(text)] or list(
-        statements_of(answer)
+    plain = plain_form(answer)
+    statements = [text for text in statements_of(plain) if not is_missing_remark(text)] or list(
+        statements_of(plain)
     )
     rounds = [_variants(statement) for statement in statements]
     found: list[str] = []
@@ -49,7 +51,7 @@ def _variants(statement: str) -> list[str]:
     bare = statement.strip().rstrip(".!。！ ")
     content = {token.folded for token in read_words(statement).tokens if token.kind in {"word", "name"}}
     words = _WORD.findall(bare)
-    telling = [word for word in words if word.casefold().replace("’", "'") in content]
+    telling = [word for word in words if word.casefold() in content]
     key_words = " ".join(dict.fromkeys(telling[:_MOST_WORDS]))
     language = "cjk" if _JOINED.search(bare) else language_of([word.casefold() for word in words]).code
     if language != "en":

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
+from ragmetrics_core.comparing import plain_form
 from ragmetrics_core.models._support.vocabulary import DECLINES, META
 from ragmetrics_core.parsers import split_sentences
 
@@ -50,7 +51,7 @@ def without_meta_words(keys: frozenset[str]) -> frozenset[str]:
 
 
 def _reason(sentence: str) -> str | None:
-    text = sentence[:_LOOKED_AT].replace("’", "'")
+    text = plain_form(sentence[:_LOOKED_AT])
     return next((reason for reason, pattern in _patterns() if pattern.search(text)), None)
 
 

@@ -127,10 +127,10 @@ def _on_remark(statement: str, contexts: tuple[str, ...]) -> LexicalVerdict:
     content = [token for token in read_words(statement).tokens if token.is_content]
     spoken = without_meta_words(frozenset(token.key for token in content))
     evidence = read_evidence(contexts)
-    for sentence, keys in zip(evidence.sentences, evidence.keys, strict=True):
+    for place, keys in enumerate(evidence.keys):
         if len(spoken) > 1 and len(spoken & keys) >= REFUTED * len(spoken):
             reason = "it says that this is missing, and a sentence has all its words"
-            return LexicalVerdict(False, 0.0, reason, sentence.text)
+            return LexicalVerdict(False, 0.0, reason, evidence.as_written(place))
     return LexicalVerdict(
         True, 1.0, "it says that something is missing, and no sentence has all its words", ""
     )

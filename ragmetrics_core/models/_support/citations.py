@@ -20,12 +20,12 @@ _MARK = re.compile(
     rf"|【{_NAMED}(?::\d{{1,3}})?(?:†[^】\n]{{0,80}})?】"
     rf"|\({_WORD}\s?[._:#-]?\s?{_NUMBERS}\)"
     rf"|<sup>\[?{_NUMBERS}\]?</sup>"
-    rf"|(?<=[.!?,;:])[¹²³⁰⁴-⁹]{{1,3}}"
+    rf"|(?<=[.!?,;:])(?:[¹²³⁰⁴-⁹]{{1,3}}|\^\d{{1,3}})"
     r")(?=[\s.,;:!?。，；\[【(<]|$)(?!\s?[=+*/])",
     re.IGNORECASE,
 )
 
-_MAY_BE_MARKED = re.compile(r"[\[【(<¹²³⁰⁴-⁹]")
+_MAY_BE_MARKED = re.compile(r"[\[【(<^¹²³⁰⁴-⁹]")
 
 
 def without_citations(text: str) -> str:

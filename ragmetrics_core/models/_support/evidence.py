@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ragmetrics_core.comparing import Writing
 from ragmetrics_core.models._support.vocabulary import language_of
 from ragmetrics_core.models._support.words import Sentence, read_sentences
 
@@ -47,7 +48,7 @@ class IndexedTexts:
 
     Attributes:
         language: the code of the language that most of their words are of.
-        sentences: of all texts, those of one text in a row.
+        sentences: of the plain forms of all texts, those of one text in a row.
         keys: the distinct keys of each sentence.
         places: for each key the sentences that have it, in order.
         words: the casefolded words as they stand.
@@ -58,8 +59,12 @@ class IndexedTexts:
 
     def __init__(self, texts: Sequence[str]) -> None:
         # in an order of their own, so that nothing depends on the one in which they came
-        self.language = language_of([word.casefold() for text in texts for word in text.split()]).code
-        read = [read_sentences(text, self.language) for text in sorted(texts)]
+        self._writings = sorted(
+            (Writing.of(text).plain() for text in texts), key=lambda writing: writing.text
+        )
+        plain = [writing.text for writing in self._writings]
+        self.language = language_of([word.casefold() for text in plain for word in text.split()]).code
+        read = [read_sentences(text, self.language) for text in plain]
         self.sentences: tuple[Sentence, ...] = tuple(chain.from_iterable(read))
         self._text_of = [number for number, sentences in enumerate(read) for _ in sentences]
         self.keys: list[frozenset[str]] = []
@@ -81,6 +86,16 @@ class IndexedTexts:
                     self.places[reading].append(place)
         self._vectors: WordIndex | None = None
         self.size = sum(len(sentence.tokens) for sentence in self.sentences)
+
+    def as_written(self, place: int) -> str:
+        """A sentence as its text writes it."""
+        quote = self.sentences[place].text
+        writing = self._writings[self._text_of[place]]
+        start = writing.text.find(quote)
+        if start < 0:  # half a character is replaced when a text is split
+            return quote
+        first, last = writing.origin(start, start + len(quote))
+        return writing.source[first:last]
 
     def vectors(self, vectors: Vectors, rarity: Mapping[str, int], unseen: int) -> WordIndex:
         """The vectors of its words; looked up once."""

@@ -89,7 +89,7 @@ def compare(
         *_numbers(found),
         *_names(found),
         *wording(said, found, opposite, replaced),
-        *style(statement, said, found, question),
+        *style(said, found, question),
         *((_soft(found, rarity, vectors)) if vectors is not None else ()),
         *conflicts_of(found, alignment),
     )

@@ -69,7 +69,7 @@ class SupportModel:
             odds >= self.weights.threshold,
             probability,
             f"{probability:.2f}: {'; '.join(_reasons(compared))}",
-            tuple(dict.fromkeys(found.evidence.sentences[place].text for place in best)),
+            tuple(dict.fromkeys(map(found.evidence.as_written, best))),
         )
 
     def compare(self, statement: str, texts: Sequence[str], *, question: str = "") -> Features:

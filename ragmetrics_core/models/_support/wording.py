@@ -97,7 +97,7 @@ def _is_telling(token: Token) -> bool:
     return token.is_content or class_of(token.folded) is not None or token.folded in ANTONYMS
 
 
-def style(statement: str, said: Sentence, found: WordPlaces, question: str) -> tuple[float, ...]:
+def style(said: Sentence, found: WordPlaces, question: str) -> tuple[float, ...]:
     """What the question says already, whether the texts themselves are spoken of, and how long both are."""
     asked = {token.key for token in read_words(question, found.evidence.language).tokens if token.is_content}
     new = [key for key in found.weights if key not in asked]
@@ -106,7 +106,7 @@ def style(statement: str, said: Sentence, found: WordPlaces, question: str) -> t
     return (
         1 - new_weight / found.total if found.weights else 0.0,
         new_known / new_weight if new_weight else 1.0,
-        len(_ABOUT_TEXTS.findall(statement)),
+        len(_ABOUT_TEXTS.findall(said.text)),
         len(found.content),
         math.log1p(len(said.tokens)),
         math.log1p(found.evidence.size),

@@ -6,10 +6,12 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
+from ragmetrics_core.comparing import plain_form
 from ragmetrics_core.models._support.citations import without_citations
 from ragmetrics_core.models._support.pairs import Pair, parts_of
 from ragmetrics_core.models._support.quantities import readings
 from ragmetrics_core.models._support.vocabulary import BY_CODE, UNITS, MeasureUnit, language_of, stem
+from ragmetrics_core.parsers import split_sentences
 
 __all__ = ["Kind", "Sentence", "Token", "read_sentences", "read_words"]
 
@@ -36,7 +38,7 @@ _HALF_DAY = re.compile(
 _REPLY = re.compile(r"\W*\w+,")
 _ORDINAL = frozenset({"st", "nd", "rd", "th", "s"})
 _POSSESSIVE = re.compile(r"'s?$")
-_SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+|\n+|(?<=[。！？])")
+_CLOSERS = "\"'”’)]"
 # A longer stretch without an end is a table or a list: it is looked at in overlapping pieces.
 _LONGEST = 60
 _PIECE = 50
@@ -102,11 +104,27 @@ def read_sentences(text: str, language: str = "") -> list[Sentence]:
         else:
             read += [
                 piece
-                for sentence in _SENTENCE.split(part)
-                if sentence.strip()
-                for piece in _pieces(sentence.strip(), sentence.strip(), language)
+                for sentence in _spaced_sentences(part)
+                for piece in _pieces(sentence, sentence, language)
             ]
     return read
+
+
+def _spaced_sentences(text: str) -> list[str]:
+    """The sentences of a text; after a full stop without a space the same one goes on.
+
+    Such texts are pieced together, and the weights were learned from their sentences as one.
+    """
+    wholes: list[str] = []
+    end = 0
+    for sentence in split_sentences(text):
+        start = text.find(sentence, end)
+        if wholes and start == end and wholes[-1].rstrip(_CLOSERS).endswith((".", "!", "?")):
+            wholes[-1] += sentence
+        else:
+            wholes.append(sentence)
+        end = max(start, end) + len(sentence)
+    return wholes
 
 
 @lru_cache(maxsize=4096)
@@ -126,8 +144,9 @@ def read_words(text: str, language: str = "") -> Sentence:
     >>> [token.key for token in read_words("Timers were started at 1,200 ms").tokens if token.is_content]
     ['timer', 'start', '1200', 'ms']
     """
+    text = plain_form(text)
     found = _TOKEN.findall(_HALF_DAY.sub(_by_24_hours, text))
-    folded = [word.casefold().replace("’", "'") for word in found]
+    folded = [word.casefold() for word in found]
     spoken = BY_CODE[language] if language else language_of(folded)
     if folded and folded[0] in spoken.negations and _REPLY.match(text):
         found, folded = found[1:], folded[1:]
