@@ -3,11 +3,14 @@
 import inspect
 import os
 import uuid
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
+import numpy as np
 import ray
+from numpy.typing import NDArray
 from ray.data import ActorPoolStrategy, Dataset
 
 from ragmetrics_core import Metric, errors, evaluate
@@ -18,6 +21,7 @@ from ragmetrics_core.models import Traffic, TrafficArgs
 from ragmetrics_core.prompts import PromptText, read_folder
 from ragmetrics_core.protocol import Scorer
 from ragmetrics_core.runs import with_prompts
+from ragmetrics_core.wording import number_of
 from ragmetrics_ray._parts import Parts
 from ragmetrics_ray._rows import SCHEMA
 from ragmetrics_ray._worker import Actor, WorkerPlan
@@ -59,12 +63,14 @@ def evaluate_dataset(
     the reason.
 
     With `out` the evaluation runs at once. Each block is written there when it is finished, and the same call
-    again goes on: samples that have their scores are skipped, failed scores are measured again, and a sample
-    whose content is another one than that of the scores under its id is rejected. Without `out` the result is
+    again resumes: samples that have their scores are skipped and failed scores are measured again. The folder
+    holds the results of the newest call: a changed sample is measured again under its id, and results of
+    samples that are no longer given are moved to the folder `_earlier` in it. Without `out` the result is
     computed as it is read, and nothing is kept.
 
     Ids must be unique in the dataset: a second sample of an id is rejected within a block, and not noticed
-    across blocks until `to_run`.
+    across blocks until `to_run`. Rows without an id that are equal are told apart within a block; across
+    blocks they count once, with a warning.
 
     Args:
         dataset: rows with any ecosystem's column names; see `Sample.from_mapping`.
@@ -146,9 +152,17 @@ def evaluate_dataset(
     )
     if parts is None:
         return results
+    keys: list[NDArray[np.uint64]] = [np.empty(0, dtype=np.uint64)]
     for done in results.iter_rows():  # the actors do all blocks; the first that could not be done ends it
         if done["error"] is not None:
             raise getattr(errors, done["error"])(done["message"])
+        keys.append(np.array(done["given"], dtype=np.uint64))
+    everything = np.concatenate(keys)
+    distinct = np.unique(everything)
+    if again := len(everything) - len(distinct):
+        told = number_of(again, "row equals a row", "rows equal rows")
+        warnings.warn(f"{told} of another block and counts once: give each row an id", stacklevel=3)
+    parts.keep(distinct)
     return ray.data.read_parquet(parts.out) if parts.names() else ray.data.from_arrow(SCHEMA.empty_table())
 
 

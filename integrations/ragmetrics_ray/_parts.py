@@ -21,12 +21,14 @@ from pyarrow import fs
 from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.records import FAILED
 from ragmetrics_core.runs import Manifest
-from ragmetrics_ray._rows import REJECTED, SCHEMA, key_of
+from ragmetrics_ray._rows import REJECTED, SCHEMA, key_of, sample_key
 
 __all__ = ["Finished", "Parts", "manifest_of"]
 
 _MANIFEST: Final = b"ragmetrics"
 _UNFINISHED: Final = ".tmp"
+# Readers of a folder of Parquet files pass over a folder of such a name.
+_EARLIER: Final = "_earlier"
 # Texts that stand in many rows are written once in a file; a sample's does in each of its scores.
 _REPEATED: Final = [f.name for f in SCHEMA if f.type == pa.string() and f.name != "record"]
 _DICTIONARY: Final = 64 << 20
@@ -34,28 +36,20 @@ _DICTIONARY: Final = 64 << 20
 
 @dataclass(frozen=True)
 class Finished:
-    """What a folder of results holds, as 64 bits for each name (see `key_of`).
+    """Samples and rejected rows that a folder of results holds, as 64 bits each (see `key_of`).
 
     Attributes:
         whole: samples with all their scores, and rejected rows; sorted.
         some: for samples with a part of their scores, the signatures of those.
-        contents: the samples of both with the digest of their content; sorted.
     """
 
     whole: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
     some: Mapping[int, frozenset[str]] = field(default_factory=dict)
-    contents: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
 
     def has(self, key: int) -> bool:
         """Whether nothing is left to do for a sample or a rejected row."""
-        return _is_in(self.whole, key)
-
-    def has_other(self, sample_id: str, digest: str) -> bool:
-        """Whether there are scores of a sample of this id, and all of them of other content."""
-        key = key_of("sample", sample_id)
-        return (self.has(key) or key in self.some) and not _is_in(
-            self.contents, key_of("content", f"{digest} {sample_id}")
-        )
+        place = int(np.searchsorted(self.whole, np.uint64(key)))
+        return place < len(self.whole) and bool(self.whole[place] == np.uint64(key))
 
 
 @dataclass(frozen=True)
@@ -104,7 +98,7 @@ class Parts:
             {_MANIFEST: manifest.model_dump_json(by_alias=True).encode()}
         )
         try:
-            system.create_dir(folder, recursive=True)
+            system.create_dir(os.path.dirname(scratch), recursive=True)
             pq.write_table(
                 described,
                 scratch,
@@ -173,28 +167,47 @@ class Parts:
             if name.endswith(_UNFINISHED):
                 system.delete_file(f"{folder}/{name}")
         whole: list[NDArray[np.uint64]] = []
-        contents: list[NDArray[np.uint64]] = [np.empty(0, dtype=np.uint64)]
         some: dict[int, frozenset[str]] = {}
         for name in self.names():
             rows = self._without_failed(name)
             rejected = rows.filter(pc.equal(rows["status"], REJECTED))["sample_digest"]
             whole.append(_keys("rejected", rejected.to_pylist()))
             scored = rows.filter(pc.is_valid(rows["signature"]))
-            complete: list[str] = []
-            for row in scored.group_by("sample_id").aggregate([("signature", "distinct")]).to_pylist():
+            complete: list[int] = []
+            groups = scored.group_by(["sample_id", "sample_digest"]).aggregate([("signature", "distinct")])
+            for row in groups.to_pylist():
                 measured = frozenset(row["signature_distinct"])
+                key = sample_key(row["sample_id"], row["sample_digest"])
                 if signatures <= measured:
-                    complete.append(row["sample_id"])
+                    complete.append(key)
                 else:
-                    key = key_of("sample", row["sample_id"])
                     some[key] = some.get(key, frozenset()) | measured
-            whole.append(_keys("sample", complete))
-            samples = scored.group_by(["sample_digest", "sample_id"]).aggregate([]).to_pylist()
-            contents.append(_keys("content", [" ".join(row.values()) for row in samples]))
+            whole.append(np.array(complete, dtype=np.uint64))
         # scores of one sample may be in several files
         whole.append(np.array([key for key, found in some.items() if signatures <= found], dtype=np.uint64))
         some = {key: found for key, found in some.items() if not signatures <= found}
-        return Finished(np.sort(np.concatenate(whole)), some, np.unique(np.concatenate(contents)))
+        return Finished(np.sort(np.concatenate(whole)), some)
+
+    def keep(self, given: NDArray[np.uint64]) -> None:
+        """Keep the results of what the newest call was given, and move all others to the folder `_earlier`.
+
+        Args:
+            given: the keys of samples and rejected rows.
+        """
+        system, folder = self._place
+        for name in self.names():
+            keys = self.read(name, ["sample_id", "sample_digest", "status"])
+            counts = np.isin(np.array([_key_of_row(row) for row in keys.to_pylist()], dtype=np.uint64), given)
+            if counts.all():
+                continue
+            everything = self.read(name)
+            manifest = manifest_of(everything.schema)
+            earlier = everything.filter(pa.array(~counts))
+            self.write(f"{_EARLIER}/{secrets.token_hex(4)}-{name}", earlier, manifest)
+            if counts.any():
+                self.write(name, everything.filter(pa.array(counts)), manifest)
+            else:
+                system.delete_file(f"{folder}/{name}")
 
     def _without_failed(self, name: str) -> pa.Table:
         """The keys and statuses of a file from which the failed scores were removed."""
@@ -237,10 +250,10 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _is_in(keys: NDArray[np.uint64], key: int) -> bool:
-    wanted = np.uint64(key)
-    place = int(np.searchsorted(keys, wanted))
-    return place < len(keys) and bool(keys[place] == wanted)
+def _key_of_row(row: Mapping[str, str]) -> int:
+    if row["status"] == REJECTED:
+        return key_of("rejected", row["sample_digest"])
+    return sample_key(row["sample_id"], row["sample_digest"])
 
 
 def _keys(kind: str, names: list[str]) -> NDArray[np.uint64]:

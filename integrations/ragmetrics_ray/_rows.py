@@ -18,6 +18,7 @@ __all__ = [
     "read",
     "rejected_row",
     "row_digest",
+    "sample_key",
     "score_row",
     "table_of",
 ]
@@ -50,8 +51,13 @@ def row_digest(row: Mapping[str, Any]) -> str:
 
 
 def key_of(kind: str, name: str) -> int:
-    """64 bits that stand for a sample's id ("sample") or a rejected row's digest ("rejected")."""
+    """64 bits that stand for a sample ("sample") or for a rejected row by its digest ("rejected")."""
     return int.from_bytes(blake2b(f"{kind}\0{name}".encode(), digest_size=8).digest())
+
+
+def sample_key(sample_id: str, digest: str) -> int:
+    """64 bits that stand for a sample with this content."""
+    return key_of("sample", f"{digest} {sample_id}")
 
 
 def score_row(record: Record) -> dict[str, Any]:

@@ -17,13 +17,19 @@ from ragmetrics_core.errors import ConfigError, RagMetricsError
 from ragmetrics_core.models import Line, Traffic, as_embedder, as_scorer, keyless
 from ragmetrics_core.runs import BadRow, Manifest, read_samples
 from ragmetrics_ray._parts import Finished, Parts
-from ragmetrics_ray._rows import key_of, read, rejected_row, row_digest, score_row, table_of
+from ragmetrics_ray._rows import key_of, read, rejected_row, row_digest, sample_key, score_row, table_of
 
 __all__ = ["Actor", "WorkerPlan"]
 
 # What the driver hears of a block whose rows go to a folder.
 DONE = pa.schema(
-    [("part", pa.string()), ("rows", pa.int64()), ("error", pa.string()), ("message", pa.string())]
+    [
+        ("part", pa.string()),
+        ("rows", pa.int64()),
+        ("given", pa.list_(pa.uint64())),
+        ("error", pa.string()),
+        ("message", pa.string()),
+    ]
 )
 
 # What makes a model of a factory's result, or of a name.
@@ -63,11 +69,12 @@ class WorkerPlan:
 
 
 class _Block(NamedTuple):
-    """A block, sorted: the samples by the metrics that they still lack, and what is no sample."""
+    """A block, sorted: the samples by the metrics that they still lack, and rejected rows; and all keys."""
 
     digest: str
     lacking: dict[tuple[str, ...], list[Sample]]
     rejected: list[dict[str, Any]]
+    given: list[int]
 
 
 class Actor:
@@ -105,12 +112,13 @@ class Actor:
             RagMetricsError: the block could not be done, and its rows do not go to a folder.
         """
         parts = self._plan.parts
-        done: dict[str, Any] = dict.fromkeys(DONE.names) | {"rows": 0}
+        done: dict[str, Any] = dict.fromkeys(DONE.names) | {"rows": 0, "given": []}
         try:
             if self._problem is not None:
                 raise self._problem
             sorted_block = self._sorted(read(block))
             done["part"] = f"part-{self._plan.attempt}-{sorted_block.digest}.parquet"
+            done["given"] = sorted_block.given
             if parts is None:
                 return self._measured(sorted_block)[0]
             # A block that was written and whose end Ray did not hear of is not measured again.
@@ -139,23 +147,25 @@ class Actor:
 
     def _sorted(self, rows: Sequence[Mapping[str, Any]]) -> _Block:
         """Tell samples from what is none, and leave out what an earlier evaluation has finished."""
-        block = _Block(sha256("".join(map(row_digest, rows)).encode("ascii")).hexdigest()[:32], {}, [])
+        digest = sha256("".join(map(row_digest, rows)).encode("ascii")).hexdigest()[:32]
+        block = _Block(digest, {}, [], [])
         for row, sample in zip(rows, read_samples(rows, redact=self._plan.redact), strict=True):
             if isinstance(sample, BadRow):
                 unreadable = set(row) == {"unreadable"} and self._plan.redact is None
                 self._reject(block, row, row["unreadable"] if unreadable else sample.message)
-            elif self._finished.has_other(sample.id, sample.digest):
-                self._reject(
-                    block, row, f"there are scores of a sample {sample.id!r} with other content; use a new id"
-                )
-            elif not self._finished.has(key := key_of("sample", sample.id)):
+                continue
+            key = sample_key(sample.id, sample.digest)
+            block.given.append(key)
+            if not self._finished.has(key):
                 has = self._finished.some.get(key, frozenset())
                 wanted = tuple(each.signature for each in self._plan.metrics if each.signature not in has)
                 block.lacking.setdefault(wanted, []).append(sample)
         return block
 
     def _reject(self, block: _Block, row: Mapping[str, Any], message: str) -> None:
-        if not self._finished.has(key_of("rejected", row_digest(row))):
+        key = key_of("rejected", row_digest(row))
+        block.given.append(key)
+        if not self._finished.has(key):
             block.rejected.append(rejected_row(row, message, private=self._plan.redact is not None))
 
     def _measured(self, block: _Block) -> tuple[pa.Table, dict[str, int]]:

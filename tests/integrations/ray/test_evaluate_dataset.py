@@ -381,19 +381,50 @@ def test_an_empty_dataset_gives_no_rows(tmp_path):
     assert evaluate_dataset(nothing, PAIR, judge="embedded", out=tmp_path / "out", actors=1).count() == 0
 
 
-def test_a_sample_whose_content_changed_under_its_id_is_rejected_and_does_not_keep_the_old_score(tmp_path):
-    out, samples = tmp_path / "out", rows(3)
-    measured(samples, judge="embedded", out=out)
-    before = {row["record"] for row in in_folder(out)}
-    changed = [samples[0], {**samples[1], "answer": "It is a pole."}, samples[2]]
-    for _ in range(2):  # the second time it is known already
-        measured(changed, judge="embedded", out=out)
+def test_the_folder_holds_the_results_of_the_newest_call(tmp_path):
+    out, calls = tmp_path / "out", tmp_path / "calls"
 
-    found = in_folder(out)
-    (rejected,) = [row for row in found if row["status"] == "rejected"]
-    assert "'s1'" in rejected["reason"]
-    assert "other content; use a new id" in rejected["reason"]
-    assert {row["record"] for row in found if row is not rejected} == before
+    def measured(given: list[dict[str, Any]]) -> dict[str, float]:
+        make = partial(Counting, calls)
+        results = evaluate_dataset(
+            ray.data.from_items(given), "faithfulness", judge=make, out=out, actors=1, batch_size=4
+        )
+        scored = [row for row in results.iter_rows() if row["status"] != "rejected"]
+        scores = {row["sample_id"]: row["value"] for row in scored}
+        run = to_run(out, tmp_path / "run", overwrite=True)
+        assert {name: run.score(name, "faithfulness").value for name in run.sample_ids} == scores
+        return scores
+
+    same = [{**row, "answer": row["contexts"][0]} for row in rows(10)]
+    wrong = [{**row, "answer": "The moon is made of cheese."} for row in same]
+    assert measured([*same, {"note": "no sample"}])["s1"] == 1.0
+    assert any(row["status"] == "rejected" for row in in_folder(out))
+    # changed and removed samples, and the row that was rejected, are gone
+    assert measured(wrong[:6]) == {f"s{number}": 0.0 for number in range(6)}
+    assert all(row["status"] == "ok" for row in in_folder(out))
+    assert len(list((out / "_earlier").iterdir())) >= 1
+    asked = len(calls.read_text().splitlines())
+    assert measured([*wrong[:6], *same[6:7]])["s6"] == 1.0
+    assert len(calls.read_text().splitlines()) == asked + 2
+
+
+def test_equal_rows_without_ids_are_told_apart_in_a_block_and_reported_across_blocks(tmp_path):
+    row = {name: value for name, value in rows(1)[0].items() if name != "id"}
+
+    def measured(folder: str, batch_size: int) -> set[str]:
+        results = evaluate_dataset(
+            ray.data.from_items([row] * 4, override_num_blocks=1),
+            "faithfulness",
+            judge="embedded",
+            out=tmp_path / folder,
+            actors=1,
+            batch_size=batch_size,
+        )
+        return {each["sample_id"] for each in results.iter_rows()}
+
+    assert len(measured("one", 4)) == 4
+    with pytest.warns(UserWarning, match="rows? equals? "):
+        assert len(measured("two", 2)) == 2
 
 
 def test_a_run_of_results_knows_where_lower_is_better(tmp_path):
