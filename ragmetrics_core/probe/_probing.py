@@ -264,9 +264,6 @@ async def aprobe(
         samples = [layout.sample for layout in part.layouts]
         place = runs / part.folder if runs is not None else None
         run = await aevaluate(samples, metrics=part.metrics, judge=asked, out=place, progress=tell, **how)
-        if run.rejected:
-            problem = run.rejected[0].message
-            raise ConfigError(f"{place} holds a probe with another corpus ({problem}): choose another folder")
         done = latest
         verdicts: list[Verdicts] = []
         is_first = not records

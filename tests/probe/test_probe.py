@@ -249,11 +249,10 @@ def test_a_mistake_is_said_before_any_call(given, message):
     assert judge.asked == []
 
 
-def test_a_folder_with_the_probe_of_another_corpus_is_refused(tmp_path):
+def test_a_folder_with_the_probe_of_another_corpus_is_measured_again(tmp_path):
     asked = [Faithfulness(granularity="sentence"), ContextPrecision()]
     other = Sample(
         id="lighthouse", question="Q?", answer="A tower.", contexts=("A tower.",), reference="Yes."
     )
     evaluate([other], metrics=asked, judge=judge_of(right), out=tmp_path / "known-answers")
-    with pytest.raises(ConfigError, match="holds a probe with another corpus"):
-        probe(judge_of(right), out=tmp_path)
+    assert probe(judge_of(right), out=tmp_path) == probe(judge_of(right))

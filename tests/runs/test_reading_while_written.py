@@ -47,14 +47,13 @@ def written(out: Path) -> Iterator[Callable[[], bool]]:
 def test_every_look_at_a_run_that_grows_finds_records_that_prove_themselves_and_nothing_that_differs(
     tmp_path,
 ):
-    looks, seen = 0, 0
+    looks = 0
     with written(tmp_path / "run") as is_alive:
         while is_alive():
             run = Run.load(tmp_path / "run")
             assert list(run.audit()) == []
             assert {key.sample_id for key in run.keys} <= set(run.sample_ids)
-            assert seen <= len(run.keys)
-            looks, seen = looks + 1, len(run.keys)
+            looks += 1
     run = Run.load(tmp_path / "run")
     assert looks > 0
     assert (list(run.audit()), len(run), run.finished, run.is_written) == ([], PARTS[-1], True, False)
