@@ -2,6 +2,7 @@
 
 RagMetricsError
 ├── ConfigError              a mistake in how ragmetrics was called; raised before any model call
+│   ├── ArgumentError        an argument that the call does not take; also a `TypeError`
 │   ├── SampleError          input data that cannot be used as it is
 │   │   └── MissingField     a metric needs a field that the sample lacks (`ragmetrics_core.samples`)
 │   └── PromptError          a prompt file or its variables are not as they must be
@@ -36,6 +37,7 @@ from typing import Literal
 
 __all__ = [
     "AccessRefused",
+    "ArgumentError",
     "BudgetSpent",
     "ConfigError",
     "ModelError",
@@ -67,6 +69,10 @@ class RagMetricsError(Exception):
 
 class ConfigError(RagMetricsError):
     """A mistake in how ragmetrics was called; raised before the first model call."""
+
+
+class ArgumentError(ConfigError, TypeError):
+    """An argument that a call does not take, or of a wrong type; the message says what it takes."""
 
 
 class SampleError(ConfigError):

@@ -10,6 +10,7 @@ from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
 from ragmetrics_core.adapting import ForeignModel, ForeignName
+from ragmetrics_core.keywords import checked
 from ragmetrics_core.models import foreign_answer
 from ragmetrics_langchain._calling import (
     ModelPerLoop,
@@ -22,6 +23,7 @@ from ragmetrics_langchain._calling import (
 __all__ = ["LangChainEmbedder"]
 
 
+@checked
 @dataclass(frozen=True, eq=False, repr=False)
 class LangChainEmbedder(ForeignModel):
     """LangChain embeddings as an embedder; all texts are embedded as documents.

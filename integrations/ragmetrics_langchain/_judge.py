@@ -18,6 +18,7 @@ from typing_extensions import is_typeddict
 
 from ragmetrics_core.adapting import ForeignJudge, ForeignName, finish_reason, usage_of
 from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
+from ragmetrics_core.keywords import checked
 from ragmetrics_core.models import foreign_answer
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_langchain._calling import (
@@ -36,6 +37,7 @@ Model = Runnable[Any, Any]
 _MESSAGES = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
 
 
+@checked
 @dataclass(frozen=True, eq=False, repr=False)
 class LangChainJudge(ForeignJudge):
     """A LangChain chat model, bound or not, as a judge.

@@ -29,6 +29,7 @@ from ragmetrics_core.adapting import (
     usage_of,
 )
 from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
+from ragmetrics_core.keywords import checked
 from ragmetrics_core.metrics import models_needed
 from ragmetrics_core.models import (
     as_embedder,
@@ -67,6 +68,7 @@ _OPENAI = "response_format"
 _FORMS = {"OpenAI": _OPENAI, "Ollama": "format"}
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class LlamaIndexJudge(ForeignJudge, Judge):
     """A LlamaIndex language model as a judge.
@@ -140,6 +142,7 @@ class LlamaIndexJudge(ForeignJudge, Judge):
         return await in_thread(llm.complete, prompt, formatted=True)
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class LlamaIndexEmbedder(ForeignModel, Embedder):
     """A LlamaIndex embedding model as an embedder; all texts are embedded as texts, none as a query.

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
 from typing import TYPE_CHECKING
+from ragmetrics_core.keywords import checked
 
 if TYPE_CHECKING:
     from ragmetrics_core import Record, Run
@@ -16,6 +17,7 @@ _SHOWN = 5
 _LONGEST = 20_000
 
 
+@checked
 def assert_scores(
     run: "Run",
     means: Mapping[str, float] | None = None,

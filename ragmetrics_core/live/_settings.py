@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal, Self, Unpack, get_args
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import names_in, refuse_unknown
+from ragmetrics_core.keywords import checked, names_in, refuse_unknown
 from ragmetrics_core.live._capture import LiveResult
 from ragmetrics_core.live._places import Rotate, check_rotation
 from ragmetrics_core.live._sinks import Sink
@@ -101,6 +101,7 @@ class LiveArgs(SharedLiveArgs, total=False):
     """A folder of prompt files that replace those of the same name."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class LiveSettings:
     """How an application is scored while it runs: `LiveScorer(..., settings=LiveSettings(sample_rate=0.1))`.

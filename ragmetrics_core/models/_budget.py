@@ -8,6 +8,7 @@ from typing import Annotated, Any, NamedTuple, Self, TypedDict, Unpack
 from pydantic import Field
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.keywords import checked
 
 __all__ = ["Budget", "BudgetArgs", "Price", "Prices"]
 
@@ -48,6 +49,7 @@ class BudgetArgs(TypedDict, total=False):
     """What a million tokens cost: a JSON file or a mapping, {"MODEL": {"prompt": 0.4, "completion": 1.6}}."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Budget:
     """What a run may spend on its judge: `evaluate(..., budget=Budget(calls=1000))`; None for no limit.

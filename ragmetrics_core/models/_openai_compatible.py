@@ -14,6 +14,7 @@ from pydantic import SecretStr
 
 from ragmetrics_core.adapting import first_taken, response_format, usage_of
 from ragmetrics_core.errors import ConfigError, ModelError, TransientModelError
+from ragmetrics_core.keywords import checked
 from ragmetrics_core.models._openai_endpoint import Endpoint, encodable
 from ragmetrics_core.models._secrets import secrets_in
 from ragmetrics_core.prompts import digest_of
@@ -93,6 +94,7 @@ class Served:
         return f"openai:{self.endpoint.url}/{self.model}" + (f"?{urlencode(given)}" if given else "")
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class OpenAIJudge(Served):
     """A chat model behind an OpenAI-compatible server.
@@ -204,6 +206,7 @@ class OpenAIJudge(Served):
         return _Learned()
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class OpenAIEmbedder(Served):
     """An embedding model behind an OpenAI-compatible server; a blank text has the zero vector.

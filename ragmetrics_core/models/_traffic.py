@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Self, TypedDict, Unpack
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import names_in, refuse_unknown
+from ragmetrics_core.keywords import checked, names_in, refuse_unknown
 
 __all__ = ["Traffic", "TrafficArgs"]
 
@@ -40,6 +40,7 @@ class TrafficArgs(TypedDict, total=False):
     """How many tokens the judge's server allows in a minute, of prompt and completion; None for no limit."""
 
 
+@checked
 @dataclass(frozen=True, kw_only=True)
 class Traffic:
     """How a model is asked: `evaluate(..., traffic=Traffic(concurrency=64, timeout=30))`.

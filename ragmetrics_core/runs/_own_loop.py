@@ -8,6 +8,8 @@ from contextlib import suppress
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
+from ragmetrics_core.keywords import checked
+
 __all__ = ["on_own_loop", "synchronous"]
 
 P = ParamSpec("P")
@@ -26,7 +28,7 @@ def synchronous(work: Callable[P, Awaitable[T]]) -> Callable[P, T]:
 
     waited.__name__ = work.__name__.removeprefix("a")
     waited.__qualname__ = work.__qualname__.removeprefix("a")
-    return waited
+    return checked(waited)
 
 
 def on_own_loop(work: Awaitable[T]) -> T:

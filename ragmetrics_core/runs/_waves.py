@@ -19,7 +19,7 @@ from typing import IO, Any, NamedTuple, Protocol, Unpack, runtime_checkable
 from ragmetrics_core.drivers import wired
 from ragmetrics_core.errors import BudgetSpent, ConfigError, RecordError
 from ragmetrics_core.journal import Journal, call_address, encode_reply
-from ragmetrics_core.keywords import refuse_unknown, unfolded
+from ragmetrics_core.keywords import checked, refuse_unknown, unfolded
 from ragmetrics_core.models import Meter, Traffic
 from ragmetrics_core.models._cascade import Cascade
 from ragmetrics_core.models._identity import WITHOUT_IDENTITY
@@ -203,6 +203,7 @@ export_wave = synchronous(aexport_wave)
 """Write down what a run would ask its judge now, and wait for it."""
 
 
+@checked
 def import_replies(
     out: str | Path,
     replies: str | Path,

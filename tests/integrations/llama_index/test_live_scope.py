@@ -218,8 +218,8 @@ def test_the_same_call_again_goes_on_in_the_same_folder_and_leaves_no_thread(liv
 def test_a_mistake_is_told_in_a_sentence_and_ends_no_earlier_instrumentation(live):
     first = live()
     for wrong, message in (
-        ({"judge": judge_llm()}, "unexpected keyword argument 'judge'"),
-        ({"concurency": 3}, "unexpected keyword argument 'concurency'; 'concurrency' is one"),
+        ({"judge": judge_llm()}, "no argument 'judge': it is called 'llm' here"),
+        ({"concurency": 3}, "no argument 'concurency': did you mean 'concurrency'?"),
     ):
         with pytest.raises(TypeError, match=message):
             instrument("faithfulness", judge_llm(), **wrong)

@@ -14,10 +14,12 @@ from ragmetrics_core.adapting import ForeignModel, ForeignName
 from ragmetrics_core.errors import ModelError
 
 from haystack_integrations.components.evaluators.ragmetrics.calling import call, identity_of
+from ragmetrics_core.keywords import checked
 
 __all__ = ["HaystackEmbedder"]
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class HaystackEmbedder(ForeignModel):
     """

@@ -16,6 +16,7 @@ from ragmetrics_core.live import is_judging
 from ragmetrics_core.protocol import Completion, Generate
 
 from haystack_integrations.components.evaluators.ragmetrics.calling import call, identity_of
+from ragmetrics_core.keywords import checked
 
 __all__ = ["HaystackJudge"]
 
@@ -26,6 +27,7 @@ _MESSAGES = {
 }
 
 
+@checked
 @dataclass(frozen=True, repr=False)
 class HaystackJudge(ForeignJudge):
     """
