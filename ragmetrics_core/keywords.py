@@ -1,11 +1,11 @@
 """Arguments by name: settings that several entry points share, and one sentence for a wrong argument.
 
-The words of other libraries stand in `WORDS`: a group holds the names of one thing, ours among them. It serves
-Python's keywords and the options of the command line.
+A group of `WORDS` holds the names that libraries have for one thing, ours among them. It serves Python's
+keywords and the options of the command line.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import wraps
 from inspect import Parameter, Signature, iscoroutinefunction, signature
 from numbers import Integral, Number
@@ -23,27 +23,31 @@ F = TypeVar("F", bound=Callable[..., Any])
 WORDS = tuple(
     tuple(group.split())
     for group in (
-        "samples source data dataset run rows records examples test_cases test_case testset test_set test_data "
-        "eval_dataset evaluation_dataset eval_data goldens inputs df dataframe input input_file data_path file",
+        "samples source data dataset run rows records examples test_cases test_case testset test_set "
+        "test_data eval_dataset evaluation_dataset eval_data goldens inputs df dataframe input "
+        "input_file data_path file",
         "metrics metric evaluators measures evaluation_metrics metric_names criteria",
-        "judge llm model models evaluator_llm evaluation_model eval_model judge_llm judge_model critic critic_llm "
-        "client llm_client chat_model chat_generator grader evaluator eval_llm model_name openai_client",
+        "judge llm model models evaluator_llm evaluation_model eval_model judge_llm judge_model critic "
+        "critic_llm client llm_client chat_model chat_generator grader evaluator eval_llm model_name "
+        "openai_client",
         "panel judges",
-        "embedder embed_model model embeddings embedding embedding_model embedder_model embeddings_model "
-        "evaluator_embeddings embedding_function",
+        "embedder embed_model model embeddings embedding embedding_model embedder_model "
+        "embeddings_model evaluator_embeddings embedding_function",
         "scorer cross_encoder reranker ranker",
-        "out output output_dir output_path output_folder output_file out_dir out_path save_to save_path results_dir "
-        "run_dir run_folder run_name run_id experiment experiment_name identifier project name o",
-        "concurrency max_workers workers num_workers n_workers n_jobs max_concurrent max_concurrency max_parallel "
-        "parallelism num_threads threads jobs async_config throttle batch_size",
+        "out output output_dir output_path output_folder output_file out_dir out_path save_to save_path "
+        "results_dir run_dir run_folder run_name run_id experiment experiment_name identifier project "
+        "name o",
+        "concurrency max_workers workers num_workers n_workers n_jobs max_concurrent max_concurrency "
+        "max_parallel parallelism num_threads threads jobs async_config throttle batch_size",
         "traffic run_config",
         "attempts max_retries retries num_retries max_attempts",
         "timeout request_timeout call_timeout max_time time_limit",
         "requests_per_minute rpm rate_limit max_rpm rate_limiter",
         "tokens_per_minute tpm max_tpm",
-        "on_error raise_exceptions ignore_errors raise_on_error fail_fast skip_on_missing_params error_config",
-        "progress show_progress progress_bar show_progress_bar show_indicator callbacks callback pbar tqdm "
-        "display_config",
+        "on_error raise_exceptions ignore_errors raise_on_error fail_fast skip_on_missing_params "
+        "error_config",
+        "progress show_progress progress_bar show_progress_bar show_indicator callbacks callback pbar "
+        "tqdm display_config",
         "limit max_samples num_samples n_samples nrows max_rows head first sample_size n",
         "cache cacher cache_dir cache_path use_cache cache_config",
         "columns column_map column_mapping field_map",
@@ -68,7 +72,7 @@ _NOT_NEEDED = frozenset({
     "asyncmode", "isasync", "runasync", "useasync", "allownestasyncio", "returnexecutor", "tokenusageparser",
     "verbose", "verbosemode", "includereason",
 })  # fmt: skip
-# Only values of these types are held to an annotation: what other libraries make may be like what is asked for.
+# Only values of these types are held to an annotation: objects of other libraries may do as well.
 _PLAIN = (NoneType, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset)
 _CALLED = {int: "a whole number", float: "a number", bool: "True or False", str: "a text", NoneType: "None"}
 
@@ -117,7 +121,7 @@ def unknown(name: str, taken: Iterable[str], *, written: Callable[[str], str] = 
 
 
 def refuse_unknown(given: Iterable[str], *known: str, taker: str = "") -> None:
-    """Raise `ArgumentError` for a keyword that the call does not take, with its name here or the nearest one."""
+    """Raise `ArgumentError` for a keyword that the call does not take, with advice."""
     for name in given:
         if name not in known:
             subject = f"{taker} has" if taker else "there is"
@@ -127,8 +131,8 @@ def refuse_unknown(given: Iterable[str], *known: str, taker: str = "") -> None:
 def checked(function: F) -> F:
     """The function or class, which refuses wrong arguments in one sentence before it does anything.
 
-    It refuses unknown names, missing arguments, too many by position, and plain values (numbers, texts, lists)
-    of a type that the annotation rules out. Objects of other libraries are left to the function.
+    It refuses unknown names, missing arguments, too many by position, and plain values (numbers, texts,
+    lists) of a type that the annotation rules out. Objects of other libraries are left to the function.
     """
     if isinstance(function, type):
         owner = cast("Any", function)
@@ -235,7 +239,11 @@ class _Check:
 
 
 def _fits(value: object, hint: Any) -> bool:
-    """Whether a plain value may be what an annotation says; what cannot be told from it fits."""
+    """Whether a plain value may be what an annotation says; what cannot be told from it fits.
+
+    Protocols and classes of other libraries are left to the function, and so is a text or a collection where
+    another collection is wanted: the function knows what its items are.
+    """
     if hint is None:
         return value is None
     origin = get_origin(hint)
@@ -243,18 +251,20 @@ def _fits(value: object, hint: Any) -> bool:
         return any(_fits(value, each) for each in get_args(hint))
     if origin is Annotated:
         return _fits(value, get_args(hint)[0])
-    kind = origin or hint
+    kind: Any = origin or hint
     if kind is bool:
         return isinstance(value, Integral)
     if kind in (int, float):
         return isinstance(value, Integral if kind is int else Number) and not isinstance(value, bool)
-    if not isinstance(kind, type) or kind is Parameter.empty:
+    if not isinstance(kind, type) or kind is Parameter.empty or getattr(kind, "_is_protocol", False):
         return True
-    if getattr(kind, "_is_protocol", False):
-        return kind.__module__ == "typing"
     if issubclass(kind, PurePath):
         return isinstance(value, PathLike)
-    return isinstance(value, kind) and (kind in (str, bytes) or not isinstance(value, str | bytes))
+    if kind is Callable:
+        return callable(value)
+    if kind.__module__ == "collections.abc" or kind in (list, tuple, dict):
+        return isinstance(value, Collection)
+    return isinstance(value, kind) or kind.__module__.partition(".")[0] not in {"builtins", "ragmetrics_core"}
 
 
 def _kinds(hint: Any) -> Iterable[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
 from typing import TYPE_CHECKING
+
 from ragmetrics_core.keywords import checked
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib.metadata import version
 from typing import Annotated, Any
 
@@ -20,7 +21,9 @@ from ragmetrics_core.cli._runs import correct, diff, merge, report, runs, verdic
 from ragmetrics_core.cli._screen import write_anything
 from ragmetrics_core.cli._show import show
 from ragmetrics_core.cli._study import study
+from ragmetrics_core.cli._study_compare import compare
 from ragmetrics_core.errors import ConfigError, RagMetricsError, RecordError
+from ragmetrics_core.keywords import unknown
 from ragmetrics_core.report._terminal import visible
 
 __all__ = ["app"]
@@ -32,7 +35,70 @@ WRONG_USE, FAILED, OWN_MISTAKE, INTERRUPTED = 2, 1, 70, 130
 UsageError: Any = typer.BadParameter.__bases__[0]
 
 
-class _Commands(TyperGroup):
+# What people call a command elsewhere; the first of a group is its name here.
+_WORDS = (
+    ("evaluate", "run", "test", "score", "measure", "eval", "judge"),
+    ("plan", "estimate-cost", "cost", "dry-run", "dryrun"),
+    ("show", "view", "open", "explain", "inspect", "results"),
+    ("report", "html", "dashboard", "export-html"),
+    ("audit", "verify", "check", "validate", "recompute"),
+    ("compare", "diff-runs", "compare-runs", "regression"),
+    ("runs", "list", "ls", "history"),
+    ("metrics", "list-metrics", "help-metrics"),
+    ("study", "stats", "statistics", "analyze"),
+)
+_SHORT = {
+    "-o": "out",
+    "-m": "metrics",
+    "-j": "judge",
+    "-d": "data",
+    "-i": "data",
+    "-n": "limit",
+    "-c": "concurrency",
+}
+
+
+def _command_named(group: Any, context: Any, name: str) -> str:
+    """Advice on a command that there is not: the same thing here, a study, or the nearest names."""
+    names: list[str] = group.list_commands(context)
+    plain = name.casefold().replace("_", "-")
+    here = next((words[0] for words in _WORDS if plain in words and words[0] in names), None)
+    inner = [
+        f"{other} {plain}"
+        for other in names
+        if plain in getattr(group.get_command(context, other), "commands", ())
+    ]
+    near = [here] if here else inner or get_close_matches(plain, names, n=2)
+    if near:
+        return f"did you mean {' or '.join(f'{context.command_path} {each}' for each in near)}?"
+    return f"there are {', '.join(names)}"
+
+
+def _option_named(error: Any) -> str:
+    """Advice on an option that a command does not have: what it is called here, else the nearest ones."""
+    parameters = error.ctx.command.params if error.ctx else ()
+    options = {max(each.opts, key=len).lstrip("-"): each for each in parameters}
+    arguments = {key for key, each in options.items() if each.param_type_name == "argument"}
+    name = _SHORT.get(error.option_name, error.option_name.lstrip("-"))
+
+    def written(key: str) -> str:
+        return f"{key.upper()} (an argument)" if key in arguments else f"--{key}"
+
+    return unknown(name, options, written=written)
+
+
+class _Group(TyperGroup):
+    """A group of commands that answers an unknown one with the nearest."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command of the arguments."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            raise UsageError(f"there is no command {name!r}: {_command_named(self, ctx, name)}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+class _Commands(_Group):
     """The group of all commands; whatever goes wrong in one ends as a sentence and an exit code."""
 
     def main(self, args: Sequence[str] | None = None, *_: Any, **extra: Any) -> Any:
@@ -46,6 +112,8 @@ class _Commands(TyperGroup):
         except UsageError as error:
             where = error.ctx.command_path if error.ctx else NAME
             message = " ".join(error.format_message().split()).rstrip(".")
+            if hasattr(error, "option_name") and hasattr(error, "possibilities"):
+                message = f"there is no option {error.option_name}: {_option_named(error)}"
             return _complain(f"{message or 'a command is missing'} (see: {where} --help)", WRONG_USE)
         except RagMetricsError as error:
             is_wrong_use = isinstance(error, ConfigError | RecordError)
@@ -80,12 +148,14 @@ app = typer.Typer(
 )
 
 add_commands(app, evaluate, plan, show, report, audit, verdicts, diff, correct, runs, merge, metrics)
-add_commands(app, probe, catch_up)
-batch = typer.Typer(help="Ask the judge by file: write open requests down, read the replies back.")
-cache = typer.Typer(help="Look into a journal of answered calls, or make it smaller.")
+add_commands(app, probe, catch_up, compare)
+batch = typer.Typer(
+    cls=_Group, help="Ask the judge by file: write open requests down, read the replies back."
+)
+cache = typer.Typer(cls=_Group, help="Look into a journal of answered calls, or make it smaller.")
 app.add_typer(add_commands(batch, export, import_), name="batch")
 app.add_typer(add_commands(cache, _cache.stats, _cache.prune), name="cache")
-app.add_typer(study, name="study")
+app.add_typer(study, name="study", cls=_Group)
 
 
 @app.callback()

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from ragmetrics_core.cli._own import OWN_METRIC, names, own_metric, redact_of
+from ragmetrics_core.cli._own import OWN_METRIC, own_metric, redact_of
 from ragmetrics_core.cli._screen import remarks
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, get, resolve
-from ragmetrics_core.metrics._catalogue import models_needed
+from ragmetrics_core.metrics._catalogue import models_needed, split_names
 from ragmetrics_core.models import TrafficArgs, as_embedder, as_scorer, missing_model
 from ragmetrics_core.models._names import TIMEOUT, judges_by_name, read_options
 from ragmetrics_core.probe import chosen_by_cards
@@ -172,7 +172,7 @@ def _named(text: str | None, variant: str | None) -> Named | None:
     """The metrics that were named, by name alone where that is all; None leaves it to the samples."""
     if text is None and variant is None:
         return None
-    named = names("recommended" if text is None else text)
+    named = split_names("recommended" if text is None else text)
     if not named:
         raise ConfigError("--metrics names no metric; ragmetrics metrics lists them all")
     spread = [metric for name in named for metric in (RECOMMENDED if name == "recommended" else (name,))]

@@ -9,12 +9,12 @@ from typing import Any, cast
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import Metric
-from ragmetrics_core.metrics._catalogue import with_settings
+from ragmetrics_core.metrics._catalogue import split_names, with_settings
 from ragmetrics_core.metrics._metric import is_metric, is_metric_class
 from ragmetrics_core.redaction import Redact
 from ragmetrics_core.runs import Run
 
-__all__ = ["OWN_METRIC", "names", "open_run", "own_metric", "redact_of"]
+__all__ = ["OWN_METRIC", "open_run", "own_metric", "redact_of"]
 
 MARK = "[redacted]"
 """What stands in place of what a regular expression finds."""
@@ -25,25 +25,13 @@ _OWN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 OWN_METRIC = re.compile(rf"(?P<own>{_OWN.pattern})(?:\((?P<settings>.*)\))?", re.DOTALL)
 
 
-def names(text: str) -> tuple[str, ...]:
-    """The names of a list with commas; between brackets they are settings: ndcg(k=10,gain=linear)."""
-    parts, depth = [""], 0
-    for char in text:
-        depth += {"(": 1, ")": -1}.get(char, 0)
-        if char == "," and depth <= 0:
-            parts.append("")
-        else:
-            parts[-1] += char
-    return tuple(name.strip() for name in parts if name.strip())
-
-
 def open_run(folder: Path, metrics: str | None = None) -> Run:
     """The run of a folder, with the user's metrics that `metrics` names.
 
     Raises:
         ConfigError: there is no run, or no such metric.
     """
-    return Run.load(folder, metrics=[own_metric(name) for name in names(metrics or "")])
+    return Run.load(folder, metrics=[own_metric(name) for name in split_names(metrics or "")])
 
 
 def own_metric(name: str) -> Metric[Any]:

@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal
 import typer
 
 from ragmetrics_core.cli._limits import Limits, tell
-from ragmetrics_core.cli._own import names
 from ragmetrics_core.cli._screen import write
 from ragmetrics_core.cli._study_output import Tables, Testing, open_runs, put
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.metrics._catalogue import split_names
 from ragmetrics_core.report._gate_files import comment_text, github_text, junit_text
 from ragmetrics_core.report._plots import draw_intervals
 from ragmetrics_core.runs import Run
@@ -114,7 +114,7 @@ def compare(
         found = compare_runs(before, after, **settings)
     else:
         del settings["metrics"]
-        if len(two := names(between)) != 2:
+        if len(two := split_names(between)) != 2:
             raise ConfigError(f"--between takes two metrics, separated by a comma, not {between!r}")
         found = compare_metrics(two[0], two[1], before, *others, **settings)
     gate = decide(found, [condition.value for condition in fail_if or ()], held, runs=(before, after))

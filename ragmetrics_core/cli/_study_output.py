@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from ragmetrics_core.cli._own import names
 from ragmetrics_core.cli._screen import page, remarks, show, write
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.metrics._catalogue import split_names
 from ragmetrics_core.report._plots import draw_curves
 from ragmetrics_core.report._study_files import csv_text, json_text, markdown_text
 from ragmetrics_core.report._terminal import study_page
@@ -36,7 +36,7 @@ Runs = Annotated[list[Path], typer.Argument(help="Folders of runs.")]
 Alpha = Annotated[float, typer.Option(min=0.0001, max=0.5)]
 Seed = Annotated[int, typer.Option(min=0)]
 _NAMES = "Names or signatures: faithfulness,answer_correctness. Without it: all."
-Wanted = Annotated[Any, typer.Option(parser=names, metavar="TEXT", help=_NAMES)]
+Wanted = Annotated[Any, typer.Option(parser=split_names, metavar="TEXT", help=_NAMES)]
 
 
 @dataclass(frozen=True, kw_only=True)

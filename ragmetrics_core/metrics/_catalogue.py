@@ -1,14 +1,16 @@
 """The catalogue: every metric by name, and what users may call it."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.keywords import folded
 from ragmetrics_core.metrics import _definitions as definitions
 from ragmetrics_core.metrics._metric import Metric, is_metric, is_metric_class, is_prompt
+from ragmetrics_core.metrics._peers import PEER_METRICS, PEER_NAMES, Other, peer_metric
 from ragmetrics_core.metrics._settings import from_text, type_of
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.protocol import Part
@@ -26,6 +28,7 @@ __all__ = [
     "resolve",
     "reworded",
     "signature_of",
+    "split_names",
     "with_settings",
 ]
 
@@ -70,6 +73,9 @@ ALIASES: Mapping[str, str] = {
 
 RECOMMENDED = ("faithfulness", "factual_correctness")
 
+_SPELLED: Mapping[str, str] = {folded(name): ALIASES.get(name, name) for name in (*METRICS, *ALIASES)}
+"""Metrics by their names and aliases without case, hyphens and underscores."""
+
 
 def metric_class(name: str) -> type[Metric[Any]]:
     """The class of a metric, by its name or an alias.
@@ -77,15 +83,29 @@ def metric_class(name: str) -> type[Metric[Any]]:
     Raises:
         ConfigError: there is no such metric; the nearest names are suggested.
     """
-    known = METRICS.get(ALIASES.get(name, name))
-    if known is None:
+    return METRICS[_own_name(name).partition("(")[0]]
+
+
+def _own_name(name: str) -> str:
+    """Our name for a metric, with the settings that make it the same: `RougeScore` is `rouge(stemmer=true)`.
+
+    Raises:
+        ConfigError: there is no such metric, or another library's metric of that name is a different measure.
+    """
+    if name in METRICS or name in ALIASES:
+        return ALIASES.get(name, name)
+    # a class name of another library comes before a free spelling of ours
+    peer = PEER_METRICS.get(name) or (_SPELLED.get(folded(name)) or PEER_NAMES.get(folded(name)))
+    if peer is None:
         from difflib import get_close_matches
 
         near = get_close_matches(name, [*METRICS, *ALIASES], n=3)
         near = get_close_matches(name, near, n=3, cutoff=0.9) or near
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(METRICS)}"
         raise ConfigError(f"there is no metric {name!r}; {hint}")
-    return known
+    if isinstance(peer, Other):
+        raise ConfigError(f"{name!r} {peer.difference}; {peer.instead}")
+    return peer
 
 
 def signature_of(name: str) -> str:
@@ -94,7 +114,8 @@ def signature_of(name: str) -> str:
     A name without settings stays as it is, as does one that the catalogue does not know; an alias is its
     metric.
     """
-    name = ALIASES.get(name, name)
+    with suppress(ConfigError):  # one of the user's own
+        name = _own_name(name)
     if name.isidentifier():
         return name
     with suppress(ConfigError):  # one of the user's own, or with prompts of other versions
@@ -117,9 +138,10 @@ def get(name: str, *, variant: str | None = None, **settings: Any) -> Metric[Any
         raise ConfigError(
             f"{name!r} is no metric's name: write name, name/variant or name/variant(setting=value)"
         )
-    metric = metric_class(named["name"])
+    own, _, same = _own_name(named["name"].strip()).removesuffix(")").partition("(")
+    metric = METRICS[own]
     written = [("k", named["k"])] if named["k"] else []
-    written += _settings(named["settings"] or "")
+    written += _settings(same) + _settings(named["settings"] or "")
     beside = [*settings, *["variant"] * (bool(variant) + bool(named["variant"]))]
     chosen: str = variant or named["variant"] or next(iter(metric.variants))
     return metric.from_settings(chosen, {**_read(metric, written, name, beside), **settings})
@@ -157,25 +179,54 @@ def _setting(text: str) -> tuple[str, str]:
     return name, value
 
 
+def split_names(text: str) -> tuple[str, ...]:
+    """The names of a list with commas; between brackets they are settings: ndcg(k=10,gain=linear)."""
+    parts, depth = [""], 0
+    for char in text:
+        depth += {"(": 1, ")": -1}.get(char, 0)
+        if char == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return tuple(name.strip() for name in parts if name.strip())
+
+
 def resolve(metrics: str | Metric[Any] | Iterable[str | Metric[Any]]) -> tuple[Metric[Any], ...]:
-    """Metrics from names and objects; `"recommended"` stands for the recommended pair.
+    """Metrics from names, names separated by commas, objects and classes.
+
+    `"recommended"` stands for the recommended pair. Metrics of ragas and DeepEval, as objects or classes, are
+    ours where both are the same measure; neither library is imported.
 
     Raises:
-        ConfigError: an unknown name, something that is no metric, none at all, or one twice.
+        ConfigError: an unknown name, another library's metric that is a different measure, something that is
+            not a metric, none at all, or one twice.
     """
-    given: list[object] = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
+    is_one = isinstance(metrics, str | Metric) or not isinstance(cast("object", metrics), Iterable)
+    given = [metrics] if is_one else list(cast("Iterable[object]", metrics))
     found: dict[str, Metric[Any]] = {}
     for each in given:
-        names: tuple[object, ...] = RECOMMENDED if each == "recommended" else (each,)
-        for metric in (get(name) if isinstance(name, str) else name for name in names):
-            if not is_metric(metric):
-                raise ConfigError(f"a metric is a name or a Metric object, not {type(metric).__name__}")
+        for metric in _metrics_of(each):
             if metric.signature in found:
                 raise ConfigError(f"the metric {metric.signature} is given twice")
             found[metric.signature] = metric
     if not found:
         raise ConfigError("give at least one metric, or leave metrics out for the recommended ones")
     return tuple(found.values())
+
+
+def _metrics_of(given: object) -> Iterator[Metric[Any]]:
+    if is_metric(given):
+        yield given
+    elif is_metric_class(given):
+        yield given()
+    elif isinstance(given, str):
+        for name in split_names(given):
+            yield from map(get, RECOMMENDED if folded(name) == "recommended" else (name,))
+    elif (spelled := peer_metric(given)) is not None:
+        yield get(spelled)
+    else:
+        kind = given.__name__ if isinstance(given, type) else type(given).__name__
+        raise ConfigError(f"a metric is a name or a Metric object, not {kind}")
 
 
 def of_part(part: Part) -> Metric[Any]:

@@ -42,6 +42,37 @@ _JUDGES = (
     '"cascade:CHEAP,DEAR" for two judges, the cheap one first'
 )
 _EMBEDDERS = f'"embedded" (static word vectors), "openai:MODEL", {_SERVER}'
+_A: Final[Mapping[str, str]] = {"judge": "a judge", "embedder": "an embedder", "scorer": "a scorer"}
+_SCORERS = '"cross-encoder:MODEL", "token-match:MODEL"'
+# Where makers of models serve them in OpenAI's form; CAPITALS are for the user to fill in.
+_SERVERS: Final[Mapping[str, str]] = {
+    "anthropic": "https://api.anthropic.com/v1",
+    "azure": "https://RESOURCE.openai.azure.com/openai/v1",
+    "azure_openai": "https://RESOURCE.openai.azure.com/openai/v1",
+    "deepseek": "https://api.deepseek.com/v1",
+    "gemini": "https://generativelanguage.googleapis.com/v1beta/openai",
+    "google": "https://generativelanguage.googleapis.com/v1beta/openai",
+    "google_genai": "https://generativelanguage.googleapis.com/v1beta/openai",
+    "groq": "https://api.groq.com/openai/v1",
+    "litellm": "http://localhost:4000/v1",
+    "lmstudio": "http://localhost:1234/v1",
+    "lm_studio": "http://localhost:1234/v1",
+    "mistral": "https://api.mistral.ai/v1",
+    "mistralai": "https://api.mistral.ai/v1",
+    "ollama": "http://localhost:11434/v1",
+    "ollama_chat": "http://localhost:11434/v1",
+    "openrouter": "https://openrouter.ai/api/v1",
+    "together": "https://api.together.xyz/v1",
+    "together_ai": "https://api.together.xyz/v1",
+    "vllm": "http://localhost:8000/v1",
+    "hosted_vllm": "http://localhost:8000/v1",
+    "xai": "https://api.x.ai/v1",
+}
+_OF_OPENAI = re.compile(r"(gpt|chatgpt|o\d|text-embedding)[-\d].*|o\d", re.IGNORECASE)
+# the first word of a model's name says whose it is, where only its maker serves it
+_MAKERS: Final[Mapping[str, str]] = {"claude": "anthropic", "gemini": "gemini", "grok": "xai"}
+_PROVIDER = re.compile(r"(?P<provider>[A-Za-z_-]+)[:/](?P<model>.+)")
+_MODEL_LIKE = re.compile(r"[\w.:/-]*[\d/-][\w.:/-]*")
 # A model's own name may hold an "@", so an address is only what begins like one.
 _NO_SCHEME = re.compile(r".+@(?P<address>(localhost|[\w-]+(\.[\w-]+)*:\d{2,5})(/.*)?)")
 _AT_SERVER = re.compile(r"(?P<model>.+?)@(?P<url>https?://.+)")
@@ -77,6 +108,33 @@ def read_options(texts: Sequence[str]) -> dict[str, Any]:
                 "command: set OPENAI_API_KEY, or make the judge in Python"
             )
     return options
+
+
+def _near(name: str, kind: str, forms: str) -> str:
+    """Advice on a name that is not one of ours: the name of that model here, else the forms of a name."""
+    if without_secrets(name) != name:
+        return f"{_A[kind]} is one of: {forms}"
+    text = name.strip()
+    written = _PROVIDER.fullmatch(text)
+    provider = written["provider"].casefold().replace("-", "_") if written else ""
+    model = written["model"] if written else text
+    if kind == "scorer":
+        is_model = "/" in text and ":" not in text
+        return f'did you mean "cross-encoder:{text}"?' if is_model else f"{_A[kind]} is one of: {forms}"
+    if text.casefold() == "embedded":
+        return 'did you mean "embedded"?'
+    if provider in {"openai", "entailment", "grounded", "cascade"} and (
+        provider == "openai" or kind == "judge"
+    ):
+        return f'did you mean "{provider}:{model}"?'
+    maker = next((server for word, server in _MAKERS.items() if text.casefold().startswith(word)), provider)
+    if maker in _SERVERS:
+        return f'did you mean "openai:{model}@{_SERVERS[maker]}", with its key in OPENAI_API_KEY?'
+    if not written and _OF_OPENAI.fullmatch(text):
+        return f'did you mean "openai:{text}"?'
+    if _MODEL_LIKE.fullmatch(text):
+        return f'name the server of the model, such as "openai:{text}@{_SERVERS["ollama"]}" for Ollama'
+    return f"{_A[kind]} is one of: {forms}"
 
 
 def judges_by_name(
@@ -142,7 +200,7 @@ def _judge(name: str, settings: Mapping[str, Any], *, asked: bool) -> Judge:
             f"the judge {name!r} ran a model file in this process, which is no longer done: serve the file "
             "(llama-server -m FILE --port 8080) and write openai:MODEL@http://127.0.0.1:8080/v1"
         )
-    raise ConfigError(f"there is no judge {without_secrets(name)!r}; a judge is one of: {_JUDGES}")
+    raise ConfigError(f"there is no judge {without_secrets(name)!r}; {_near(name, 'judge', _JUDGES)}")
 
 
 def _checker(rest: str, *, asked: bool) -> "Checker":
@@ -186,7 +244,9 @@ def embedder_by_name(name: str, *, asked: bool = True) -> Embedder:
     if kind == "openai" and rest:
         model, base_url = _at_server(rest)
         return OpenAIEmbedder(model, base_url=base_url, asked=asked)
-    raise ConfigError(f"there is no embedder {without_secrets(name)!r}; an embedder is one of: {_EMBEDDERS}")
+    raise ConfigError(
+        f"there is no embedder {without_secrets(name)!r}; {_near(name, 'embedder', _EMBEDDERS)}"
+    )
 
 
 def scorer_by_name(name: str, *, asked: bool = True) -> Scorer:
@@ -203,9 +263,7 @@ def scorer_by_name(name: str, *, asked: bool = True) -> Scorer:
     if kind in {"cross-encoder", "token-match"} and rest:
         made = models.CrossEncoderScorer if kind == "cross-encoder" else models.TokenMatchScorer
         return made(model=rest, asked=asked)
-    raise ConfigError(
-        f'there is no scorer {name!r}; a scorer is one of: "cross-encoder:MODEL", "token-match:MODEL"'
-    )
+    raise ConfigError(f"there is no scorer {name!r}; {_near(name, 'scorer', _SCORERS)}")
 
 
 def _at_server(rest: str) -> tuple[str, str | None]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from ragmetrics_core.errors import ConfigError, ModelError
+from ragmetrics_core.models._foreign_lines import line_for
 from ragmetrics_core.models._identity import function_identity, is_unnamed
 from ragmetrics_core.models._wrapper import PromptChecker, Wrapper, unwrapped
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer, TextFunction
@@ -94,6 +95,8 @@ def as_judge(judge: Judge | TextFunction | str, *, identity: str | None = None, 
     Raises:
         ConfigError: none of these, or an identity for what has one, or that is empty.
     """
+    if not isinstance(judge, Judge) and (line := line_for("judge", judge)) is not None:
+        raise ConfigError(line)
     if isinstance(judge, type):
         raise ConfigError(f"a judge is an object, not the class {judge.__name__}: call it first")
     # A wrapper has the methods of every kind; what it goes around says what it is.
@@ -134,6 +137,8 @@ def as_embedder(embedder: Embedder | str, *, asked: bool = True) -> Embedder:
         return embedder_by_name(embedder, asked=asked)
     if isinstance(unwrapped(embedder), Embedder):
         return embedder
+    if (line := line_for("embedder", embedder)) is not None:
+        raise ConfigError(line)
     raise ConfigError(f"an embedder is an object with `identity` and `aembed`, not {_told(embedder)}")
 
 
@@ -153,6 +158,8 @@ def as_scorer(scorer: Scorer | str, *, asked: bool = True) -> Scorer:
         return scorer_by_name(scorer, asked=asked)
     if isinstance(unwrapped(scorer), Scorer):
         return scorer
+    if (line := line_for("scorer", scorer)) is not None:
+        raise ConfigError(line)
     raise ConfigError(f"a scorer is an object with `identity` and `arate`, not {_told(scorer)}")
 
 

@@ -6,7 +6,14 @@ from typing import Any, NamedTuple
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import Metric, get, resolve
-from ragmetrics_core.metrics._catalogue import ALIASES, METRICS, RECOMMENDED, models_needed, of_part
+from ragmetrics_core.metrics._catalogue import (
+    ALIASES,
+    METRICS,
+    RECOMMENDED,
+    models_needed,
+    of_part,
+    split_names,
+)
 from ragmetrics_core.models import as_embedder, as_judge
 from ragmetrics_core.models._identity import known_as
 from ragmetrics_core.probe._people_card import PEOPLE, PairedGain, PeopleCard, read_cards
@@ -92,7 +99,8 @@ def chosen_by_cards(
     """
     named: list[Any] = []
     for metric in [metrics] if isinstance(metrics, str | Metric) else metrics:
-        named += RECOMMENDED if metric == "recommended" else (metric,)
+        for name in split_names(metric) if isinstance(metric, str) else (metric,):
+            named += RECOMMENDED if name == "recommended" else (name,)
     usual = resolve(named)
     asked = as_judge(judge, asked=False)
     of_judge = (known_as(asked), model_of(asked))

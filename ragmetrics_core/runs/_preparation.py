@@ -125,7 +125,7 @@ async def prepare(
         rows = _strict(rows)
     if prompts is not None:
         chosen = with_prompts(chosen, prompts)
-    given = panel or ([judge] if judge is not None else [])
+    given = [panel] if isinstance(panel, str) else panel or ([judge] if judge is not None else [])
     judges = _different(tuple(as_judge(each, asked=asked) for each in given))
     models = Models(
         judges=judges,

@@ -197,7 +197,7 @@ def test_every_keyword_has_its_words_where_editors_look_for_them(args: Any):
 
 
 def test_a_keyword_that_nobody_takes_is_refused_with_the_nearest_one():
-    with pytest.raises(TypeError, match="no argument 'concurency': did you mean 'concurrency'?"):
+    with pytest.raises(TypeError, match=r"no argument 'concurency': did you mean 'concurrency'\?"):
         Traffic().but(concurency=4)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     with pytest.raises(TypeError, match="no argument 'x': it takes 'concurrency'"):
         keywords.refuse_unknown({"x": 1}, "concurrency")

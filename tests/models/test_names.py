@@ -52,7 +52,7 @@ def test_a_model_file_is_told_to_be_served(name: str):
         as_judge(name)
 
 
-@pytest.mark.parametrize("name", ["gpt-4", "openai", "openai:", "embedded:x", "", "LLAMA"])
+@pytest.mark.parametrize("name", ["openai", "openai:", "embedded:x", "", "LLAMA"])
 def test_an_unknown_judge_is_told_with_the_forms_that_there_are(name: str):
     with pytest.raises(ConfigError) as raised:
         as_judge(name)

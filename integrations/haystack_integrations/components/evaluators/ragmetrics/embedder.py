@@ -12,9 +12,9 @@ from haystack.components.embedders.types import TextEmbedder
 from numpy.typing import NDArray
 from ragmetrics_core.adapting import ForeignModel, ForeignName
 from ragmetrics_core.errors import ModelError
+from ragmetrics_core.keywords import checked
 
 from haystack_integrations.components.evaluators.ragmetrics.calling import call, identity_of
-from ragmetrics_core.keywords import checked
 
 __all__ = ["HaystackEmbedder"]
 

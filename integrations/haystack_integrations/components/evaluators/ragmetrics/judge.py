@@ -12,11 +12,11 @@ from haystack.dataclasses import ChatMessage
 from haystack.tracing.tracer import Span, tracer
 from ragmetrics_core.adapting import ForeignJudge, ForeignName, finish_reason, response_format, usage_of
 from ragmetrics_core.errors import ModelError
+from ragmetrics_core.keywords import checked
 from ragmetrics_core.live import is_judging
 from ragmetrics_core.protocol import Completion, Generate
 
 from haystack_integrations.components.evaluators.ragmetrics.calling import call, identity_of
-from ragmetrics_core.keywords import checked
 
 __all__ = ["HaystackJudge"]
 
