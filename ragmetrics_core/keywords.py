@@ -137,7 +137,7 @@ def checked(function: F) -> F:
     if isinstance(function, type):
         owner = cast("Any", function)
         owner.__init__ = _checked(owner.__init__, signature(owner.__init__))
-        return function
+        return owner
     return _checked(function, signature(function))
 
 
@@ -255,12 +255,12 @@ def _fits(value: object, hint: Any) -> bool:
     if kind is bool:
         return isinstance(value, Integral)
     if kind in (int, float):
-        return isinstance(value, Integral if kind is int else Number) and not isinstance(value, bool)
+        return type(value) is not bool and isinstance(value, Integral if kind is int else Number)
     if not isinstance(kind, type) or kind is Parameter.empty or getattr(kind, "_is_protocol", False):
         return True
     if issubclass(kind, PurePath):
         return isinstance(value, PathLike)
-    if kind is Callable:
+    if kind.__name__ == "Callable":
         return callable(value)
     if kind.__module__ == "collections.abc" or kind in (list, tuple, dict):
         return isinstance(value, Collection)

@@ -79,7 +79,7 @@ def _option_named(error: Any) -> str:
     parameters = error.ctx.command.params if error.ctx else ()
     options = {max(each.opts, key=len).lstrip("-"): each for each in parameters}
     arguments = {key for key, each in options.items() if each.param_type_name == "argument"}
-    name = _SHORT.get(error.option_name, error.option_name.lstrip("-"))
+    name: str = _SHORT.get(error.option_name, str(error.option_name).lstrip("-"))
 
     def written(key: str) -> str:
         return f"{key.upper()} (an argument)" if key in arguments else f"--{key}"

@@ -1,9 +1,9 @@
 """What all metrics are: settings that never change, and one generator that measures a sample."""
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from typing_extensions import TypeIs
@@ -64,8 +64,8 @@ class Metric(Generic[V]):
         def __new__(cls, **settings: object) -> Self:
             """Remember which settings were given by hand, so that the variant does not replace them."""
             if not settings.keys() <= {each.name for each in fields(cls) if each.init}:
-                taken = signature(cls.__init__).parameters
-                if not any(each.kind is Parameter.VAR_KEYWORD for each in taken.values()):
+                taken = inspect.signature(cls.__init__).parameters
+                if not any(each.kind is inspect.Parameter.VAR_KEYWORD for each in taken.values()):
                     refuse_unknown(settings, *[name for name in taken if name != "self"], taker=cls.__name__)
             metric = super().__new__(cls)
             object.__setattr__(metric, "_given", frozenset(settings))
