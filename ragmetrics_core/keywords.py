@@ -137,7 +137,7 @@ def checked(function: F) -> F:
     if isinstance(function, type):
         owner = cast("Any", function)
         owner.__init__ = _checked(owner.__init__, signature(owner.__init__))
-        return owner
+        return cast("F", owner)
     return _checked(function, signature(function))
 
 
