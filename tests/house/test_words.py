@@ -137,8 +137,8 @@ def foreign(name: str, module: str, **settings: Any) -> Any:
     """A class of another library, which is not imported."""
 
     def begin(self: Any, **given: Any) -> None:
-        for name, value in {**settings, **given}.items():
-            setattr(self, name, value)
+        for key, value in {**settings, **given}.items():
+            setattr(self, key, value)
 
     parameters = [
         inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=value)
