@@ -33,7 +33,9 @@ __all__ = [
 RunFolder = Annotated[Path, typer.Argument(help="The run's folder.")]
 SampleId = Annotated[str, typer.Argument(help="A sample's id.")]
 MetricName = Annotated[str, typer.Argument(help="A metric's name or signature.")]
-Data = Annotated[Path, typer.Argument(help="A .jsonl, .json, .csv, .tsv or .parquet file; text also as .gz.")]
+Data = Annotated[
+    Path, typer.Argument(help="A .jsonl, .json, .csv, .tsv, .xlsx or .parquet file; text also as .gz.")
+]
 OwnMetrics = Annotated[
     str | None, typer.Option(help="Metrics of your own that the run has: MODULE:NAME, separated by commas.")
 ]

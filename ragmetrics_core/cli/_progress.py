@@ -11,9 +11,9 @@ from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.runs import Progress, read_samples
+from ragmetrics_core.runs import Progress
+from ragmetrics_core.runs._loading import read_rows
 from ragmetrics_core.runs._rows import kind_of, opened
-from ragmetrics_core.runs._separated import rows_of_csv
 from ragmetrics_core.runs._tables import count_parquet
 from ragmetrics_core.wording import number_of
 
@@ -86,13 +86,11 @@ def count_rows(path: Path, *, at_most: int | None = None) -> int | None:
         return None
     try:
         match kind_of(path):
-            case ".jsonl":
+            case ".jsonl" | ".ndjson":
                 with opened(path) as file:
                     count = sum(not line.isspace() for line in file)
-            case ".csv" | ".tsv":
-                count = sum(1 for _ in rows_of_csv(path))
-            case ".json":
-                count = sum(1 for _ in read_samples(path))
+            case ".csv" | ".tsv" | ".json":
+                count = sum(1 for _ in read_rows(path))
             case ".parquet":
                 count = count_parquet(path)
             case _:

@@ -1,12 +1,10 @@
 """Reading samples from memory, data frames and files, one at a time; a bad row is data, not an exception."""
 
 import hashlib
-import json
 import zlib
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
-    Collection,
     Generator,
     Iterable,
     Iterator,
@@ -15,18 +13,18 @@ from collections.abc import (
 from contextlib import aclosing, closing, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, TypeAlias, TypeGuard, cast
-
-import numpy as np
+from typing import Final, TypeAlias, cast
 
 from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.redaction import Redact, redacted
-from ragmetrics_core.runs._rows import ReadRow, kind_of, opened
+from ragmetrics_core.runs._excel import rows_of_excel
+from ragmetrics_core.runs._json_rows import rows_of_json, rows_of_jsonl, rows_of_object
+from ragmetrics_core.runs._rows import ReadRow, encoding_of, kind_of, numbered, opened
 from ragmetrics_core.runs._separated import rows_of_csv
 from ragmetrics_core.runs._tables import DataFrameLike, rows_of_parquet, rows_of_table
 from ragmetrics_core.samples import Sample
-from ragmetrics_core.samples._columns import TEXT_COLUMNS, shown, spelled
-from ragmetrics_core.shapes import is_dict, is_list, is_mapping, is_series
+from ragmetrics_core.samples._columns import shown
+from ragmetrics_core.shapes import is_mapping, is_series
 
 __all__ = [
     "AsyncSource",
@@ -69,22 +67,19 @@ Row: TypeAlias = Sample | Mapping[str, object]
 Source: TypeAlias = Row | Iterable[Row] | DataFrameLike | str | Path
 AsyncSource: TypeAlias = Source | AsyncIterable[Row]
 
-# ours, and that of the test runs that DeepEval saves
-_ROWS: Final = ("samples", "testCases")
-_UTF8_MARK: Final = b"\xef\xbb\xbf"
-_UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
-
 
 def read_samples(source: Source, *, redact: Redact | None = None) -> Generator[Sample | BadRow]:
     """Read samples one at a time, in order.
 
     A source is a sample, a row (any mapping that `Sample.from_mapping` takes), an iterable of both, a mapping
     of columns to lists, a data frame or table (pandas, polars, pyarrow, Hugging Face datasets, and whatever
-    else has Arrow's `__arrow_c_stream__`), or the path of a file: `.jsonl` (one object a line), `.json` (a
-    list of objects, the same under "samples" or DeepEval's "testCases", or an object of columns), `.csv` and
-    `.tsv` (a header; commas, semicolons or tabs; an empty cell is absent) or `.parquet`. Files are UTF-8, or
-    gzip of that (`.jsonl.gz`). All but JSON and lists are streamed: of what was read, only a number
-    for each id is kept, to find an id that is used twice.
+    else has Arrow's `__arrow_c_stream__`), or the path of a file: `.jsonl` or `.ndjson` (one object a line),
+    `.json` (a list of objects, an object that holds one such list at any depth, an object of columns, what
+    pandas writes, or one object a line), `.csv` and `.tsv` (a header; commas, semicolons or tabs; an empty
+    cell is absent), `.xlsx` (one sheet with rows) or `.parquet`. Texts are UTF-8, or UTF-16 with a byte order
+    mark, also packed with gzip (`.jsonl.gz`): a file that is neither is refused as a whole. The named index
+    of a data frame is the id, unless a column is; a column without a name is left out. All but JSON and
+    lists are streamed: of what was read, only a number for each id is kept, to find an id that is used twice.
 
     With `redact` nothing that it takes out is in a sample (see `Sample.redacted`) or in what is said of a row
     that is none.
@@ -229,70 +224,38 @@ def _rows_of(source: object) -> Generator[ReadRow]:
     if isinstance(source, str | Path):
         return _rows_of_file(Path(source))
     if isinstance(source, Sample):
-        return _rows_of_iterable([source])
+        return numbered([source])
     if (table := rows_of_table(source)) is not None:
-        return _rows_of_iterable(table)
+        return numbered(table)
     if is_mapping(source):
-        return _rows_of_iterable(_rows_of_mapping(source))
+        return numbered(rows_of_object(source))
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
-        return _rows_of_iterable(cast("Iterable[object]", source))
+        return numbered(cast("Iterable[object]", source))
     raise SampleError(
         f"cannot read samples from {shown(source)}; give samples, mappings, a data frame or a path"
     )
 
 
-def _rows_of_iterable(rows: Iterable[object]) -> Generator[ReadRow]:
-    for number, row in enumerate(rows, start=1):
-        where = f"row {number}"
-        yield row._replace(where=where) if isinstance(row, ReadRow) else ReadRow(where, row)
-
-
-def _rows_of_mapping(source: Mapping[str, Any]) -> Iterable[object]:
-    """The rows of an object: those under "samples", those its columns make up, or the object itself."""
-    listed = {column: v for column, v in source.items() if _is_column(v)}
-    for name in _ROWS:
-        if name in listed:
-            return listed[name]
-    # one row may consist of lists alone; a list of questions or answers cannot be one row
-    is_columns = len(listed) == len(source) and any(spelled(str(c)) in TEXT_COLUMNS for c in listed)
-    if not is_columns:
-        return [source]
-    lengths = {column: len(values) for column, values in listed.items()}
-    if len(set(lengths.values())) > 1:
-        sizes = ", ".join(f"{column!r} has {length}" for column, length in lengths.items())
-        raise SampleError(f"the columns differ in length: {sizes}")
-    return (dict(zip(listed, cells, strict=True)) for cells in zip(*listed.values(), strict=True))
-
-
-def _is_column(value: object) -> TypeGuard[Collection[object]]:
-    return isinstance(value, list | tuple | np.ndarray)
-
-
 def _rows_of_file(path: Path) -> Generator[ReadRow]:
     kind = kind_of(path)
-    reader = _READERS.get(kind)
-    if reader is None:
-        raise SampleError(f"cannot read {str(path)!r}: a file of samples ends in {', '.join(_READERS)}")
+    if kind not in _TEXTS and kind not in _PACKED:
+        kinds = ", ".join([*_TEXTS, *_PACKED])
+        raise SampleError(f"cannot read {str(path)!r}: a file of samples ends in {kinds}")
     try:
         if path.exists() and not (path.is_file() or path.is_dir()):  # who opens a pipe may wait for ever
             raise SampleError(f"{str(path)!r} is no regular file; write the samples to one first")
         with opened(path) as file:
-            head = file.read(4096)
+            is_empty = not file.read(1)
+        if is_empty:
+            raise SampleError(f"{str(path)!r} is empty")
+        rows = _PACKED[kind](path) if kind in _PACKED else _TEXTS[kind](path, encoding_of(path))
     except FileNotFoundError:
         raise SampleError(f"{str(path)!r} does not exist") from None
     except IsADirectoryError:
         raise SampleError(f"{str(path)!r} is a folder; give a file") from None
     except (OSError, ValueError, EOFError, zlib.error) as error:
         raise SampleError(f"cannot read {str(path)!r}: {error}") from error
-    if not head:
-        raise SampleError(f"{str(path)!r} is empty")
-    if kind == ".parquet":
-        return _some(path, reader(path))
-    if head.startswith(_UTF16_MARKS):
-        raise SampleError(f"{str(path)!r} is UTF-16; save it as UTF-8")
-    if b"\0" in head:
-        raise SampleError(f"{str(path)!r} is a binary file; a file of samples is UTF-8 text")
-    return _some(path, reader(path))
+    return _some(path, rows)
 
 
 def _some(path: Path, rows: Iterable[ReadRow]) -> Generator[ReadRow]:
@@ -305,54 +268,11 @@ def _some(path: Path, rows: Iterable[ReadRow]) -> Generator[ReadRow]:
         raise SampleError(f"{str(path)!r} holds no samples")
 
 
-def _rows_of_jsonl(path: Path) -> Generator[ReadRow]:
-    with opened(path) as file:
-        for number, line in enumerate(file, start=1):
-            text = (line.removeprefix(_UTF8_MARK) if number == 1 else line).rstrip()
-            if not text:
-                continue
-            try:
-                row = ReadRow(f"line {number}", json.loads(text.decode()))
-            except (ValueError, RecursionError) as error:
-                row = ReadRow(f"line {number}", problem=_problem(error))
-            yield row
-
-
-def _rows_of_json(path: Path) -> Generator[ReadRow]:
-    try:
-        with opened(path) as file:
-            content: object = json.loads(file.read().removeprefix(_UTF8_MARK).decode())
-        rows = list(_rows_of_mapping(content)) if is_dict(content) else content
-    except SampleError as error:
-        raise SampleError(f"{str(path)!r}: {error}") from None
-    except (ValueError, RecursionError) as error:
-        raise SampleError(f"{str(path)!r}: {_problem(error)}") from None
-    if not is_list(rows):
-        raise SampleError(f"{str(path)!r} must hold a list of samples, got {shown(rows)}")
-    yield from _rows_of_iterable(rows)
-
-
-def _problem(error: Exception) -> str:
-    """Why some bytes are no JSON in UTF-8."""
-    match error:
-        case UnicodeDecodeError():
-            return "not UTF-8 text"
-        case json.JSONDecodeError(lineno=1):
-            return f"not valid JSON: {error.msg} (column {error.colno})"
-        case json.JSONDecodeError():
-            return f"not valid JSON: {error.msg} (line {error.lineno}, column {error.colno})"
-        case _:  # a number of thousands of digits; brackets nested thousands deep
-            return f"JSON that cannot be read: {error}"
-
-
-def _rows_of_parquet(path: Path) -> Generator[ReadRow]:
-    yield from _rows_of_iterable(rows_of_parquet(path))
-
-
-_READERS: Final = {
-    ".jsonl": _rows_of_jsonl,
-    ".json": _rows_of_json,
+_TEXTS: Final = {
+    ".jsonl": rows_of_jsonl,
+    ".ndjson": rows_of_jsonl,
+    ".json": rows_of_json,
     ".csv": rows_of_csv,
     ".tsv": rows_of_csv,
-    ".parquet": _rows_of_parquet,
 }
+_PACKED: Final = {".xlsx": rows_of_excel, ".parquet": rows_of_parquet}

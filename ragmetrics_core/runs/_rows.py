@@ -1,19 +1,39 @@
 """A row as it was found, and the files that rows are found in."""
 
+import codecs
 import gzip
 import io
+import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ragmetrics_core.errors import SampleError
+from ragmetrics_core.samples._columns import field_named
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ["ReadRow", "kind_of", "opened", "refuse_repeated"]
+__all__ = [
+    "ReadRow",
+    "encoding_of",
+    "index_columns",
+    "is_unnamed",
+    "kind_of",
+    "numbered",
+    "opened",
+    "opened_text",
+    "refuse_repeated",
+    "refuse_unpacked",
+]
 
+_UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_CHUNK: Final = 2**18
+# a NUL, and a byte that is not UTF-8 as `surrogateescape` decodes it
+_FAULT: Final = re.compile("[\0\udc80-\udcff]")
+# pandas and pyarrow give these names to a column, or a level of an index, that has none
+_UNNAMED: Final = re.compile(r"\s*|Unnamed: \d+|__index_level_\d+__")
 
 # Text becomes three to ten times smaller; gzip makes what is nothing but repeated a thousand times smaller.
 MOST_UNPACKED: Final = 200
@@ -29,27 +49,116 @@ class ReadRow(NamedTuple):
     problem: str | None = None
 
 
+def numbered(rows: Iterable[object]) -> Generator[ReadRow]:
+    """Rows with their places, the first of which is "row 1"."""
+    for number, row in enumerate(rows, start=1):
+        where = f"row {number}"
+        yield row._replace(where=where) if isinstance(row, ReadRow) else ReadRow(where, row)
+
+
 def kind_of(path: Path) -> str:
     """What a file's name ends in: ".csv" for "samples.CSV" and "samples.csv.gz"."""
     return Path(path.stem if _is_packed(path) else path.name).suffix.lower()
 
 
-def opened(path: Path) -> BinaryIO:
+def opened(path: Path) -> io.BufferedReader:
     """The bytes of a file, unpacked as they are read where its name ends in ".gz".
 
     Raises:
         SampleError: while it is read: it is not whole, or unpacks to 200 times its size and over 64 MB.
     """
-    return cast("BinaryIO", io.BufferedReader(_Unpacked(path))) if _is_packed(path) else path.open("rb")
+    return io.BufferedReader(_Unpacked(path)) if _is_packed(path) else path.open("rb")
 
 
-def refuse_repeated(columns: Sequence[object], where: str) -> None:
+def encoding_of(path: Path) -> str:
+    """The encoding of a file, all of which is decoded once: UTF-8, or UTF-16 with a byte order mark.
+
+    Raises:
+        SampleError: the file has bytes that are not text in this encoding, or a NUL.
+    """
+    with opened(path) as file:
+        chunk = file.read(_CHUNK)
+        encoding = "utf-16" if chunk.startswith(_UTF16_MARKS) else "utf-8-sig"
+        decoder = codecs.getincrementaldecoder(encoding.removesuffix("-sig"))()
+        try:
+            while chunk:
+                if "\0" in decoder.decode(chunk):
+                    break
+                chunk = file.read(_CHUNK)
+            else:
+                decoder.decode(b"", final=True)
+                return encoding
+        except UnicodeDecodeError:
+            pass
+    raise SampleError(f"{str(path)!r}{_not_text(path, encoding)}")
+
+
+def _not_text(path: Path, encoding: str) -> str:
+    """Why a file is not text, from its first wrong byte on."""
+    if encoding == "utf-16":
+        return " is not valid UTF-16; save it as UTF-8"
+    with opened_text(path, encoding, newline=None) as file:
+        faults = ((number, _FAULT.search(line)) for number, line in enumerate(file, start=1))
+        line, fault = next((number, found[0]) for number, found in faults if found)
+    if fault == "\0":
+        return (
+            f", line {line}, has a NUL byte: it is a binary file, or UTF-16 without a byte order mark; a "
+            "file of samples is UTF-8 text"
+        )
+    name = path.with_suffix("").name if _is_packed(path) else path.name
+    return (
+        f", line {line}, is not UTF-8 (byte 0x{ord(fault) - 0xDC00:02X}); save the file as UTF-8 (in Excel: "
+        f"CSV UTF-8), or convert it, such as: iconv -f WINDOWS-1252 -t UTF-8 {name} > utf8-{name}"
+    )
+
+
+def opened_text(path: Path, encoding: str, *, newline: str | None) -> io.TextIOWrapper:
+    """The text of a file in the encoding that it has, unpacked as `opened` does."""
+    # a byte that changed since the encoding was looked at spoils its row
+    return io.TextIOWrapper(opened(path), encoding=encoding, errors="surrogateescape", newline=newline)
+
+
+def refuse_repeated(columns: Iterable[object], where: str) -> None:
     """Raise `SampleError` when two columns have one name."""
     seen: set[object] = set()
     for column in columns:
         if column in seen:
             raise SampleError(f"{where} has more than one column {column!r}; rename or drop one")
         seen.add(column)
+
+
+def refuse_unpacked(path: Path, size: int, remedy: str) -> None:
+    """Raise `SampleError` when a packed file unpacks to 200 times its size and over 64 MB."""
+    if size > max(ALWAYS_UNPACKED, MOST_UNPACKED * path.stat().st_size):
+        raise SampleError(
+            f"{str(path)!r} unpacks to over {MOST_UNPACKED} times its size, as no data does: {remedy} "
+            "if it is what it should be"
+        )
+
+
+def is_unnamed(column: object) -> bool:
+    """Whether it is the name of a column without one, such as the row numbers of a data frame or of R."""
+    return isinstance(column, str) and _UNNAMED.fullmatch(column) is not None
+
+
+def index_columns(levels: Sequence[object], columns: Iterable[object], where: str) -> list[str | None]:
+    """The columns that the levels of a data frame's index become; None for a level that is left out.
+
+    An index with a name of its own is the id, unless a column is, or the name is that of another field.
+
+    Raises:
+        SampleError: the index has several levels, and no column is the id.
+    """
+    names = [None if level is None or is_unnamed(str(level)) else str(level) for level in levels]
+    fields = {field_named(name) for name in [*names, *columns] if isinstance(name, str)}
+    if "id" in fields:
+        return names
+    if len(names) > 1:
+        raise SampleError(
+            f"{where} has an index of {len(names)} levels ({', '.join(map(repr, names))}) and no column "
+            "'id'; call reset_index() on it, or give it a column 'id'"
+        )
+    return ["id" if name is not None and field_named(name) is None else name for name in names]
 
 
 class _Unpacked(io.RawIOBase):

@@ -1,7 +1,6 @@
 """Files of separated values, with commas, semicolons or tabs."""
 
 import csv
-import io
 import re
 from collections.abc import Generator, Iterable, Sequence
 from itertools import chain
@@ -9,11 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from ragmetrics_core.errors import SampleError
-from ragmetrics_core.runs._rows import ReadRow, opened, refuse_repeated
+from ragmetrics_core.runs._rows import ReadRow, is_unnamed, opened_text, refuse_repeated
 from ragmetrics_core.samples._columns import is_sample_column
 from ragmetrics_core.wording import number_of
 
-__all__ = ["rows_of_csv", "separator_in"]
+__all__ = ["header_of", "rows_of_csv", "separator_in"]
 
 SEPARATORS: Final = ",;\t|"
 # what Excel writes, and reads, before the header
@@ -29,25 +28,21 @@ def separator_in(line: str) -> str:
     (';', ',')
     """
 
-    def known(separator: str) -> int:
+    def columns(separator: str) -> tuple[int, int]:
         try:
-            rows = list(csv.reader([line], delimiter=separator))
+            cells = [cell for row in csv.reader([line], delimiter=separator) for cell in row]
         except csv.Error:
-            return 0
-        return sum(is_sample_column(cell) for row in rows for cell in row)
+            return 0, 0
+        return sum(map(is_sample_column, cells)), len(cells)
 
-    return max(SEPARATORS, key=known)
+    return max(SEPARATORS, key=columns)
 
 
-def rows_of_csv(path: Path) -> Generator[ReadRow]:
+def rows_of_csv(path: Path, encoding: str) -> Generator[ReadRow]:
     """The rows of a file, in which every cell is text."""
     # the module's limit of 128 kB a cell holds for the whole process; retrieved contexts can be longer
     csv.field_size_limit(max(csv.field_size_limit(), 2**31 - 1))
-    # bytes that are no UTF-8 become lone surrogates, so that one of them spoils its row and not the file
-    with (
-        opened(path) as packed,
-        io.TextIOWrapper(packed, encoding="utf-8-sig", errors="surrogateescape", newline="") as file,
-    ):
+    with opened_text(path, encoding, newline="") as file:
         first = file.readline()
         told = _TOLD.fullmatch(first.strip("\r\n "))
         begun = [] if told else [first]
@@ -68,10 +63,10 @@ def rows_of_csv(path: Path) -> Generator[ReadRow]:
                 continue
             if cells is None:
                 break
-            if not cells:
+            if not any(cells):  # a spreadsheet writes an empty row with its separators
                 continue
             if header is None:
-                header = _header(path, cells)
+                header = header_of(path, cells)
                 continue
             count += 1
             yield _row_of_cells(where, header, cells)
@@ -79,12 +74,14 @@ def rows_of_csv(path: Path) -> Generator[ReadRow]:
         raise SampleError(f"{str(path)!r} has a header and no rows")
 
 
-def _header(path: Path, cells: Sequence[str]) -> list[str]:
-    # data frames write their index as a first column without a name; pandas reads it back as this
-    header = [cell.strip() or f"Unnamed: {place}" for place, cell in enumerate(cells)]
-    if _is_broken(header):
-        raise SampleError(f"{str(path)!r}: the header is not UTF-8 text")
-    refuse_repeated(header, repr(str(path)))
+def header_of(path: Path, cells: Iterable[str]) -> list[str]:
+    """The names of the columns; "" for a column that has none, which is left out.
+
+    Raises:
+        SampleError: two columns have one name, or none is of a sample.
+    """
+    header = ["" if is_unnamed(cell) else cell.strip() for cell in cells]
+    refuse_repeated(filter(None, header), repr(str(path)))
     if not any(map(is_sample_column, header)):
         raise SampleError(
             f"{str(path)!r}: no column is a field of a sample (separated by commas, semicolons or tabs?), "
@@ -99,11 +96,6 @@ def _row_of_cells(where: str, header: Sequence[str], cells: Sequence[str]) -> Re
             where,
             problem=f"{number_of(len(cells), 'cell')}, but the header has {number_of(len(header), 'column')}",
         )
-    if _is_broken(cells):
-        return ReadRow(where, problem="not UTF-8 text")
-    return ReadRow(where, dict(zip(header, cells, strict=True)), textual=True)
-
-
-def _is_broken(cells: Iterable[str]) -> bool:
-    """Whether a cell holds bytes that are not UTF-8."""
-    return any(not cell.isascii() and any("\ud800" <= c <= "\udfff" for c in cell) for cell in cells)
+    row = dict(zip(header, cells, strict=True))
+    row.pop("", None)
+    return ReadRow(where, row, textual=True)

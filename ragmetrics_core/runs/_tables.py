@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Any, Final, Protocol, cast
 
 from ragmetrics_core.errors import ConfigError, SampleError
-from ragmetrics_core.runs._rows import ALWAYS_UNPACKED, MOST_UNPACKED, ReadRow, refuse_repeated
+from ragmetrics_core.runs._rows import (
+    ReadRow,
+    index_columns,
+    is_unnamed,
+    numbered,
+    refuse_repeated,
+    refuse_unpacked,
+)
 from ragmetrics_core.shapes import is_mapping
 
 __all__ = ["DataFrameLike", "count_parquet", "rows_of_parquet", "rows_of_table"]
@@ -46,36 +53,35 @@ def rows_of_table(source: Any) -> Iterable[object] | None:
         _refuse_splits(source)
         return None
     if hasattr(source, "columns") and hasattr(source, "itertuples"):
-        columns = list(source.columns)
-        refuse_repeated(columns, "the data frame")
-        cells = source.itertuples(index=False, name=None)
-        return (dict(zip(columns, row, strict=True)) for row in cells)
+        return _rows_of_frame(source)
     if hasattr(source, "iter_rows"):
-        rows: Iterable[object] = source.iter_rows(named=True)
+        rows: Iterable[dict[str, object]] = source.iter_rows(named=True)
+        if any(map(is_unnamed, source.columns)):
+            return ({name: row[name] for name in row if not is_unnamed(name)} for row in rows)
         return rows
     if hasattr(source, "__arrow_c_stream__"):
         return _rows_of_arrow(source)
     return None
 
 
-def rows_of_parquet(path: Path) -> Iterator[object]:
+def rows_of_parquet(path: Path) -> Generator[ReadRow]:
     """The rows of a Parquet file, batch by batch; a `ReadRow` with its problem for one that cannot be read.
 
     Raises:
         SampleError: it is none, or unpacks to 200 times its size and over 64 MB.
         ConfigError: pyarrow is not installed.
     """
+    yield from numbered(_rows_of_parquet(path))
+
+
+def _rows_of_parquet(path: Path) -> Iterator[object]:
     with _parquet(path) as parquet, parquet.ParquetFile(path) as file:
-        refuse_repeated(list(file.schema_arrow.names), repr(str(path)))
-        left = max(ALWAYS_UNPACKED, MOST_UNPACKED * path.stat().st_size)
+        names = _names(file.schema_arrow, repr(str(path)))
+        size = 0
         for batch in file.iter_batches(batch_size=_TOGETHER):
-            left -= batch.nbytes
-            if left < 0:
-                raise SampleError(
-                    f"{str(path)!r} unpacks to over {MOST_UNPACKED} times its size, as no data does: "
-                    "write it as JSON Lines if it is what it should be"
-                )
-            yield from _rows_of_batch(batch)
+            size += batch.nbytes
+            refuse_unpacked(path, size, "write it as JSON Lines")
+            yield from _rows_of_batch(batch, names)
 
 
 def count_parquet(path: Path) -> int:
@@ -89,18 +95,51 @@ def count_parquet(path: Path) -> int:
         return int(parquet.read_metadata(path).num_rows)
 
 
+def _rows_of_frame(source: Any) -> Iterator[object]:
+    """The rows of a frame of pandas; the levels of its index that have names are columns."""
+    columns = list(source.columns)
+    index = getattr(source, "index", None)
+    levels = list(getattr(index, "names", None) or [])
+    names = index_columns(levels, columns, "the data frame")
+    keys = [*names, *(None if is_unnamed(column) else column for column in columns)]
+    refuse_repeated((key for key in keys if key is not None), "the data frame")
+    cells = source.itertuples(index=False, name=None)
+    if any(name is not None for name in names):
+        values = zip(*map(source.index.get_level_values, range(len(names))), strict=True)
+        cells = ((*before, *row) for before, row in zip(values, cells, strict=True))
+    else:
+        del keys[: len(names)]
+    if None not in keys:
+        return (dict(zip(keys, row, strict=True)) for row in cells)
+    return ({key: cell for key, cell in zip(keys, row, strict=True) if key is not None} for row in cells)
+
+
+def _names(schema: Any, where: str) -> dict[str, str]:
+    """The columns of a table that are read, with their names; the index of a frame of pandas is one."""
+    columns = list(schema.names)
+    refuse_repeated(columns, where)
+    described = schema.pandas_metadata or {}
+    index = [column for column in described.get("index_columns", ()) if isinstance(column, str)]
+    names = {column: None if is_unnamed(column) else column for column in columns}
+    names.update(zip(index, index_columns(index, columns, where), strict=True))
+    kept = {column: name for column, name in names.items() if name is not None}
+    refuse_repeated(kept.values(), where)
+    return kept
+
+
 def _rows_of_arrow(source: object) -> Iterator[object]:
     reader = _pyarrow().RecordBatchReader.from_stream(source)
     try:
-        names = list(reader.schema.names)
+        names = _names(reader.schema, "the table")
     except UnicodeDecodeError as error:
         raise SampleError(f"the table has a column whose name is no text: {error}") from error
-    refuse_repeated(names, "the table")
-    return (row for batch in reader for row in _rows_of_batch(batch))
+    return (row for batch in reader for row in _rows_of_batch(batch, names))
 
 
-def _rows_of_batch(batch: Any) -> Iterator[object]:
+def _rows_of_batch(batch: Any, names: Mapping[str, str]) -> Iterator[object]:
     """The rows of a batch; one that Arrow has and Python has not (bytes that are no UTF-8) says so."""
+    if list(names) != list(names.values()) or len(names) < batch.num_columns:
+        batch = batch.select(list(names)).rename_columns(list(names.values()))
     if "dictionary" not in str(batch.schema.types):
         try:
             yield from batch.to_pylist()

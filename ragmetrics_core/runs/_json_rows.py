@@ -1,0 +1,239 @@
+"""Rows in JSON: a list, the one table of an object, what pandas writes, and JSON Lines."""
+
+import codecs
+import json
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final, TypeAlias, TypeGuard
+
+import numpy as np
+
+from ragmetrics_core.errors import SampleError
+from ragmetrics_core.runs._rows import ReadRow, index_columns, numbered, opened, opened_text, refuse_repeated
+from ragmetrics_core.samples import Sample
+from ragmetrics_core.samples._columns import TEXT_COLUMNS, field_named, shown, spelled
+from ragmetrics_core.shapes import is_dict, is_list, is_mapping
+from ragmetrics_core.wording import number_of
+
+__all__ = ["rows_of_json", "rows_of_jsonl", "rows_of_object"]
+
+Object: TypeAlias = Mapping[str, object]
+
+_DECODE: Final = json.JSONDecoder().decode
+# fields that say nothing by themselves: whatever has no other is not a row
+_ASIDE: Final = frozenset({"id", "language", "labels"})
+
+
+def rows_of_jsonl(path: Path, encoding: str) -> Generator[ReadRow]:
+    """The rows of a file with one JSON object a line."""
+    if encoding == "utf-16":
+        with opened_text(path, encoding, newline="\n") as lines:
+            yield from _rows_of_lines(lines)
+        return
+    with opened(path) as file:  # faster than the lines of a text file
+        if file.peek(3).startswith(codecs.BOM_UTF8):
+            file.read(3)
+        yield from _rows_of_lines(line.decode("utf-8", "surrogateescape") for line in file)
+
+
+def rows_of_json(path: Path, encoding: str) -> Generator[ReadRow]:
+    """The rows of a file that holds one JSON value, or one a line."""
+    with opened_text(path, encoding, newline="\n") as file:
+        text = file.read()
+    try:
+        content: object = json.loads(text)
+        rows = list(rows_of_object(content)) if is_dict(content) else content
+    except json.JSONDecodeError as error:
+        if error.msg == "Extra data":
+            yield from _rows_of_values(path, text, error.pos)
+            return
+        raise SampleError(f"{str(path)!r}: {_problem(error)}") from None
+    except SampleError as error:
+        raise SampleError(f"{str(path)!r}: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise SampleError(f"{str(path)!r}: {_problem(error)}") from None
+    if not is_list(rows):
+        raise SampleError(f"{str(path)!r} must hold a list of samples, got {shown(rows)}")
+    yield from numbered(rows)
+
+
+def rows_of_object(source: Object) -> Iterable[object]:
+    """The rows of the one table that an object holds, at any depth, or the object itself as a row.
+
+    A table is a list of rows, an object of columns, an object of rows by their ids, or one of the forms in
+    which pandas writes a data frame.
+
+    Raises:
+        SampleError: it holds several tables, or is a row and holds a table.
+    """
+    if (rows := _table(source)) is not None:
+        return rows
+    tables = list(_tables("", source, _is_row))
+    names = [name for name, _ in tables]
+    if _is_row({key: value for key, value in source.items() if key not in names}):
+        if tables:
+            raise SampleError(
+                f"the object is a row itself, and {tables[0][0]!r} in it holds rows; give one of the two"
+            )
+        return [source]
+    if not tables:  # rows that are not readable say so, one by one
+        tables = list(_tables("", source, is_mapping))
+    if len(tables) > 1:
+        names = ", ".join(f"{name!r} ({len(rows)})" for name, rows in tables)
+        raise SampleError(f"the object holds several lists of rows: {names}; give one of them")
+    if tables:
+        return tables[0][1]
+    has_empty_list = any(is_list(value) and not value for value in source.values())
+    return [] if has_empty_list else [source]
+
+
+def _tables(
+    name: str, value: object, is_row: Callable[[object], bool]
+) -> Iterator[tuple[str, Collection[object]]]:
+    """The tables in an object that is none itself, each with the keys that lead to it."""
+    if not is_mapping(value):
+        return
+    for key, inner in value.items():
+        path = f"{name}.{key}" if name else str(key)
+        if not _may_hold_rows(key):
+            continue
+        if _is_column(inner):
+            if any(map(is_row, inner)):
+                yield path, inner
+        elif is_mapping(inner) and (rows := _table(inner)) is not None:
+            yield path, rows
+        else:
+            yield from _tables(path, inner, is_row)
+
+
+def _may_hold_rows(key: object) -> bool:
+    """Whether rows may stand under this key: contexts, messages and labels are parts of one."""
+    return field_named(str(key)) is None or spelled(str(key)) in TEXT_COLUMNS
+
+
+def _table(source: Object) -> Collection[object] | None:
+    """The rows of an object that is a table; None for any other."""
+    schema, data = source.get("schema"), source.get("data")
+    if is_mapping(schema) and "fields" in schema and is_list(data) and all(map(is_mapping, data)):
+        return _indexed(data, schema.get("primaryKey", []))
+    if is_list(columns := source.get("columns")):
+        for name in ("data", "rows"):
+            if is_list(data := source.get(name)) and all(map(is_list, data)):
+                return _rows_of_cells(columns, data)
+    lists = {column: value for column, value in source.items() if _is_column(value)}
+    objects = {column: value for column, value in source.items() if is_mapping(value)}
+    if lists and len(lists) == len(source):
+        return _rows_of_columns(lists)
+    if objects and len(objects) == len(source):
+        return _rows_of_mappings(objects)
+    return None
+
+
+def _is_row(value: object) -> bool:
+    """Whether it is a sample, or a mapping that has a field of one."""
+    if not is_mapping(value):
+        return isinstance(value, Sample)
+    for column, cell in value.items():
+        # of LangSmith's `inputs` and `outputs` the fields are one deeper
+        names = [f"{column}.{inner}" for inner in cell] if is_mapping(cell) else []
+        if any(field_named(name) not in {None, *_ASIDE} for name in [str(column), *names]):
+            return True
+    return False
+
+
+def _is_column(value: object) -> TypeGuard[Collection[object]]:
+    return isinstance(value, list | tuple | np.ndarray)
+
+
+def _rows_of_columns(source: Mapping[str, Collection[object]]) -> Collection[object] | None:
+    """The rows of an object of columns: one row may consist of lists, but not of a list of questions."""
+    texts = [source[column] for column in source if spelled(str(column)) in TEXT_COLUMNS]
+    if not texts or any(_is_row(cell) for cells in texts for cell in cells):
+        return None
+    lengths = {column: len(values) for column, values in source.items()}
+    if len(set(lengths.values())) > 1:
+        sizes = ", ".join(f"{column!r} has {length}" for column, length in lengths.items())
+        raise SampleError(f"the columns differ in length: {sizes}")
+    return [dict(zip(source, cells, strict=True)) for cells in zip(*source.values(), strict=True)]
+
+
+def _rows_of_mappings(source: Mapping[str, Object]) -> Collection[object] | None:
+    """The rows of an object of columns by row numbers, or of rows by their ids."""
+    if any(spelled(str(column)) in TEXT_COLUMNS for column in source):
+        keys = list(next(iter(source.values())))
+        if not all(str(key).isdecimal() for key in keys):
+            return None
+        if any(cells.keys() != set(keys) for cells in source.values()):
+            return None
+        return [{column: cells[key] for column, cells in source.items()} for key in keys]
+    if _is_row(source) or not all(map(_is_row, source.values())):
+        return None
+    # the numbers that pandas counts rows with are not ids
+    is_counted = list(map(str, source)) == [str(number) for number in range(len(source))]
+    if is_counted:
+        return list(source.values())
+    return [
+        row if any(field_named(str(column)) == "id" for column in row) else {"id": key, **row}
+        for key, row in source.items()
+    ]
+
+
+def _rows_of_cells(columns: list[object], data: list[object]) -> Collection[object]:
+    """The rows of a table whose cells stand in lists, below the names of its columns."""
+    refuse_repeated([str(column) for column in columns], "the table")
+    rows: list[object] = []
+    for cells in data:
+        assert is_list(cells)
+        if len(cells) == len(columns):
+            rows.append(dict(zip(map(str, columns), cells, strict=True)))
+        else:
+            count = f"{number_of(len(cells), 'cell')}, but there are {number_of(len(columns), 'column')}"
+            rows.append(ReadRow("", problem=count))
+    return rows
+
+
+def _indexed(data: list[object], levels: object) -> Collection[object]:
+    """The rows of pandas' table schema, in which the index is among the columns."""
+    index = ["" if level == "index" else level for level in levels] if is_list(levels) else []
+    columns = dict.fromkeys(column for row in data if is_mapping(row) for column in row)
+    names = (
+        dict(zip(levels, index_columns(index, columns, "the table"), strict=True)) if is_list(levels) else {}
+    )
+    return [
+        {name: cell for column, cell in row.items() if (name := names.get(column, column)) is not None}
+        for row in data
+        if is_mapping(row)
+    ]
+
+
+def _rows_of_values(path: Path, text: str, end: int) -> Generator[ReadRow]:
+    """The rows of a text that holds several JSON values, the first of which is over before `end`."""
+    first = text[:end].rstrip()
+    if "\n" in first.lstrip() or "\n" not in text[len(first) : end]:
+        raise SampleError(
+            f"{str(path)!r} holds several JSON values; write them as one list, or each on a line of its own"
+        )
+    yield from _rows_of_lines(text.split("\n"))
+
+
+def _rows_of_lines(lines: Iterable[str]) -> Generator[ReadRow]:
+    for number, line in enumerate(lines, start=1):
+        text = line.rstrip()
+        if not text:
+            continue
+        try:
+            row = ReadRow(f"line {number}", _DECODE(text))
+        except (ValueError, RecursionError) as error:
+            row = ReadRow(f"line {number}", problem=_problem(error))
+        yield row
+
+
+def _problem(error: Exception) -> str:
+    """Why a text is not JSON."""
+    match error:
+        case json.JSONDecodeError(lineno=1):
+            return f"not valid JSON: {error.msg} (column {error.colno})"
+        case json.JSONDecodeError():
+            return f"not valid JSON: {error.msg} (line {error.lineno}, column {error.colno})"
+        case _:  # a number of thousands of digits; brackets nested thousands deep
+            return f"JSON that cannot be read: {error}"
