@@ -40,7 +40,7 @@ from ragmetrics_core.wording import number_of
 __all__ = ["Labelling", "Labels", "Source", "annotate", "annotations", "on_one_scale", "scale_ends"]
 
 Labels = Annotated[
-    Path, typer.Argument(help="What people said: CSV or JSON lines with sample_id, annotator, value.")
+    Path, typer.Argument(help="Labels: sample_id, annotator and value, or sample_id, 'rater 1', 'rater 2'.")
 ]
 Value = bool | float | str
 

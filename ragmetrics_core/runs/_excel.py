@@ -5,7 +5,6 @@ from collections.abc import Generator, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
-from xml.etree.ElementTree import ParseError
 from zipfile import BadZipFile, ZipFile
 
 from ragmetrics_core.errors import ConfigError, SampleError
@@ -40,8 +39,9 @@ def rows_of_excel(path: Path) -> Generator[ReadRow]:
         ):
             name = _sheet(path, results)
             yield from _rows(path, results[name], formulas[name])
-    except (BadZipFile, KeyError, OSError, ParseError, ValueError) as error:
-        raise SampleError(f"cannot read {str(path)!r}: {error}") from error
+    except (BadZipFile, KeyError, OSError, SyntaxError, ValueError) as error:  # bad XML is a syntax error
+        reason = " ".join(str(error).split())
+        raise SampleError(f"cannot read {str(path)!r}: {reason}") from error
 
 
 def _sheet(path: Path, workbook: Any) -> str:

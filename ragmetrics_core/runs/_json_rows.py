@@ -79,8 +79,8 @@ def rows_of_object(source: Object) -> Iterable[object]:
     if not tables:  # rows that are not readable say so, one by one
         tables = list(_tables("", source, is_mapping))
     if len(tables) > 1:
-        names = ", ".join(f"{name!r} ({len(rows)})" for name, rows in tables)
-        raise SampleError(f"the object holds several lists of rows: {names}; give one of them")
+        listed = ", ".join(f"{name!r} ({len(rows)})" for name, rows in tables)
+        raise SampleError(f"the object holds several lists of rows: {listed}; give one of them")
     if tables:
         return tables[0][1]
     has_empty_list = any(is_list(value) and not value for value in source.values())
@@ -163,7 +163,7 @@ def _rows_of_mappings(source: Mapping[str, Object]) -> Collection[object] | None
         keys = list(next(iter(source.values())))
         if not all(str(key).isdecimal() for key in keys):
             return None
-        if any(cells.keys() != set(keys) for cells in source.values()):
+        if any(set(cells) != set(keys) for cells in source.values()):
             return None
         return [{column: cells[key] for column, cells in source.items()} for key in keys]
     if _is_row(source) or not all(map(_is_row, source.values())):

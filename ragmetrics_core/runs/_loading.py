@@ -9,6 +9,7 @@ from collections.abc import (
     Iterable,
     Iterator,
     Mapping,
+    Sequence,
 )
 from contextlib import aclosing, closing, nullcontext
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ from ragmetrics_core.runs._rows import ReadRow, encoding_of, kind_of, numbered, 
 from ragmetrics_core.runs._separated import rows_of_csv
 from ragmetrics_core.runs._tables import DataFrameLike, rows_of_parquet, rows_of_table
 from ragmetrics_core.samples import Sample
-from ragmetrics_core.samples._columns import shown
+from ragmetrics_core.samples._columns import is_sample_column, shown
 from ragmetrics_core.shapes import is_mapping, is_series
 
 __all__ = [
@@ -100,7 +101,7 @@ def read_rows(source: Source) -> Iterator[ReadRow]:
     Raises:
         SampleError: as `read_samples`.
     """
-    return _rows_of(source)
+    return _rows_of(source, are_samples=False)
 
 
 async def aread_samples(
@@ -219,10 +220,11 @@ def _stream(rows: Generator[ReadRow], redact: Redact | None) -> Generator[Sample
     raise SampleError(redacted(redact, problem))
 
 
-def _rows_of(source: object) -> Generator[ReadRow]:
+def _rows_of(source: object, *, are_samples: bool = True) -> Generator[ReadRow]:
     """Choose the reading by what the source is; mistakes that show at once are raised here."""
     if isinstance(source, str | Path):
-        return _rows_of_file(Path(source))
+        rows = _rows_of_file(Path(source))
+        return _with_field(Path(source), rows) if are_samples else rows
     if isinstance(source, Sample):
         return numbered([source])
     if (table := rows_of_table(source)) is not None:
@@ -268,6 +270,29 @@ def _some(path: Path, rows: Iterable[ReadRow]) -> Generator[ReadRow]:
         raise SampleError(f"{str(path)!r} holds no samples")
 
 
+def _with_field(path: Path, rows: Generator[ReadRow]) -> Generator[ReadRow]:
+    """The rows of a file; one with a header must have a column that is a field of a sample."""
+    with closing(rows):
+        for found in rows:
+            if is_mapping(found.row):
+                if kind_of(path) in {".csv", ".tsv", ".xlsx"}:
+                    _refuse_strange(path, [str(name) for name in found.row])
+                yield found
+                break
+            yield found
+        yield from rows
+
+
+def _refuse_strange(path: Path, columns: Sequence[str]) -> None:
+    if not any(map(is_sample_column, columns)):
+        raise SampleError(
+            f"{str(path)!r}: no column is a field of a sample (separated by commas, semicolons or tabs?), "
+            f"found {columns[:_SHOWN]}{' and more' if len(columns) > _SHOWN else ''}"
+        )
+
+
+# of the columns of a file that has none of a sample
+_SHOWN: Final = 20
 _TEXTS: Final = {
     ".jsonl": rows_of_jsonl,
     ".ndjson": rows_of_jsonl,

@@ -17,8 +17,6 @@ __all__ = ["header_of", "rows_of_csv", "separator_in"]
 SEPARATORS: Final = ",;\t|"
 # what Excel writes, and reads, before the header
 _TOLD: Final = re.compile(r"sep=([^ \r\n\"])", re.IGNORECASE)
-# of the columns of a file that has none of a sample
-_SHOWN: Final = 20
 
 
 def separator_in(line: str) -> str:
@@ -78,15 +76,10 @@ def header_of(path: Path, cells: Iterable[str]) -> list[str]:
     """The names of the columns; "" for a column that has none, which is left out.
 
     Raises:
-        SampleError: two columns have one name, or none is of a sample.
+        SampleError: two columns have one name.
     """
     header = ["" if is_unnamed(cell) else cell.strip() for cell in cells]
     refuse_repeated(filter(None, header), repr(str(path)))
-    if not any(map(is_sample_column, header)):
-        raise SampleError(
-            f"{str(path)!r}: no column is a field of a sample (separated by commas, semicolons or tabs?), "
-            f"found {header[:_SHOWN]}{' and more' if len(header) > _SHOWN else ''}"
-        )
     return header
 
 
@@ -94,6 +87,7 @@ def _row_of_cells(where: str, header: Sequence[str], cells: Sequence[str]) -> Re
     if len(cells) != len(header):
         return ReadRow(
             where,
+            dict.fromkeys(header),
             problem=f"{number_of(len(cells), 'cell')}, but the header has {number_of(len(header), 'column')}",
         )
     row = dict(zip(header, cells, strict=True))

@@ -56,7 +56,7 @@ def rows_of_table(source: Any) -> Iterable[object] | None:
         return _rows_of_frame(source)
     if hasattr(source, "iter_rows"):
         rows: Iterable[dict[str, object]] = source.iter_rows(named=True)
-        if any(map(is_unnamed, source.columns)):
+        if any(map(is_unnamed, getattr(source, "columns", ()))):
             return ({name: row[name] for name in row if not is_unnamed(name)} for row in rows)
         return rows
     if hasattr(source, "__arrow_c_stream__"):
@@ -118,7 +118,7 @@ def _names(schema: Any, where: str) -> dict[str, str]:
     """The columns of a table that are read, with their names; the index of a frame of pandas is one."""
     columns = list(schema.names)
     refuse_repeated(columns, where)
-    described = schema.pandas_metadata or {}
+    described: Mapping[str, Any] = schema.pandas_metadata or {}
     index = [column for column in described.get("index_columns", ()) if isinstance(column, str)]
     names = {column: None if is_unnamed(column) else column for column in columns}
     names.update(zip(index, index_columns(index, columns, where), strict=True))

@@ -8,7 +8,14 @@ from ragmetrics_core.runs._loading import Source, read_rows
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.samples._columns import field_named, is_sample_column, spelled
 from ragmetrics_core.shapes import is_list, is_mapping
-from ragmetrics_core.study._label_words import Question, decoded, is_label_name, question_named, stem
+from ragmetrics_core.study._label_words import (
+    Question,
+    decoded,
+    is_label_name,
+    question_named,
+    rater_named,
+    stem,
+)
 
 __all__ = ["ANNOTATORS", "CLAIMS", "CONTENT", "SOURCES", "Cells", "LabelTable", "Row", "fields_of"]
 
@@ -56,6 +63,12 @@ class LabelTable:
                 self.problems.append(f"{where}: {problem or 'it is no object'}")
                 continue
             cells = {_column(str(name)): decoded(cell) for name, cell in content.items()}
+            raters = {name: rater for name in cells if (rater := rater_named(name)) is not None}
+            if raters:  # a column for each annotator
+                votes = {rater: cells.pop(name) for name, rater in raters.items()}
+                cells.setdefault(
+                    "votes", {rater: vote for rater, vote in votes.items() if vote not in (None, "")}
+                )
             self._rows.append(Row(where, cells, None, textual))
         self.columns = {name for row in self._rows for name in row.cells}
         self.known = ", ".join(sorted(self.columns))

@@ -9,7 +9,16 @@ from typing import Final, Literal, NamedTuple
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.shapes import is_mapping, is_series
 
-__all__ = ["LabelReading", "Question", "decoded", "number_in", "question_named", "reading_of", "stem"]
+__all__ = [
+    "LabelReading",
+    "Question",
+    "decoded",
+    "number_in",
+    "question_named",
+    "rater_named",
+    "reading_of",
+    "stem",
+]
 
 Question = Literal["faithful", "correct", "relevant"]
 
@@ -45,6 +54,12 @@ _BAD: Final = frozenset(
 )
 _NEITHER: Final = frozenset(
     {"", "none", "null", "nan", "generic", "uncooperative", "unclear", "unknown", "skip"}
+)
+
+
+_RATER: Final = re.compile(
+    r"(?:annotator|coder|evaluator|labell?er|rater|reviewer|worker)(?:\s*:\s*(.*\S)|[\s_.-]*(?:\d+|[a-z]))",
+    re.IGNORECASE,
 )
 
 
@@ -96,6 +111,16 @@ def question_named(column: str) -> Question | None:
 def is_label_name(column: str) -> bool:
     """Whether a column of this name is one of labels."""
     return stem(column) in _SENSES
+
+
+def rater_named(column: str) -> str | None:
+    """The annotator whose labels a column of this name holds; None for any other column.
+
+    >>> [rater_named(name) for name in ("rater_1", "Annotator B", "rater: Anna", "rater_id")]
+    ['rater_1', 'Annotator B', 'Anna', None]
+    """
+    found = _RATER.fullmatch(column.strip())
+    return None if found is None else found[1] or found[0]
 
 
 def reading_of(column: str, values: Sequence[object], *, good: Collection[str] = ()) -> LabelReading:

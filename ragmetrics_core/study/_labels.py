@@ -1,7 +1,5 @@
-"""Labels that people gave: read from CSV or JSON lines, and taken from corrections of verdicts."""
+"""Labels that people gave: read from files, and taken from corrections of verdicts."""
 
-import csv
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -13,8 +11,10 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.metrics import ALIASES
 from ragmetrics_core.records import Record
+from ragmetrics_core.runs._loading import read_rows
 from ragmetrics_core.samples import Label
-from ragmetrics_core.shapes import Json
+from ragmetrics_core.shapes import is_mapping
+from ragmetrics_core.study._label_words import rater_named
 from ragmetrics_core.study._scores import Scores
 
 __all__ = [
@@ -83,12 +83,14 @@ class Judgement(NamedTuple):
 def read_labels(path: Path) -> list[HumanLabel]:
     """Read labels: columns sample_id, annotator, value, and optionally label, metric and statement.
 
+    A row for each annotator, or a column for each, named like "rater 1", "annotator_B" or "rater: Anna".
+
     An empty value means that the annotator skipped the unit. `true`, `yes`, `correct` and the like are truth
     values, numbers are numbers, all else stays text. In a label that has numbers or other texts only
     true, yes, false and no are.
 
     Args:
-        path: a CSV file with a header, or JSON lines.
+        path: a file of any kind that `read_samples` reads.
 
     Raises:
         ConfigError: a column is missing, or an annotator said two things about one unit.
@@ -98,7 +100,10 @@ def read_labels(path: Path) -> list[HumanLabel]:
         named = {_column(name): cell for name, cell in row.items()}
         for column in ("sample_id", "annotator", "value"):
             if column not in named:
-                raise ConfigError(f"{where} has no {column}; columns are sample_id, annotator, label, value")
+                raise ConfigError(
+                    f"{where} has no {column}; columns are sample_id, annotator, label, value, or sample_id "
+                    "and one for each annotator: 'rater 1', 'rater: Anna'"
+                )
         value = _value(named["value"], where)
         if value is None:
             continue
@@ -299,23 +304,18 @@ def _numbers(values: Sequence[Value]) -> list[float]:
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    where = path.name
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows: Iterable[Any] = csv.DictReader(file, restkey="") if path.suffix.lower() == ".csv" else file
-            for number, row in enumerate(rows, start=2 if rows is not file else 1):
-                where = f"{path.name} line {number}"
-                read: Json = json.loads(row) if isinstance(row, str) and row.strip() else row
-                if isinstance(read, dict):
-                    yield where, read
-                elif not isinstance(row, str) or row.strip():
-                    raise ConfigError(f"{where} is no JSON object")
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from error
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} is no CSV file or JSON lines in UTF-8: {error}") from error
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{where} is no JSON: {error}") from error
+    """The rows of a file, with their places; a row for each annotator where each has a column."""
+    for where, row, _, problem in read_rows(path):
+        place = f"{path.name} {where}"
+        if problem is not None or not is_mapping(row):
+            raise ConfigError(f"{place}: {problem or 'it is not an object'}")
+        columns = {str(name): cell for name, cell in row.items()}
+        votes = {rater: cell for name, cell in columns.items() if (rater := rater_named(name)) is not None}
+        if not votes or {"annotator", "value"} & set(map(_column, columns)):
+            yield place, columns
+            continue
+        for rater, cell in votes.items():
+            yield place, {**columns, "annotator": rater, "value": cell}
 
 
 def _value(cell: object, where: str) -> Value | None:

@@ -54,8 +54,16 @@ def test_evaluate_show_and_audit_work_as_commands(tmp_path):
     [
         ("missing.jsonl", "'missing.jsonl' does not exist"),
         ("folder.jsonl", "'folder.jsonl' is a folder; give a file"),
-        ("data.txt", "cannot read 'data.txt': a file of samples ends in .jsonl, .json, .csv, .tsv, .parquet"),
-        ("binary.jsonl", "'binary.jsonl' is a binary file; a file of samples is UTF-8 text"),
+        (
+            "data.txt",
+            "cannot read 'data.txt': a file of samples ends in .jsonl, .ndjson, .json, .csv, .tsv, .xlsx, "
+            ".parquet",
+        ),
+        (
+            "binary.jsonl",
+            "'binary.jsonl', line 1, has a NUL byte: it is a binary file, or UTF-16 without a byte order "
+            "mark; a file of samples is UTF-8 text",
+        ),
         ("empty.csv", "'empty.csv' is empty"),
         (
             "data.txt/x.jsonl",

@@ -256,7 +256,7 @@ def test_retrievers_may_stand_in_one_file(command, tmp_path):
         ("groups RUN --format terminal --out x.md", "cannot be written to a file"),
         ("groups RUN --out x.docx", "say the format with --format"),
         ("groups RUN RUN", "a run is given twice"),
-        ("estimate RUN none.csv", "none.csv cannot be read"),
+        ("estimate RUN none.csv", "none.csv' does not exist"),
         ("retriever RUN -k 0", "is no list of numbers of results"),
         ("groups nowhere", "there is no run in nowhere"),
     ],

@@ -206,7 +206,7 @@ ANN = f"{EMPTY}s1,ann,1\n"
 @pytest.mark.parametrize(
     ("words", "labels", "told"),
     [
-        ("pairwise a c LABELS", "", "has no label with a value"),
+        ("pairwise a c LABELS", "", "is empty"),
         ("pairwise a c LABELS", EMPTY + "s1,ann,left\n", "the preference 'left' is none"),
         ("pairwise a c LABELS", EMPTY + "other,ann,1\n", "no compared question is in both a and c"),
         ("pairwise a a LABELS", EMPTY, "a run is given twice"),
@@ -214,7 +214,7 @@ ANN = f"{EMPTY}s1,ann,1\n"
         ("correlations a --label colour", "", "labels are: document, kind, quality"),
         ("correlations a --label kind", "", "neither a number nor yes or no"),
         ("correlations a --labels LABELS", ANN, "three are needed"),
-        ("correlations a --labels LABELS", EMPTY + "s1,ann,\udcff\n", "is no CSV file"),
+        ("correlations a --labels LABELS", EMPTY + "s1,ann,\udcff\n", "line 2, is not UTF-8 (byte 0xFF)"),
         ("correlations a c e --labels LABELS --labels LABELS", "", "2 files of --labels"),
         ("systems a c --label quality", "", "three systems or more, and there are 2"),
         ("systems a c e --labels LABELS", EMPTY, "one --labels for each run"),

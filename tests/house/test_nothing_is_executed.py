@@ -67,6 +67,9 @@ def test_no_module_executes_text_unpickles_or_starts_a_program(path: Path):
     used = {name for name in names for never in MODULES_NEVER_USED if f"{name}.".startswith(f"{never}.")}
     if path.relative_to(ROOT).as_posix() in WRITES_XML:
         used -= {"xml.etree", "xml.etree.ElementTree"}
+    if path.relative_to(ROOT).as_posix() == "ragmetrics_core/runs/_excel.py":
+        # the sizes in a workbook, before openpyxl unpacks it; tests/security sends it entities that grow
+        used -= {"zipfile", "zipfile.ZipFile", "zipfile.BadZipFile"}
     if path.relative_to(ROOT).as_posix() in STARTS:
         used -= {"subprocess"}
     if path.relative_to(ROOT).as_posix() == "ragmetrics_core/models/_identity.py":

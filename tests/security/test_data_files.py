@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
@@ -66,3 +67,28 @@ def test_whatever_a_file_says_separates_its_columns_it_is_read_or_refused(tmp_pa
         said = [str(error)]
     assert said
     assert max(map(len, said)) < 500
+
+
+ENTITIES = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10 if n else "a" * 100}">' for n in range(9))
+OUTSIDE = '<!ENTITY e8 SYSTEM "file:///etc/passwd">'
+
+
+@pytest.mark.parametrize("declared", [ENTITIES, OUTSIDE], ids=["growing", "outside"])
+def test_the_entities_of_a_workbook_are_not_followed(tmp_path: Path, declared: str):
+    openpyxl = pytest.importorskip("openpyxl", reason="needs the extra excel")
+    workbook = openpyxl.Workbook()
+    workbook.active.append(["question"])
+    workbook.active.append(["MARK"])
+    workbook.save(tmp_path / "s.xlsx")
+    with ZipFile(tmp_path / "s.xlsx") as parts:
+        content = {name: parts.read(name).decode() for name in parts.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    declaration = f"<?xml version='1.0'?><!DOCTYPE worksheet [{declared}]>"
+    cells = content[sheet][content[sheet].index("<worksheet") :]
+    content[sheet] = declaration + cells.replace("MARK", "&e8;")
+    with ZipFile(tmp_path / "s.xlsx", "w") as parts:
+        for name, text in content.items():
+            parts.writestr(name, text)
+
+    with pytest.raises(SampleError, match="cannot read"):
+        list(read_samples(tmp_path / "s.xlsx"))

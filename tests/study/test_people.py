@@ -1,5 +1,7 @@
 """Labels of people: reading them, consensus, agreement with metrics, and the estimate from few of them."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -19,6 +21,7 @@ from ragmetrics_core.study import (
     read_labels,
     study_agreement,
 )
+from ragmetrics_core.study._labelled import read_labelled
 from ragmetrics_core.study._parts import mean_of, wilson_interval
 from ragmetrics_core.study._verdict_accuracy import verdict_accuracy
 
@@ -269,3 +272,58 @@ def test_correct_and_wrong_are_truth_values_where_a_label_has_no_other_texts(tmp
         4.0,
         "good",
     ]
+
+
+LONG = """sample_id,annotator,value
+s1,Anna,5
+s1,rater_2,4
+s2,Anna,2
+s2,rater_2,1
+s3,Anna,1
+s3,rater_2,1
+"""
+WIDE = "sample_id,question,rater: Anna,rater_2\ns1,Q?,5,4\ns2,Q?,2,1\ns3,Q?,1,1\n"
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "json", "xlsx"])
+def test_a_column_for_each_annotator_says_the_same_as_a_row_for_each(tmp_path, ending):
+    header, *lines = (line.split(",") for line in WIDE.splitlines())
+    rows = [dict(zip(header, line, strict=True)) for line in lines]
+    path = tmp_path / f"wide.{ending}"
+    if ending == "json":
+        path.write_text(json.dumps({"labels": 3, "rows": rows}))
+    elif ending == "xlsx":
+        workbook = pytest.importorskip("openpyxl", reason="needs the extra excel").Workbook()
+        for line in (header, *lines):
+            workbook.active.append(line)
+        workbook.save(path)
+    else:
+        path.write_text(WIDE.replace(",", "\t") if ending == "tsv" else WIDE)
+    (tmp_path / "long.csv").write_text(LONG)
+    assert read_labels(path) == read_labels(tmp_path / "long.csv")
+
+
+def test_an_annotator_who_skipped_in_a_column_said_nothing(tmp_path):
+    (tmp_path / "l.csv").write_text("sample_id,rater 1,rater 2\ns1,yes,\ns2,no,no\n")
+    assert [(each.annotator, each.value) for each in read_labels(tmp_path / "l.csv")] == [
+        ("rater 1", True),
+        ("rater 1", False),
+        ("rater 2", False),
+    ]
+
+
+def test_columns_that_are_not_known_to_be_of_annotators_are_refused(tmp_path):
+    (tmp_path / "l.csv").write_text("sample_id,Anna,Ben\ns1,5,4\n")
+    with pytest.raises(ConfigError, match=r"one for each annotator: 'rater 1', 'rater: Anna'"):
+        read_labels(tmp_path / "l.csv")
+
+
+def test_a_labelled_set_has_the_votes_of_a_column_for_each_annotator():
+    row = {"question": "Q?", "answer": "A.", "contexts": ["c"]}
+    wide = [
+        {**row, "id": "a", "rater 1": "yes", "rater 2": "yes", "rater: Cid": "no"},
+        {**row, "id": "b", "rater 1": "no", "rater 2": ""},
+    ]
+    first, second = read_labelled(wide).rows
+    assert (first.label, first.votes) == (True, {"rater 1": 1.0, "rater 2": 1.0, "Cid": 0.0})
+    assert (second.label, second.votes) == (False, {"rater 1": 0.0})
