@@ -90,6 +90,7 @@ class RunSink:
         """Append the sample, its prompts and its records."""
         self._turn()
         folder = self._open = self._open or self._begun()
+        folder.give(result.sample)
         folder.add_sample(result.sample)
         for record in result.records:
             folder.add_prompt_texts(record.prompts or {})

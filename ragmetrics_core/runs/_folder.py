@@ -227,7 +227,12 @@ class Folder:
             self._files.rejected.clear()
 
     def give(self, sample: Sample) -> None:
-        """Let a sample count that the newest call was given; `write_given` writes it down."""
+        """Let a sample count that was given; `write_given` writes it down.
+
+        Where there is no data set, all samples count.
+        """
+        if not self._files.dataset.is_there:
+            return
         self._given.append(Given(sample.id, sample.digest))
         if len(self._given) >= _GIVEN_AT_ONCE:
             self.write_given()
@@ -322,6 +327,7 @@ class Folder:
 
     def add_records(self, records: Sequence[Record | WrittenRecord]) -> None:
         """Add records, all or none; each takes the place of an earlier one of the same key."""
+        self.write_given()
         lines = [record.line() for record in records]
         offsets = self._files.records.append(*lines)
         self.index.add_records(list(zip(map(stored_record, records, lines), offsets, strict=True)))

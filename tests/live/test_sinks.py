@@ -171,6 +171,18 @@ def test_the_folder_is_the_one_that_evaluate_writes(run: Run, tmp_path: Path):
     assert batch.metrics == run.metrics
 
 
+def test_what_a_live_application_adds_to_a_run_of_a_data_set_counts(live: MakeScorer, tmp_path: Path):
+    sample = {"id": "first", "question": "Q?", "answer": "A.", "contexts": ["A."]}
+    evaluate([sample], metrics="faithfulness", judge=by_context(), out=tmp_path / "run")
+    scorer = live(judge=by_context(), out=tmp_path / "run")
+    scorer.score(faithful())
+    scorer.close()
+
+    run = Run.load(tmp_path / "run")
+    assert len(run) == run.mean("faithfulness").total == 2
+    assert list(run.audit()) == []
+
+
 def test_the_same_application_started_again_goes_on_in_its_folder(run: Run, live: MakeScorer):
     scorer = live(judge=by_context(), out=run.path)
     scorer.score(faithful())
