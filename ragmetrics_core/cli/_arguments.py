@@ -108,6 +108,7 @@ class Evaluating(Judging):
         repeats: Ask for each verdict N times; the majority decides.
         full_repeats: Measure each metric N times from the start.
         limit: Only the first N rows.
+        columns: Column of a field whose name does not say so: answer="Bot Answer". Several times.
         cache: File with answered calls that runs share, in place of the run's own.
     """
 
@@ -117,6 +118,7 @@ class Evaluating(Judging):
     repeats: Positive = 1
     full_repeats: Positive = 1
     limit: Annotated[int | None, typer.Option(min=1)] = None
+    columns: Annotated[list[str] | None, typer.Option(metavar="FIELD=COLUMN")] = None
     cache: Path | None = None
 
     def keywords(self, *, asked: bool = True) -> Settings:
@@ -135,7 +137,20 @@ class Evaluating(Judging):
         if self.cards is not None:
             made["metrics"] = _by_cards(made, named, self.cards)
         kept = ("prompts", "repeats", "full_repeats", "limit", "cache")
-        return made | {name: getattr(self, name) for name in kept}
+        return made | {name: getattr(self, name) for name in kept} | {"columns": _columns(self.columns)}
+
+
+def _columns(given: Sequence[str] | None) -> dict[str, str] | None:
+    """The columns of fields that a command line names."""
+    columns: dict[str, str] = {}
+    for text in given or ():
+        name, equals, column = text.partition("=")
+        name, column = name.strip(), column.strip()
+        if not equals or not name or not column:
+            raise ConfigError(f'--columns takes FIELD=COLUMN, such as answer="Bot Answer", not {text!r}')
+        if columns.setdefault(name, column) != column:
+            raise ConfigError(f"--columns gives {name} two columns, {columns[name]!r} and {column!r}")
+    return columns or None
 
 
 def _by_cards(made: Settings, named: Named | None, cards: Path) -> tuple[Metric[Any], ...]:

@@ -29,7 +29,7 @@ __all__ = ["add_commands"]
 
 _GROUPS = {
     "Data and metrics": "only on question label source by good metrics variant prompts cards repeats "
-    "full_repeats limit redact strict_shown",
+    "full_repeats limit columns redact strict_shown",
     "Models": "judge judge_option embedder scorer",
     "Traffic": " ".join(names_in(TrafficArgs)),
     "Budget": " ".join(names_in(BudgetArgs)),

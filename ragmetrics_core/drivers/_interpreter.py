@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 
 from ragmetrics_core.drivers._counting import counted
 from ragmetrics_core.drivers._marked_words import placed_in
-from ragmetrics_core.drivers._own_code import OwnCode, status_of
+from ragmetrics_core.drivers._own_code import OwnCode, blank_text, status_of
 from ragmetrics_core.drivers._questions import Drawn, Question
 from ragmetrics_core.drivers._segments import Segments, Used
 from ragmetrics_core.errors import StepFailed
-from ragmetrics_core.measurement import Decision, Evidence, Judged, Measurement, majority
+from ragmetrics_core.measurement import Decision, Evidence, Judged, Measurement, majority, undefined
 from ragmetrics_core.metrics import _catalogue as catalogue
 from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.parsers import READER, Declined
@@ -133,12 +133,21 @@ class Interpreter(ABC):
                 branch.close()
         return results
 
+    @property
+    def knows_blanks(self) -> bool:
+        """Whether blank answers and references are told apart from others, as a new measurement does."""
+        return True
+
     async def measure(self, metric: Metric[Any]) -> WrittenRecord:
         """Measure the sample; whatever fails becomes the record's status."""
         self._first_draw = (metric.repetition - 1) * DRAWS
         self._own = OwnCode(metric.name, self._judged)
         try:
-            measurement = self._own.measurement(await self._walk(self._own.steps(metric), ()))
+            steps = self._own.steps(metric)
+            if self.knows_blanks and (reason := blank_text(metric, self._judged)):
+                steps.close()
+                return self._record(metric, "undefined", undefined(reason))
+            measurement = self._own.measurement(await self._walk(steps, ()))
             try:
                 return self._record(metric, status_of(measurement), measurement)
             except (TypeError, ValueError) as error:  # numbers that no record holds, such as NaN

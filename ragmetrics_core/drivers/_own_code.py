@@ -20,7 +20,7 @@ from ragmetrics_core.protocol import Part, Steps
 from ragmetrics_core.records import Status
 from ragmetrics_core.samples import MissingField, Sample
 
-__all__ = ["OwnCode", "status_of", "without_place"]
+__all__ = ["OwnCode", "blank_text", "status_of", "without_place"]
 
 # Of what an error says; the rest is in nobody's way.
 LONGEST = 300
@@ -103,6 +103,18 @@ class OwnCode:
         said = said.encode(errors="backslashreplace").decode()
         said = said if len(said) <= LONGEST else said[:LONGEST] + "..."
         return StepFailed("metric_error", f"{self._metric} on sample {self._sample.id}: {said}{place}")
+
+
+def blank_text(metric: Metric[Any], sample: Sample) -> str | None:
+    """Why a score is undefined that would be made of a blank text: "no_answer", "no_reference"; or None."""
+    needed = metric.view.required()
+    if not metric.leaves_blanks_out:
+        return None
+    if "answer" in needed and not (sample.answer or "").strip():
+        return "no_answer"
+    if "reference" in needed and not any(text.strip() for text in sample.expected):
+        return "no_reference"
+    return None
 
 
 def without_place(reason: str) -> str:

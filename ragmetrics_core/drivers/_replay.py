@@ -127,6 +127,11 @@ class Replay(Interpreter):
             return placed
         return tuple([_as_found(evidence, of.evidence) for evidence, of in zip(placed, stored, strict=True)])
 
+    @property
+    def knows_blanks(self) -> bool:
+        """Whether the record was made by a driver that does, and is about a blank answer or reference."""
+        return self._from.reason in ("no_answer", "no_reference")
+
     def may_ask_again(self, request: Generate[Any], path: Path) -> bool:
         """Whether the record has steps that did, or failed then; earlier drivers drew a rating anew."""
         steps = self._stored.get(written(path), ())

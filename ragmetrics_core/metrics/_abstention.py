@@ -36,6 +36,7 @@ class Abstention(Metric[Grounded]):
 
     name = "abstention"
     inputs = Grounded
+    scores_blanks = True
 
     decline: Prompt[DecliningVerdict] = prompts.DECLINING
     suffice: Prompt[VerdictList] = prompts.SUFFICIENCY

@@ -23,6 +23,7 @@ V = TypeVar("V", bound=View)
 
 Needs = frozenset[str]
 
+_OWN_VARIANTS = frozenset({"strict", "paper"})
 # Up to here a float holds every whole number.
 _WHOLE = 2**53
 
@@ -39,6 +40,7 @@ class Metric(Generic[V]):
         needs: which models it uses, of "judge", "embedder" and "scorer".
         low, high: the range of the score, whatever the settings; `range` is that of these settings.
         higher_is_better: whether the high end of the range is the good one.
+        scores_blanks: whether a blank answer has a score; otherwise it is undefined, without a call.
         packages: what must be installed to measure it, as (module, extra of ragmetrics); nothing of it is
             needed to recompute a record.
         variants: settings by variant name; the first one is the default.
@@ -52,6 +54,7 @@ class Metric(Generic[V]):
     low: ClassVar[float] = 0.0
     high: ClassVar[float] = 1.0
     higher_is_better: ClassVar[bool] = True
+    scores_blanks: ClassVar[bool] = False
     packages: ClassVar[tuple[tuple[str, str], ...]] = ()
     variants: ClassVar[Mapping[str, Mapping[str, Any]]] = {"strict.1": {}}
 
@@ -119,6 +122,14 @@ class Metric(Generic[V]):
     def view(self) -> type[View]:
         """The view that these settings need: `inputs`, unless a setting asks for other fields."""
         return self.inputs
+
+    @property
+    def leaves_blanks_out(self) -> bool:
+        """Whether a blank answer or reference makes the score undefined.
+
+        Variants that follow another library do with them as it does, and so do metrics with `scores_blanks`.
+        """
+        return not self.scores_blanks and self.variant.partition(".")[0] in _OWN_VARIANTS
 
     @property
     def reads_answer(self) -> bool:

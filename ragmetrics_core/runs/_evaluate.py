@@ -110,6 +110,7 @@ async def aevaluate(
         strict_shown: a sample of which a context is not in what the model was sent has no contexts: scores
             that need them have the status `unverified_contexts`.
         limit: read only so many rows.
+        columns: the column of a field, where its name does not say so: `{"answer": "Bot Answer"}`.
         progress: called after each sample.
         settings: the settings of `traffic` and `budget` one by one, in place of the objects or beside them:
             `concurrency`, `timeout`, `attempts`, `requests_per_minute` and `tokens_per_minute`, which

@@ -24,7 +24,7 @@ from ragmetrics_core.runs._rows import ReadRow, encoding_of, kind_of, numbered, 
 from ragmetrics_core.runs._separated import rows_of_csv
 from ragmetrics_core.runs._tables import DataFrameLike, rows_of_parquet, rows_of_table
 from ragmetrics_core.samples import Sample
-from ragmetrics_core.samples._columns import is_sample_column, shown
+from ragmetrics_core.samples._columns import ColumnNames, check_columns, is_sample_column, shown
 from ragmetrics_core.shapes import is_mapping, is_series
 
 __all__ = [
@@ -69,7 +69,9 @@ Source: TypeAlias = Row | Iterable[Row] | DataFrameLike | str | Path
 AsyncSource: TypeAlias = Source | AsyncIterable[Row]
 
 
-def read_samples(source: Source, *, redact: Redact | None = None) -> Generator[Sample | BadRow]:
+def read_samples(
+    source: Source, *, redact: Redact | None = None, columns: ColumnNames | None = None
+) -> Generator[Sample | BadRow]:
     """Read samples one at a time, in order.
 
     A source is a sample, a row (any mapping that `Sample.from_mapping` takes), an iterable of both, a mapping
@@ -83,7 +85,7 @@ def read_samples(source: Source, *, redact: Redact | None = None) -> Generator[S
     lists are streamed: of what was read, only a number for each id is kept, to find an id that is used twice.
 
     With `redact` nothing that it takes out is in a sample (see `Sample.redacted`) or in what is said of a row
-    that is none.
+    that is none. `columns` maps fields to columns (see `Sample.from_mapping`).
 
     Yields:
         A sample, or in its place a `BadRow` that says why there is none.
@@ -92,7 +94,8 @@ def read_samples(source: Source, *, redact: Redact | None = None) -> Generator[S
         SampleError: the source as a whole cannot be read. What can be seen without reading is raised by the
             call, the rest while iterating.
     """
-    return _stream(_rows_of(source), redact)
+    check_columns(columns)
+    return _stream(_rows_of(source, columns), redact, columns)
 
 
 def read_rows(source: Source) -> Iterator[ReadRow]:
@@ -105,19 +108,20 @@ def read_rows(source: Source) -> Iterator[ReadRow]:
 
 
 async def aread_samples(
-    source: AsyncSource, *, redact: Redact | None = None
+    source: AsyncSource, *, redact: Redact | None = None, columns: ColumnNames | None = None
 ) -> AsyncGenerator[Sample | BadRow]:
     """Read samples one at a time, also from an asynchronous iterable; otherwise as `read_samples`.
 
     A source that is not asynchronous is read on the event loop: an iterable that waits for something holds
     up everything else, and should be an asynchronous one.
     """
+    check_columns(columns)
     if not isinstance(source, AsyncIterable):
-        with closing(_stream(_rows_of(source), redact)) as samples:
+        with closing(_stream(_rows_of(source, columns), redact, columns)) as samples:
             for sample in samples:
                 yield sample
         return
-    reader = _SampleReader(redact)
+    reader = _SampleReader(redact, columns)
     rows = aiter(source)
     number = 0
     # a generator is closed at once when nobody reads on; other iterators have nothing to close
@@ -134,12 +138,13 @@ class _SampleReader:
     """Makes samples of rows, redacted if that is asked for, and gives each an id of its own.
 
     Attributes:
-        redact: as for `read_samples`.
+        redact, columns: as for `read_samples`.
         used: hashes of the ids so far.
         occurrences: how often a row without an id has occurred, by the hash of its derived id.
     """
 
     redact: Redact | None = None
+    columns: ColumnNames | None = None
     used: set[int] = field(default_factory=set)
     occurrences: dict[int, int] = field(default_factory=dict[int, int])
 
@@ -147,7 +152,7 @@ class _SampleReader:
         if found.problem is not None:
             return BadRow(where=found.where, message=found.problem)
         try:
-            sample = _sample(found)
+            sample = _sample(found, self.columns)
             if self.redact is not None:
                 sample = sample.redacted(self.redact)
         except ConfigError as error:
@@ -168,7 +173,7 @@ class _SampleReader:
         if self.redact is None or not isinstance(error, SampleError):
             return str(error)
         try:
-            _sample(found._replace(row=_redacted_values(self.redact, found.row)))
+            _sample(found._replace(row=_redacted_values(self.redact, found.row)), self.columns)
         except SampleError as without:
             return redacted(self.redact, str(without))
         except ConfigError as failed:
@@ -198,16 +203,18 @@ def _redacted_values(redact: Redact, value: object) -> object:
             return type(value).__name__
 
 
-def _sample(found: ReadRow) -> Sample:
+def _sample(found: ReadRow, columns: ColumnNames | None) -> Sample:
     if isinstance(found.row, Sample):
         return found.row
     if is_mapping(found.row):
-        return Sample.from_mapping(found.row, textual=found.textual)
+        return Sample.from_mapping(found.row, textual=found.textual, columns=columns)
     raise SampleError(f"a row must be a sample or a mapping of columns to values, got {shown(found.row)}")
 
 
-def _stream(rows: Generator[ReadRow], redact: Redact | None) -> Generator[Sample | BadRow]:
-    reader = _SampleReader(redact)
+def _stream(
+    rows: Generator[ReadRow], redact: Redact | None, columns: ColumnNames | None
+) -> Generator[Sample | BadRow]:
+    reader = _SampleReader(redact, columns)
     with closing(rows):
         try:
             for found in rows:
@@ -220,11 +227,13 @@ def _stream(rows: Generator[ReadRow], redact: Redact | None) -> Generator[Sample
     raise SampleError(redacted(redact, problem))
 
 
-def _rows_of(source: object, *, are_samples: bool = True) -> Generator[ReadRow]:
+def _rows_of(
+    source: object, columns: ColumnNames | None = None, *, are_samples: bool = True
+) -> Generator[ReadRow]:
     """Choose the reading by what the source is; mistakes that show at once are raised here."""
     if isinstance(source, str | Path):
         rows = _rows_of_file(Path(source))
-        return _with_field(Path(source), rows) if are_samples else rows
+        return _with_field(Path(source), rows) if are_samples and not columns else rows
     if isinstance(source, Sample):
         return numbered([source])
     if (table := rows_of_table(source)) is not None:

@@ -33,6 +33,7 @@ from ragmetrics_core.redaction import Redact, redacted
 from ragmetrics_core.runs._loading import AsyncSource, BadRow, aread_samples, read_samples
 from ragmetrics_core.runs._manifest import Manifest, MetricEntry, manifest_in
 from ragmetrics_core.samples import Sample
+from ragmetrics_core.samples._columns import ColumnNames
 
 __all__ = [
     "PREPARATION_DEFAULTS",
@@ -67,6 +68,7 @@ class PreparationArgs(TypedDict, total=False):
     redact: Redact | None
     strict_shown: bool
     limit: int | None
+    columns: ColumnNames | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +103,7 @@ async def prepare(
     redact: Redact | None = None,
     strict_shown: bool = False,
     limit: int | None = None,
+    columns: ColumnNames | None = None,
     out: str | Path | None = None,
     asked: bool = True,
 ) -> Preparation:
@@ -119,8 +122,8 @@ async def prepare(
     if judge is not None and panel:
         raise ConfigError("a run has a judge or a panel of judges: pass one of the two")
     notes: list[str] = []
-    chosen = _recommended(samples, limit, out, notes) if metrics is None else resolve(metrics)
-    rows = aread_samples(samples, redact=redact)
+    chosen = _recommended(samples, limit, columns, out, notes) if metrics is None else resolve(metrics)
+    rows = aread_samples(samples, redact=redact, columns=columns)
     if strict_shown:
         rows = _strict(rows)
     if prompts is not None:
@@ -173,7 +176,11 @@ def _different(judges: tuple[Judge, ...]) -> tuple[Judge, ...]:
 
 
 def _recommended(
-    samples: AsyncSource, limit: int | None, out: str | Path | None, notes: list[str]
+    samples: AsyncSource,
+    limit: int | None,
+    columns: ColumnNames | None,
+    out: str | Path | None,
+    notes: list[str],
 ) -> tuple[Metric[Any], ...]:
     """The recommended metrics that can be measured on some row.
 
@@ -183,7 +190,7 @@ def _recommended(
     if isinstance(samples, Iterator | AsyncIterable) or _measures(out, both):
         return both
     is_empty = True
-    with closing(read_samples(samples)) as rows:
+    with closing(read_samples(samples, columns=columns)) as rows:
         for row in islice(rows, limit):
             if isinstance(row, Sample):
                 is_empty = False

@@ -21,6 +21,7 @@ from ragmetrics_core.runs._manifest import Manifest, MetricEntry
 from ragmetrics_core.runs._sample_rows import rows_of
 from ragmetrics_core.runs._stored import Key
 from ragmetrics_core.runs._summary import Declines, Mean, Outcome, averaged, declines, summarise
+from ragmetrics_core.runs._unused_columns import unused_columns
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.scoring import Spread, nested_spread
 from ragmetrics_core.wording import number_of
@@ -81,7 +82,8 @@ class Run:
         notes = self._folder.manifest.notes
         if self.finished and not self.sample_ids and not self.rejected:
             return (*notes, "no samples were given, so nothing was measured")
-        return notes
+        unused = unused_columns(self)
+        return notes if unused is None else (*notes, unused)
 
     @property
     def tally(self) -> dict[str, int]:

@@ -3,38 +3,50 @@
 Used by `Sample.from_mapping`, whose docstring states the rules.
 """
 
-import ast
-import json
-import math
 import re
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
-from datetime import date, time
-from decimal import Decimal
-from functools import lru_cache, partial
-from typing import Any, Final, TypeAlias, cast
-from uuid import UUID
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
-import numpy as np
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from ragmetrics_core.errors import ConfigError, SampleError
+from ragmetrics_core.samples._cells import Kind, plain, read_cell, shown, valid_text
+from ragmetrics_core.samples._labels import Label, label_of, labels_in
+from ragmetrics_core.shapes import is_mapping
 
-from ragmetrics_core.errors import SampleError
-from ragmetrics_core.samples._stages import Stage
-from ragmetrics_core.shapes import is_list, is_mapping, is_series
+__all__ = [
+    "COLUMNS",
+    "KINDS",
+    "TEXT_COLUMNS",
+    "ColumnNames",
+    "check_columns",
+    "field_named",
+    "is_sample_column",
+    "read_row",
+    "shown",
+    "spelled",
+]
 
-__all__ = ["TEXT_COLUMNS", "Label", "field_named", "is_sample_column", "read_row", "shown", "spelled"]
+ColumnNames = Mapping[str, str]
+"""The column of a field, by the field's name: `{"answer": "Bot Answer"}`."""
 
-Label: TypeAlias = str | float | bool | None
-
-_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
+COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "id": ("id",),
     "question": ("question", "questions", "user_input", "query", "input"),
-    "answer": ("answer", "response", "predicted_answer", "predicted_answers", "actual_output"),
-    "contexts": ("contexts", "retrieved_contexts", "retrieval_context", "documents", "context"),
-    "reference": ("reference", "ground_truth", "ground_truth_answer", "expected_output", "reference_answer"),
-    "references": ("references", "ground_truths", "ground_truth_answers"),
-    "reference_contexts": ("reference_contexts",),
+    "answer": (
+        "answer", "response", "predicted_answer", "predicted_answers", "actual_output", "output",
+        "actual_answer", "generated_answer", "generated_text", "generated_texts",
+    ),
+    "contexts": (
+        "contexts", "retrieved_contexts", "retrieved_context", "retrieval_context", "documents", "context",
+        "retrieved_contents", "retrieved_content", "retrieved_documents", "retrieved_chunks",
+        "source_documents",
+    ),
+    "reference": (
+        "reference", "ground_truth", "ground_truth_answer", "expected_output", "reference_answer",
+        "expected", "expected_answer", "expected_response", "truth", "gt_answer",
+    ),
+    "references": ("references", "ground_truths", "ground_truth_answers", "generation_gt"),
+    "reference_contexts": ("reference_contexts", "reference_context"),
     "context_ids": ("context_ids", "retrieved_context_ids", "retrieved_ids"),
     "reference_context_ids": ("reference_context_ids", "expected_ids"),
     "reference_context_grades": ("reference_context_grades", "relevance_grades"),
@@ -43,10 +55,56 @@ _COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "stages": ("stages",),
     "request_messages": ("request_messages",),
     "labels": ("labels",),
+}  # fmt: skip
+"""The names under which each field is read."""
+
+KINDS: Final[Mapping[str, Kind]] = {
+    "id": "id",
+    "language": "name",
+    "question": "text",
+    "answer": "answer",
+    "reference": "text",
+    "references": "texts",
+    "contexts": "chunks",
+    "reference_contexts": "relevant",
+    "context_ids": "ids",
+    "reference_context_ids": "ids",
+    "reference_context_grades": "grades",
+    "history": "turns",
+    "request_messages": "turns",
+    "stages": "stages",
 }
-_FIELD_OF: Final = {column: name for name, columns in _COLUMNS.items() for column in columns}
-_DEEPEVAL_COLUMNS: Final = frozenset({"actual_output", "expected_output", "retrieval_context"})
-_DOCUMENT_KEYS: Final = ("page_content", "content", "text")
+"""How the cells of each field are read."""
+
+TEXT_COLUMNS: Final = frozenset(
+    column for name, columns in COLUMNS.items() if KINDS.get(name) in {"id", "name", "text", "answer"}
+    for column in columns
+)  # fmt: skip
+
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+_BETWEEN_WORDS: Final = re.compile(r"[\s_\-\u2010-\u2015]+")
+
+
+@lru_cache(maxsize=4096)
+def spelled(column: str) -> str:
+    """The one spelling of a column's name: `actual_output` for "actualOutput" and " Actual Output"."""
+    return _BETWEEN_WORDS.sub("_", _CAMEL.sub("_", column.strip())).strip("_").casefold()
+
+
+def _key(column: str) -> str:
+    """The letters of a column's name: "groundtruth" for "Ground-Truth"."""
+    return _BETWEEN_WORDS.sub("", column).casefold()
+
+
+_FIELD_OF: Final = {_key(column): name for name, columns in COLUMNS.items() for column in columns}
+# Fields that alone are nothing to evaluate.
+_ABOUT: Final = frozenset({"id", "language"})
+# Names that DeepEval alone gives, and all that its test cases have beside `context`.
+_DEEPEVAL_OUTPUTS: Final = frozenset({"actualoutput", "expectedoutput"})
+_DEEPEVAL_FIELDS: Final = frozenset({"input", *_DEEPEVAL_OUTPUTS})
+_DEEPEVAL_RETRIEVED: Final = "retrievalcontext"
+# Both are used in files of DeepEval: it writes the one, and by default reads the other.
+_DEEPEVAL_SEPARATORS: Final = "|;"
 
 # LangSmith: the parts of an example, and what the columns inside of each mean
 _CONTENT: Final = {c: name for c, name in _FIELD_OF.items() if name not in {"id", "labels"}}
@@ -55,38 +113,20 @@ _EXPECTED: Final = {"answer": "reference"} | {
 }
 _LANGSMITH: Final[Mapping[str, Mapping[str, str]]] = {
     "inputs": _CONTENT,
-    "outputs": _CONTENT | {"output": "answer"},
+    "outputs": _CONTENT,
     "reference_outputs": {
         column: _EXPECTED.get(name, name)
-        for column, name in (_FIELD_OF | {"output": "answer"}).items()
+        for column, name in _FIELD_OF.items()
         if name in {*_EXPECTED, *_EXPECTED.values(), "references"}
     },
 }
 
-_STAGES: Final = TypeAdapter(tuple[Stage, ...])
-# what one text may come as
-_SCALARS: Final = (int, float, Decimal, date, time, UUID)
-
-_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_NUMBER: Final = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
-# what pandas reads as absent in a file whose cells are text, but for "None", which can be an answer
+# Content of what is absent in a file whose cells are text, as pandas reads it, but for "None", which can be
+# an answer.
 _ABSENT: Final = frozenset({
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
     "<NA>", "N/A", "NA", "NULL", "NaN", "n/a", "nan", "null",
 })  # fmt: skip
-# a list of strings as Python or numpy write it; possessive, so that no text makes the match slow
-_ESCAPE: Final = r"""\\(?:[\\'"nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})"""
-_STRING: Final = rf"""(?:'(?:[^'\\\n]++|{_ESCAPE})*+'|"(?:[^"\\\n]++|{_ESCAPE})*+")"""
-_STRING_ITEM: Final = re.compile(_STRING)
-_STRING_LIST: Final = re.compile(
-    rf"\[\s*+(?:{_STRING}(?:(?:\s*+,\s*+|\s++){_STRING})*+\s*+(?:,\s*+)?)?\]",
-)
-
-
-@lru_cache(maxsize=4096)
-def spelled(column: str) -> str:
-    """The one spelling of a column's name: `actual_output` for "actualOutput" and " Actual_Output"."""
-    return _CAMEL.sub("_", column.strip()).casefold()
 
 
 def is_sample_column(column: str) -> bool:
@@ -95,49 +135,121 @@ def is_sample_column(column: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def field_named(column: str, *, deepeval: bool = False) -> str | None:
-    """The field of a sample that a column of this name is read into; None for a label.
-
-    Args:
-        column: its name.
-        deepeval: it stands beside a column of DeepEval.
-    """
-    name = spelled(column)
-    if name == "context" and deepeval:
-        return "reference_contexts"
-    part, dot, inner = name.partition(".")
-    if dot and part in _LANGSMITH:
-        return _LANGSMITH[part].get(inner)
-    return _FIELD_OF.get(name)
+def field_named(column: str) -> str | None:
+    """The field of a sample that a column of this name is read into; None for a label."""
+    part, dot, inner = column.partition(".")
+    if dot and (part := spelled(part)) in _LANGSMITH:
+        return _LANGSMITH[part].get(_key(inner))
+    return _FIELD_OF.get(_key(column))
 
 
-def read_row(row: Mapping[str, object], *, textual: bool) -> dict[str, Any]:
+def check_columns(columns: Mapping[str, object] | None) -> None:
+    """Raise `ConfigError` for a field that samples do not have."""
+    for name, column in (columns or {}).items():
+        if name not in KINDS:
+            raise ConfigError(f"columns: a sample has no field {name!r}; there are {', '.join(KINDS)}")
+        if not isinstance(column, str):
+            raise ConfigError(f"columns: {name} takes the name of a column, not {shown(column)}")
+
+
+class _Column(NamedTuple):
+    name: str
+    field: str | None
+    kind: Kind | None
+    separators: str = ""
+
+
+def read_row(
+    row: Mapping[str, object], *, textual: bool, columns: ColumnNames | None = None
+) -> dict[str, Any]:
     """Read a row into the fields of a sample, whatever library named its columns.
 
     Raises:
         SampleError: as `Sample.from_mapping`, without the place of the row.
     """
     cells = list(_cells(row))
-    deepeval = any(spelled(column) in _DEEPEVAL_COLUMNS for column, _ in cells)
+    layout = _layout(tuple([name for name, _ in cells]), tuple(columns.items()) if columns else ())
     values: dict[str, Any] = {}
     labels: dict[str, Label] = {}
     source: dict[str, str] = {}
-    for column, raw in cells:
-        value = None if textual and isinstance(raw, str) and raw in _ABSENT else _plain(raw)
-        name = field_named(column, deepeval=deepeval)
-        if name is None or name == "labels":
-            for label, content in (_labels(column, value) if name else {column: value}).items():
-                read = _label(label, content, textual=textual)
-                if labels.setdefault(_text("a label's name", label), read) != read:
+    for column, (_, raw) in zip(layout, cells, strict=True):
+        name = column.name
+        is_absent = textual and isinstance(raw, str) and raw in _ABSENT
+        if column.kind is None:
+            value = None if is_absent else plain(raw)
+            for label, content in (labels_in(name, value) if column.field else {name: value}).items():
+                read = label_of(label, content, textual=textual)
+                if labels.setdefault(valid_text("a label's name", label), read) != read:
                     raise SampleError(f"label {label!r} is given twice with different values")
-        elif value is not None:
-            field = _READERS.get(name, _words)(repr(column), value)
-            if values.setdefault(name, field) != field:
-                raise SampleError(f"{source[name]!r} and {column!r} both mean {name} and disagree; keep one")
-            source.setdefault(name, column)
-    if not values.keys() - {"id", "language"}:
+            continue
+        field = column.field or ""
+        if is_absent and not (column.kind == "answer" and raw == ""):
+            continue
+        value = read_cell(repr(name), raw, column.kind, separators=column.separators)
+        if value is None:
+            continue
+        earlier = values.get(field)
+        if earlier is None or earlier == "":  # a blank answer gives way to one that says something
+            values[field], source[field] = value, name
+        elif value not in ("", earlier):
+            raise SampleError(
+                f"{source[field]!r} and {name!r} both mean {field} and disagree; "
+                f"keep one, or choose it: columns={{{field!r}: {source[field]!r}}}"
+            )
+    is_nothing = textual and not any(value for name, value in values.items() if name not in _ABOUT)
+    if is_nothing or not values.keys() - _ABOUT:
         raise SampleError(f"nothing to evaluate, found only the columns {[column for column, _ in cells]}")
     return {**values, "labels": labels}
+
+
+@lru_cache(maxsize=1024)
+def _layout(names: tuple[str, ...], columns: tuple[tuple[str, str], ...]) -> tuple[_Column, ...]:
+    """What each column of a row is read as."""
+    mapped = {column: field for field, column in columns}
+    if absent := [column for column in mapped if column not in names]:
+        raise SampleError(f"there is no column {absent[0]!r}; there is {', '.join(map(repr, names))}")
+    fields = {name: field_named(name) for name in names}
+    for name, field in fields.items():
+        if name in mapped or field in dict(columns):
+            fields[name] = mapped.get(name)
+    contexts = {name for name in names if name not in mapped and _key(name) == "context"}
+    if contexts and fields[next(iter(contexts))] is not None:
+        ideal = _is_ideal_context({_key(name): field for name, field in fields.items()}, names)
+        fields |= dict.fromkeys(contexts, "reference_contexts") if ideal else {}
+    layout: list[_Column] = []
+    for name in names:
+        field = fields[name]
+        is_deepeval = _key(name) == _DEEPEVAL_RETRIEVED or (name in contexts and field != "contexts")
+        separators = _DEEPEVAL_SEPARATORS if is_deepeval and name not in mapped else ""
+        layout.append(_Column(name, field, KINDS.get(field or ""), separators))
+    return tuple(layout)
+
+
+def _is_ideal_context(fields: Mapping[str, str | None], names: tuple[str, ...]) -> bool:
+    """Whether `context` is the ideal context of DeepEval's test cases, and not what was retrieved.
+
+    Raises:
+        SampleError: it may be either.
+    """
+    if fields.get(_DEEPEVAL_RETRIEVED) == "contexts":
+        return True
+    outputs = _DEEPEVAL_OUTPUTS & fields.keys()
+    if not outputs:
+        return False
+    others = [
+        name
+        for name, field in fields.items()
+        if field in {"question", "answer", "reference"} and name not in _DEEPEVAL_FIELDS
+    ]
+    if not others and {"input", "actualoutput"} <= fields.keys():
+        return True
+    if others and len(outputs) == 1:
+        return False
+    raise SampleError(
+        "'context' may be what was retrieved or, as in DeepEval, what should have been, "
+        f"beside {list(names)}; "
+        "say which: columns={'contexts': 'context'} or columns={'reference_contexts': 'context'}"
+    )
 
 
 def _cells(row: Mapping[Any, object]) -> Iterator[tuple[str, object]]:
@@ -149,212 +261,3 @@ def _cells(row: Mapping[Any, object]) -> Iterator[tuple[str, object]]:
             yield from ((f"{column}.{inner}", content) for inner, content in value.items())
         else:
             yield column, value
-
-
-def _plain(value: object) -> object:
-    """Python's own type for a numpy value; None for NaN, of a `Decimal` and pandas too (`NA`, `NaT`)."""
-    if isinstance(value, np.datetime64):  # of nanoseconds numpy makes a number
-        value = value.astype("datetime64[us]")
-    if isinstance(value, np.generic | np.ndarray):
-        return _plain(cast("object", value.tolist()))
-    if value.is_nan() if isinstance(value, Decimal) else isinstance(value, float) and math.isnan(value):
-        return None
-    return None if type(value).__name__ in {"NAType", "NaTType"} else value
-
-
-# What makes a field of a cell, each with the cell's name for an error; it is never an absent cell.
-
-
-def _text(what: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise SampleError(f"{what} must be text, got {shown(value)}")
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        raise SampleError(f"{what} is not valid Unicode: half a character at {error.start}") from None
-    return str(value)
-
-
-def _words(what: str, value: object) -> str:
-    """A text; a number, a date or a truth value as the text that a CSV file has of it.
-
-    A column of whole numbers becomes one of floats in a data frame where one is missing: 42.0 is "42".
-    """
-    if isinstance(value, float):
-        if math.isinf(value):
-            raise SampleError(f"{what} must be text or a finite number, got {value}")
-        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(float(value))
-    if isinstance(value, int):  # of more than 4300 digits there is no text
-        with suppress(ValueError):
-            return str(value)
-    return _text(what, _dated(value))
-
-
-def _dated(value: object) -> object:
-    """The text of a date, an exact number or a UUID; anything else as it is."""
-    if isinstance(value, date | time):
-        return value.isoformat()
-    return str(value) if isinstance(value, Decimal | UUID) else value
-
-
-def _identifier(what: str, value: object) -> str:
-    """An id: text, or a whole number (pandas turns a column of them to floats when one is missing)."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, UUID) or (isinstance(value, int) and not isinstance(value, bool)):
-        value = str(value)
-    return _text(what, value)
-
-
-def _passage(what: str, value: object) -> str:
-    """A chunk: text, or a document as a mapping."""
-    if is_mapping(value):
-        key = next((key for key in _DOCUMENT_KEYS if isinstance(value.get(key), str)), None)
-        if key is None:
-            raise SampleError(f"{what} has no text under any of {', '.join(_DOCUMENT_KEYS)}")
-        value = value[key]
-    return _words(what, value)
-
-
-def _listed(what: str, value: object, read: Callable[[str, object], str] = _passage) -> tuple[str, ...]:
-    """Several texts; one where a list is expected is a list of one."""
-    items = _decoded(value) if isinstance(value, str) else [value] if isinstance(value, _SCALARS) else value
-    if not is_series(items):
-        raise SampleError(f"{what} must be a list of texts, got {shown(value)}")
-    return tuple(read(f"{what} item {n}", _plain(item)) for n, item in enumerate(items, start=1))
-
-
-def _grades(what: str, value: object) -> tuple[float, ...]:
-    """Finite numbers, also as a JSON list that was written as text."""
-    items = _parsed(value)
-    numbers = [_plain(item) for item in items] if is_series(items) else [items]
-    grades = [each for each in numbers if isinstance(each, int | float) and not isinstance(each, bool)]
-    if len(grades) < len(numbers):
-        raise SampleError(f"{what} must be a list of numbers, got {shown(value)}")
-    # a whole number may be larger than any float
-    if not all(abs(each) <= sys.float_info.max for each in grades):
-        raise SampleError(f"{what} must hold finite numbers, got {shown(value)}")
-    return tuple(map(float, grades))
-
-
-def _parsed(value: object) -> object:
-    """What a text says as JSON; what is none as it is."""
-    if isinstance(value, str):
-        with suppress(ValueError, RecursionError):
-            return cast("object", json.loads(value))
-    return value
-
-
-def _decoded(text: str) -> list[str]:
-    """The strings of a JSON or Python list that was written as text; otherwise the text alone."""
-    listed = text.strip()
-    if not (listed.startswith("[") and listed.endswith("]")):
-        return [text]
-    items = _parsed(listed)
-    if is_list(items) and all(isinstance(item, str) for item in items):
-        return [str(item) for item in items]
-    if _STRING_LIST.fullmatch(listed):
-        # what reaches the parser is one quoted string at a time: no names, no calls, no nesting
-        with suppress(ValueError, SyntaxError):
-            return [ast.literal_eval(item) for item in _STRING_ITEM.findall(listed)]
-    return [text]
-
-
-def _turns(what: str, value: object) -> tuple[dict[str, str], ...]:
-    """The role and the content of each message."""
-    messages = _parsed(value)
-    if not is_series(messages):
-        raise SampleError(f"{what} must be a list of messages, got {shown(messages)}")
-    turns: list[dict[str, str]] = []
-    for n, message in enumerate(messages, start=1):
-        item = f"{what} item {n}"
-        if not is_mapping(message) and not isinstance(message, BaseModel):
-            raise SampleError(f"{item} must have a role and a content, got {shown(message)}")
-        parts: dict[Any, object] = dict(message)
-        turns.append({key: _text(f"{item} {key}", parts.get(key)) for key in ("role", "content")})
-    return tuple(turns)
-
-
-def _stages(what: str, value: object) -> tuple[Stage, ...]:
-    """The stages of a retrieval, as a sample writes them."""
-    try:
-        return _STAGES.validate_json(value) if isinstance(value, str) else _STAGES.validate_python(value)
-    except ValidationError as error:
-        raise SampleError(f"{what} must be a list of stages: {error.errors()[0]['msg']}") from None
-
-
-# Of a field that is not named here: `_words`.
-_READERS: Final[Mapping[str, Callable[[str, object], object]]] = {
-    "id": _identifier,
-    "language": _text,
-    **dict.fromkeys(("contexts", "references", "reference_contexts"), _listed),
-    **dict.fromkeys(("context_ids", "reference_context_ids"), partial(_listed, read=_identifier)),
-    "reference_context_grades": _grades,
-    **dict.fromkeys(("history", "request_messages"), _turns),
-    "stages": _stages,
-}
-_LISTS: Final = frozenset({name for name in _COLUMNS if name in _READERS} - {"id", "language"})
-TEXT_COLUMNS: Final = frozenset(c for c, name in _FIELD_OF.items() if name not in _LISTS | {"labels"})
-
-
-# Labels
-
-
-def _labels(column: str, value: object) -> Mapping[str, object]:
-    """The labels of a column of that name; what is no mapping is one label, as in any other column."""
-    if value is None:
-        return {}
-    inner = _parsed(value)
-    if not is_mapping(inner):
-        return {column: value}
-    if not all(isinstance(key, str) for key in inner):
-        raise SampleError(f"{column!r} must be a mapping with text keys, got {shown(value)}")
-    return inner
-
-
-def _label(name: str, value: object, *, textual: bool) -> Label:
-    value = _plain(value)
-    value = _typed(value) if textual and isinstance(value, str) else _dated(value)
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, float) and math.isinf(value):
-        raise SampleError(f"label {name!r} must be a finite number, got {value}")
-    if isinstance(value, float) or (isinstance(value, int) and abs(value) <= 2**53):
-        return float(value)
-    if not isinstance(value, str):
-        try:
-            value = json.dumps(value, ensure_ascii=False, default=_jsonable)
-        except (TypeError, ValueError, RecursionError):
-            raise SampleError(f"label {name!r} cannot be kept, got {shown(value)}") from None
-    return _text(f"label {name!r}", value)
-
-
-def _typed(text: str) -> Label:
-    """A cell of a CSV file as the truth value or number that it spells, otherwise the text."""
-    truth = {"true": True, "false": False}.get(text.strip().casefold())
-    if truth is not None or not _NUMBER.fullmatch(text):
-        return text if truth is None else truth
-    number = float(text)
-    # from 2**53 on a float no longer tells neighbouring whole numbers apart
-    return text if abs(number) >= 2**53 else number
-
-
-def _jsonable(value: object) -> object:
-    """What JSON can write for numpy values and dates inside a label; `json.dumps` calls it."""
-    if isinstance(value, np.generic | np.ndarray):
-        return cast("object", value.tolist())
-    plain = _dated(value)
-    if plain is value:
-        raise TypeError(type(value).__name__)
-    return plain
-
-
-def shown(value: object) -> str:
-    """Type and value for a message, cut to a readable length."""
-    if value is None:
-        return "None"
-    try:
-        text = repr(value)
-    except ValueError:  # whole numbers of more than 4300 digits have none
-        text = "..."
-    return f"{type(value).__name__} ({text if len(text) <= 60 else text[:57] + '...'})"

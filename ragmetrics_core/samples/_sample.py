@@ -13,7 +13,8 @@ from pydantic_core import PydanticSerializationError
 
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.redaction import Redact, Renamed, redacted, redacted_reply
-from ragmetrics_core.samples._columns import Label, read_row
+from ragmetrics_core.samples._columns import ColumnNames, check_columns, read_row
+from ragmetrics_core.samples._labels import Label
 from ragmetrics_core.samples._stages import (
     Shown,
     SoughtText,
@@ -334,21 +335,31 @@ class Sample(BaseModel, frozen=True):
         return self.model_copy(update=changed)
 
     @classmethod
-    def from_mapping(cls, row: Mapping[str, object], *, where: str = "", textual: bool = False) -> Self:
+    def from_mapping(
+        cls,
+        row: Mapping[str, object],
+        *,
+        where: str = "",
+        textual: bool = False,
+        columns: ColumnNames | None = None,
+    ) -> Self:
         """Make a sample of a row that uses our column names or those of another library.
 
-        Known are the names of ragas (old and new), LlamaIndex, Haystack, DeepEval and LangSmith (nested
-        `inputs`, `outputs`, `reference_outputs`, or columns such as `inputs.question`), in any case and as
-        `camelCase`.
-        None and NaN mean absent. Where one text is expected, a number, a date or a truth value is the text
-        that a CSV file has of it (42.0 is "42"), and anything else is an error. Where a list of texts
-        is expected, one text is a list of one, unless the whole text is a JSON or Python list of strings, as
-        CSV exports write lists: that is decoded (string by string; nothing is evaluated). A document given as
-        a mapping counts as its `page_content`, `content` or `text`. Ids may be whole numbers. Of messages the
-        `role` and `content` are kept. Contexts that come with `request_messages` are sought in these.
+        Known are the names of ragas (old and new), LlamaIndex, Haystack, DeepEval, AutoRAG and LangSmith
+        (nested `inputs`, `outputs`, `reference_outputs`, or columns such as `inputs.question`). Case, spaces,
+        hyphens and underscores do not matter. docs/data.md lists the names and the values.
 
-        `context` means the retrieved contexts, except beside a column of DeepEval (`actual_output`,
-        `expected_output`, `retrieval_context`), where it is the ideal context: `reference_contexts`.
+        None and NaN mean absent, and so does a blank question, reference or list. A blank answer is an
+        answer. Where one text is expected, a number, a date or a truth value is the text that a CSV file has
+        of it (42.0 is "42"), and a chat message is its content. Where a list is expected, one text is a list
+        of one. A text that prints a list is decoded if JSON or Python's literals read the whole of it
+        (nothing is executed); otherwise the row is refused. Chunks may be documents or nodes of LangChain,
+        Haystack and LlamaIndex, mappings with `page_content`, `content` or `text`, and (document, score)
+        pairs. Ids may be whole numbers. Of messages the `role` and `content` are kept. Contexts that come
+        with `request_messages` are sought in these.
+
+        `context` means the retrieved contexts, except in DeepEval's test cases (beside `retrieval_context`,
+        or beside `input` and `actual_output` alone), where it is the ideal context: `reference_contexts`.
 
         Every other column becomes a label: texts, numbers and truth values as they are (whole numbers that a
         float cannot hold, dates and UUIDs as text), lists and mappings as JSON text, so that nothing is lost.
@@ -359,14 +370,18 @@ class Sample(BaseModel, frozen=True):
             where: place of the row, put before an error's message.
             textual: the row comes from a format that has only text (CSV): a cell that is empty, or is what
                 data frames write for absent (`NA`, `N/A`, `#N/A`, `<NA>`, `nan`, `null`; not `None`), is
-                absent, and a label that reads `true`, `false` or a number is one. `007` stays text.
+                absent, except an empty answer, and a label that reads `true`, `false` or a number is one.
+                `007` stays text.
+            columns: the column of a field, such as `{"answer": "Bot Answer"}`; it wins over the names.
 
         Raises:
-            SampleError: a value has the wrong type, two columns of one field disagree, or no column is a
-                field of a sample.
+            ConfigError: `columns` names a field that samples do not have.
+            SampleError: a value cannot be read, two columns of one field disagree, a column of `columns` is
+                absent, or no column is a field of a sample.
         """
+        check_columns(columns)
         try:
-            sample = cls(**read_row(row, textual=textual))
+            sample = cls(**read_row(row, textual=textual, columns=columns))
             if sample.request_messages is None or sample.contexts is None or sample.shown_stage is not None:
                 return sample
             return sample.with_contexts(sample.contexts, ids=sample.context_ids or ())

@@ -32,6 +32,7 @@ from ragmetrics_core.metrics import (
     RetrievalRecall,
 )
 from ragmetrics_core.protocol import Generate
+from ragmetrics_core.samples import Sample
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 
 Case = Mapping[str, Any]
@@ -346,8 +347,12 @@ def run_case() -> RunCase:
         assert not isinstance(translate, Later)
         trial = translate(case, OUR_VARIANT[case["variant"]])
         texts = {"question": "a question", "answer": "An answer.", "reference": "A reference."}
+        row = {"id": case["id"], **texts, "contexts": ["A chunk."], **trial.sample}
+        # the other library takes a blank text for a text
+        blank = {name: text for name, text in row.items() if isinstance(text, str) and not text.strip()}
+        sample = Sample.from_mapping(row).model_copy(update=blank)
         run = evaluate(
-            [{"id": case["id"], **texts, "contexts": ["A chunk."], **trial.sample}],
+            [sample],
             metrics=[trial.metric],
             judge=ScriptedJudge(trial.replies),
             embedder=HashEmbedder(vectors=trial.vectors),

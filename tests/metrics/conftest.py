@@ -9,6 +9,7 @@ import pytest
 from ragmetrics_core import Metric, Record, evaluate
 from ragmetrics_core.drivers import audit
 from ragmetrics_core.protocol import Generate
+from ragmetrics_core.samples import Sample
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 
 
@@ -41,7 +42,9 @@ def measure() -> Measure:
     ) -> Measured:
         judge = ScriptedJudge(replies)
         embedder = HashEmbedder(vectors=vectors or {})
-        run = evaluate([{"id": "q1", **sample}], metrics=[metric], judge=judge, embedder=embedder, attempts=1)
+        run = evaluate(
+            [Sample(**{"id": "q1", **sample})], metrics=[metric], judge=judge, embedder=embedder, attempts=1
+        )
         score = run.score("q1", metric)
         assert audit(score) == []
         return Measured(score, judge)

@@ -132,8 +132,8 @@ def test_chunks_may_be_counted_from_0(measure):
 def test_blank_chunks_support_nothing_and_an_answer_of_nothing_is_undefined(measure):
     score, asked = scored(measure, CitationRecall(), "Sun shines [1].", contexts=[" "])
     assert (score.value, score.verdicts[0].reason, asked.asked) == (0.0, "chunk 1 is blank", [])
-    assert scored(measure, CitationRecall(), " ").score.reason == "no_sentences"
-    assert scored(measure, CitationPrecision(), " ").score.reason == "no_citations"
+    assert scored(measure, CitationRecall(), " ").score.reason == "no_answer"
+    assert scored(measure, CitationPrecision(), " ").score.reason == "no_answer"
 
 
 def test_evidence_stands_in_the_sample_s_chunk_not_in_the_one_that_was_shown(measure):

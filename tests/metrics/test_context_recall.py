@@ -83,7 +83,7 @@ def test_by_sentence_the_references_own_sentences_are_attributed(measure, verdic
 def test_by_sentence_an_empty_reference_is_undefined_without_a_call(measure):
     score, judge = measure(ContextRecall(granularity="sentence"), {}, **FRANCE | {"reference": ""})
 
-    assert (score.status, score.reason) == ("undefined", "no_statements")
+    assert (score.status, score.reason) == ("undefined", "no_reference")
     assert judge.asked == []
 
 

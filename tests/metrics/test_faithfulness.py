@@ -252,7 +252,7 @@ def test_by_sentence_the_answers_own_sentences_are_judged(measure, verdicts):
 def test_by_sentence_an_empty_answer_is_undefined_without_a_call(measure):
     score, judge = measure(Faithfulness(granularity="sentence"), {}, **EINSTEIN | {"answer": ""})
 
-    assert (score.status, score.reason) == ("undefined", "no_statements")
+    assert (score.status, score.reason) == ("undefined", "no_answer")
     assert judge.asked == []
 
 

@@ -8,6 +8,7 @@ from ragmetrics_core import evaluate
 from ragmetrics_core.drivers import audit
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import AnswerEquivalence, BertScore, SemanticAnswerSimilarity
+from ragmetrics_core.samples import Sample
 
 ROW = {"id": "q1", "question": "Where?", "answer": "In Ulm.", "references": ["Ulm", "Bern"]}
 
@@ -28,7 +29,7 @@ class Table:
 
 def rated(metric, numbers, **changes):
     scorer = Table(numbers)
-    score = evaluate([{**ROW, **changes}], metrics=[metric], scorer=scorer).score("q1", metric)
+    score = evaluate([Sample(**{**ROW, **changes})], metrics=[metric], scorer=scorer).score("q1", metric)
     assert audit(score) == []
     return score, scorer
 

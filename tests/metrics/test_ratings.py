@@ -143,7 +143,7 @@ def test_several_votes_on_a_rating_count_with_their_mean():
     [
         (ContextRelevanceRating(), {"contexts": []}, "no_contexts"),
         (GroundednessRating(), {"contexts": [""]}, "no_contexts"),
-        (GroundednessRating(), {"contexts": CONTEXTS, "answer": " "}, "no_sentences"),
+        (GroundednessRating(), {"contexts": CONTEXTS, "answer": " "}, "no_answer"),
         (AnswerRelevanceRating(), {"answer": ""}, "no_answer"),
         (AnswerAccuracy(), {"answer": "", "reference": "x"}, "no_answer"),
         (AnswerAccuracy(), {"reference": ""}, "no_reference"),

@@ -129,7 +129,7 @@ ABSENT = [
 @pytest.mark.parametrize("cell", ["", *ABSENT])
 def test_a_cell_that_says_absent_is_absent_in_every_field(write, ending, cell):
     comma = {"csv": ",", "tsv": "\t"}[ending]
-    columns = ["id", "question", "answer", "contexts", "reference", "reference_context_grades", "rank"]
+    columns = ["id", "question", "references", "contexts", "reference", "reference_context_grades", "rank"]
     lines = [comma.join(columns), comma.join([cell, "Q?", *[cell] * 5])]
     [sample] = read_samples(write(f"s.{ending}", "\n".join(lines) + "\n"))
     assert sample == Sample(question="Q?", labels={"rank": None})

@@ -1,0 +1,32 @@
+"""Text columns that became labels, named where a score was skipped: one may hold the missing field."""
+
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from ragmetrics_core.runs._run import Run
+
+__all__ = ["unused_columns"]
+
+# Samples that are looked at, and columns that are named.
+_SAMPLES: Final = 20
+_COLUMNS: Final = 8
+
+
+def unused_columns(run: "Run") -> str | None:
+    """Note that names the text columns of skipped samples; None if nothing was skipped, or there are none."""
+    skipped = {
+        key.sample_id: outcome.reason for key, outcome in run.outcomes() if outcome.status == "skipped"
+    }
+    names = {
+        name: field
+        for sample_id, field in islice(skipped.items(), _SAMPLES)
+        for name, value in run.sample(sample_id).labels.items()
+        if isinstance(value, str)
+    }
+    if not names:
+        return None
+    first, field = next(iter(names.items()))
+    listed = ", ".join(map(repr, islice(names, _COLUMNS))) + (" and more" if len(names) > _COLUMNS else "")
+    verb = "this text column became a label" if len(names) == 1 else "these text columns became labels"
+    return f"{verb}: {listed}; if one holds the {field}, name it: --columns {field}={first!r}"

@@ -1,0 +1,279 @@
+"""Incoming values, from a file, a frame or a program: absent, a text, a list of texts, or refused."""
+
+import json
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import date, time
+from decimal import Decimal
+from typing import Any, Final, Literal, TypeAlias, cast
+from uuid import UUID
+
+import numpy as np
+from pydantic import TypeAdapter, ValidationError
+
+from ragmetrics_core.errors import SampleError
+from ragmetrics_core.samples._documents import document_text, is_document, message_text, turn_parts
+from ragmetrics_core.samples._printed import Unreadable, is_printed_object, printed_value
+from ragmetrics_core.samples._stages import Stage
+from ragmetrics_core.shapes import is_mapping, is_sequence, is_series
+
+__all__ = ["Kind", "dated", "parsed", "plain", "read_cell", "shown", "valid_text"]
+
+Kind: TypeAlias = Literal[
+    "id", "name", "text", "answer", "texts", "chunks", "relevant", "ids", "grades", "turns", "stages"
+]
+"""What a cell is read as; a blank `answer` is an answer, and a blank `text` is absent."""
+
+_STAGES: Final = TypeAdapter(tuple[Stage, ...])
+_SCALARS: Final = (int, float, Decimal, date, time, UUID)
+_LISTS: Final = frozenset({"texts", "chunks", "relevant", "ids"})
+_AS_LIST: Final = 'write it as a JSON list, such as ["first text", "second text"]'
+# what is written for an absent list of chunks
+_NOTHING: Final = frozenset({"none", "null", "nan", "<na>"})
+# what may separate ids in one text
+_BETWEEN_IDS: Final = frozenset(" ,;|\n\t")
+
+
+def read_cell(what: str, value: object, kind: Kind, *, separators: str = "") -> object:
+    """Read an incoming value; None means that it is absent.
+
+    Args:
+        what: name of the cell, for an error.
+        value: the cell.
+        kind: what it is read as.
+        separators: characters that may separate the texts of a list in this cell.
+
+    Raises:
+        SampleError: it cannot be read, or can be read in two ways.
+    """
+    if type(value) is not str or kind in _LISTS:
+        value = plain(value)
+        if value is None:
+            return None
+    if kind in _LISTS:
+        return _listed(what, value, kind, separators)
+    if isinstance(value, str) and kind != "answer" and not value.strip():
+        return None
+    return _READERS[kind](what, value)
+
+
+def plain(value: object) -> object:
+    """Python's own type for a numpy value; None for NaN, of a `Decimal` and pandas too (`NA`, `NaT`)."""
+    if value is None or type(value) in (str, list, dict, int, bool, tuple):
+        return value
+    if isinstance(value, np.datetime64):  # of nanoseconds numpy makes a number
+        value = value.astype("datetime64[us]")
+    if isinstance(value, np.generic | np.ndarray):
+        return plain(cast("object", value.tolist()))
+    if value.is_nan() if isinstance(value, Decimal) else isinstance(value, float) and math.isnan(value):
+        return None
+    return None if type(value).__name__ in {"NAType", "NaTType"} else value
+
+
+def dated(value: object) -> object:
+    """The text of a date, an exact number or a UUID; anything else as it is."""
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return str(value) if isinstance(value, Decimal | UUID) else value
+
+
+def parsed(value: object) -> object:
+    """The value that a text prints, if it can be read; anything else as it is."""
+    if isinstance(value, str):
+        with suppress(Unreadable):
+            read = printed_value(value)
+            if not isinstance(read, str):
+                return read
+        with suppress(ValueError, RecursionError):
+            return cast("object", json.loads(value))
+    return value
+
+
+def valid_text(what: str, value: object) -> str:
+    """A text that can be written as UTF-8."""
+    if not isinstance(value, str):
+        raise SampleError(f"{what} must be text, got {shown(value)}")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise SampleError(f"{what} is not valid Unicode: half a character at {error.start}") from None
+    return str(value)
+
+
+def shown(value: object) -> str:
+    """Type and value for a message, cut to a readable length."""
+    if value is None:
+        return "None"
+    try:
+        text = repr(value)
+    except ValueError:  # whole numbers of more than 4300 digits have none
+        text = "..."
+    return f"{type(value).__name__} ({text if len(text) <= 60 else text[:57] + '...'})"
+
+
+def _words(what: str, value: object) -> str:
+    """A text; a number, a date or a truth value as the text that a CSV file has of it.
+
+    A column of whole numbers becomes one of floats in a data frame where one is missing: 42.0 is "42".
+    """
+    if isinstance(value, str):
+        return valid_text(what, value)
+    if isinstance(value, float):
+        if math.isinf(value):
+            raise SampleError(f"{what} must be text or a finite number, got {value}")
+        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(float(value))
+    if isinstance(value, int):  # of more than 4300 digits there is no text
+        with suppress(ValueError):
+            return str(value)
+    return valid_text(what, dated(value))
+
+
+def _said(what: str, value: object) -> str:
+    """A question, an answer or a reference: one text, or a message that holds one."""
+    if isinstance(value, str):
+        if is_printed_object(value):
+            raise SampleError(
+                f"{what} is a printed object or list, not its text: {shown(value)}; write the text alone"
+            )
+    elif not isinstance(value, _SCALARS) and not is_series(value):
+        text = message_text(value)
+        value = value if text is None else text
+    return _words(what, value)
+
+
+def _identifier(what: str, value: object) -> str:
+    """An id: text, or a whole number (pandas turns a column of them to floats when one is missing)."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, UUID) or (isinstance(value, int) and not isinstance(value, bool)):
+        value = str(value)
+    return valid_text(what, value)
+
+
+def _passage(what: str, value: object) -> str:
+    """A chunk: text, or a document that holds one."""
+    if isinstance(value, str) or value is None or isinstance(value, (*_SCALARS, bytes)):
+        return _words(what, value)
+    text = document_text(value)
+    if text is not None:
+        return valid_text(what, text)
+    if is_mapping(value):
+        raise SampleError(f"{what} has no text under any of page_content, content, text")
+    raise SampleError(f"{what} must be text, got {shown(value)}")
+
+
+def _listed(what: str, value: object, kind: Kind, separators: str) -> tuple[str, ...] | None:
+    """Several texts; one where a list is expected is a list of one."""
+    items = _items(what, value, kind, separators)
+    if items is None:
+        return None
+    if all(type(item) is str for item in items):
+        texts = tuple(cast("Sequence[str]", items))
+        try:
+            "\0".join(texts).encode()
+        except UnicodeEncodeError:
+            texts = tuple(valid_text(f"{what} item {n}", item) for n, item in enumerate(texts, start=1))
+    else:
+        read = _identifier if kind == "ids" else _passage
+        texts = tuple(read(f"{what} item {n}", plain(item)) for n, item in enumerate(items, start=1))
+    if kind in ("chunks", "ids"):
+        return texts
+    said = tuple(text for text in texts if text.strip())
+    return said if said or not texts else None
+
+
+def _items(what: str, value: object, kind: Kind, separators: str) -> Sequence[object] | None:
+    """The items of a list in whatever form; None if there is no list."""
+    if isinstance(value, str):
+        return _items_of_text(what, value, kind, separators)
+    if isinstance(value, _SCALARS):
+        return [value]
+    if is_series(value):
+        first = value[0] if len(value) == 1 else None
+        if isinstance(first, str) and first.lstrip()[:1] in ("[", "(") and is_printed_object(first):
+            raise SampleError(f"{what} holds a printed list as one text, {shown(first)}; {_AS_LIST}")
+        return value
+    if kind != "ids" and is_document(value):
+        return [value]
+    if is_sequence(value) and not isinstance(value, bytes | bytearray | memoryview):
+        return list(value)
+    if not is_mapping(value) and callable(getattr(value, "tolist", None)):  # a series of pandas
+        return _items(what, cast("Any", value).tolist(), kind, separators)
+    raise SampleError(f"{what} must be a list of texts, got {shown(value)}")
+
+
+def _items_of_text(what: str, text: str, kind: Kind, separators: str) -> Sequence[object] | None:
+    if not text.strip():
+        return None
+    if kind != "texts" and text.strip().casefold() in _NOTHING:
+        return None
+    try:
+        read = printed_value(text)
+    except Unreadable:
+        raise SampleError(
+            f"{what} starts like a printed list or object and cannot be read as one: {shown(text)}; "
+            f"{_AS_LIST}"
+        ) from None
+    if read is None:
+        return None
+    if is_series(read):
+        return read
+    if is_mapping(read) and kind != "ids":
+        return [read]
+    if not isinstance(read, str):
+        raise SampleError(f"{what} must be a list of texts, got {shown(read)}; {_AS_LIST}")
+    between = _BETWEEN_IDS if kind == "ids" else frozenset(separators)
+    if found := next((mark for mark in text.strip() if mark in between), None):
+        raise SampleError(
+            f"{what} may be one text or several, separated by {found!r}: {shown(text)}; {_AS_LIST}"
+        )
+    return [text]
+
+
+def _grades(what: str, value: object) -> tuple[float, ...]:
+    """Finite numbers, also as a list that was written as text."""
+    items = parsed(value)
+    numbers = [plain(item) for item in items] if is_series(items) else [items]
+    grades = [each for each in numbers if isinstance(each, int | float) and not isinstance(each, bool)]
+    if len(grades) < len(numbers):
+        raise SampleError(f"{what} must be a list of numbers, got {shown(value)}")
+    # a whole number may be larger than any float
+    if not all(abs(each) <= sys.float_info.max for each in grades):
+        raise SampleError(f"{what} must hold finite numbers, got {shown(value)}")
+    return tuple(map(float, grades))
+
+
+def _turns(what: str, value: object) -> tuple[dict[str, str], ...]:
+    """The role and the content of each message."""
+    messages = parsed(value)
+    if not is_series(messages):
+        raise SampleError(f"{what} must be a list of messages, got {shown(messages)}")
+    turns: list[dict[str, str]] = []
+    for n, message in enumerate(messages, start=1):
+        item = f"{what} item {n}"
+        parts = turn_parts(message)
+        if parts is None:
+            raise SampleError(f"{item} must have a role and a content, got {shown(message)}")
+        turns.append({key: valid_text(f"{item} {key}", parts[key]) for key in ("role", "content")})
+    return tuple(turns)
+
+
+def _stages(what: str, value: object) -> tuple[Stage, ...]:
+    """The stages of a retrieval, as a sample writes them."""
+    try:
+        return _STAGES.validate_python(parsed(value))
+    except ValidationError as error:
+        raise SampleError(f"{what} must be a list of stages: {error.errors()[0]['msg']}") from None
+
+
+_READERS: Final[Mapping[str, Callable[[str, object], object]]] = {
+    "id": _identifier,
+    "name": valid_text,
+    "text": _said,
+    "answer": _said,
+    "grades": _grades,
+    "turns": _turns,
+    "stages": _stages,
+}
