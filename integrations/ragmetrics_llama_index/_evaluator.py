@@ -231,12 +231,14 @@ class RagMetricsEvaluator(BaseEvaluator):
     ) -> list[Record]:
         sample = Sample.from_mapping(
             {
-                "question": query if query is not None else self._without_query,
+                "question": query,
                 "answer": response,
                 "contexts": None if contexts is None else list(contexts),
                 **expected,
             }
         )
+        if query is None:
+            sample = sample.model_copy(update={"question": self._without_query})
         run = await aevaluate(
             [sample],
             metrics=self._metrics,

@@ -258,14 +258,13 @@ class _Builder:
                 cells = {other: cell for other, cell in cells.items() if field_named(other) != content}
                 cells[content] = row[name]
                 self.claims |= name in CLAIMS
-        if "question" not in fields_of(cells):
-            cells = {other: cell for other, cell in cells.items() if field_named(other) != "question"}
-            cells["question"] = ""
-        if cells.get("reference") in ("", []):
+        if cells.get("reference") == []:
             del cells["reference"]
         if is_list(history := cells.get("history")):
             cells["history"] = [_turn(turn) for turn in history]
-        return Sample.from_mapping({**cells, "labels": labels}, textual=item.textual)
+        sample = Sample.from_mapping({**cells, "labels": labels}, textual=item.textual)
+        # metrics that need a question measure a claim without one too
+        return sample if sample.question is not None else sample.model_copy(update={"question": ""})
 
     def _source(self, cells: Cells, sample: Sample) -> str:
         if self.source in cells:

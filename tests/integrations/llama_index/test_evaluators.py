@@ -212,11 +212,11 @@ def test_a_named_evaluator_refuses_another_metric():
     [
         (FaithfulnessEvaluator, {"response": FAITHFUL, "contexts": []}, "no_contexts"),
         (FaithfulnessEvaluator, {"response": FAITHFUL}, "needs contexts="),
-        (FaithfulnessEvaluator, {"response": "", "contexts": CONTEXTS}, "no_statements"),
+        (FaithfulnessEvaluator, {"response": "", "contexts": CONTEXTS}, "no_answer"),
         (ContextPrecisionEvaluator, {"query": QUERY, "contexts": [], "reference": "x"}, "no_contexts"),
         (CorrectnessEvaluator, {"query": QUERY, "response": FAITHFUL}, "needs reference="),
         (CorrectnessEvaluator, {"response": FAITHFUL, "reference": "x"}, "needs query="),
-        (FactualCorrectnessEvaluator, {"query": QUERY, "response": "", "reference": ""}, "undefined"),
+        (FactualCorrectnessEvaluator, {"query": QUERY, "response": "", "reference": "x"}, "no_answer"),
     ],
 )
 def test_where_there_is_nothing_to_judge_the_result_says_so(kind, given, reason):
