@@ -225,7 +225,7 @@ def test_a_run_that_skipped_a_score_names_the_text_columns_that_became_labels():
     [
         ("s.csv", "Frage;Bot Answer\nQ?;R.\n"),
         ("s.jsonl", '{"Frage": "Q?", "Bot Answer": "R."}\n'),
-        ("s.json", '{"Frage": ["Q?"], "Bot Answer": ["R."]}'),
+        ("s.json", '[{"Frage": "Q?", "Bot Answer": "R."}]'),
     ],
 )
 def test_a_file_without_a_known_name_is_read_by_the_chosen_columns(write, name, content):

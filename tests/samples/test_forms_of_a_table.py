@@ -26,11 +26,19 @@ TABLE = [
         "id": "q1",
         "question": 'Who said "no"?',
         "answer": "Ann,\nor Bo; nobody|else",
+        "reference": "Ann",
         "rank": 2,
         "is_new": True,
     },
-    {"id": "q2", "question": "Où pousse le thé 茶?", "answer": "007", "rank": 0.5, "is_new": False},
-    {"id": "q3", "question": "=1+1", "answer": None, "rank": None, "is_new": None},
+    {
+        "id": "q2",
+        "question": "Où pousse le thé 茶?",
+        "answer": "007",
+        "reference": "Là",
+        "rank": 0.5,
+        "is_new": False,
+    },
+    {"id": "q3", "question": "=1+1", "answer": "No answer", "reference": None, "rank": None, "is_new": None},
 ]
 COLUMNS = list(TABLE[0])
 CELLS = [list(row.values()) for row in TABLE]
