@@ -119,7 +119,8 @@ def newest(session: nox.Session) -> None:
 
     torch is left out: its newest builds bring CUDA, and the tests that use it are skipped.
     """
-    wanted = str(Path(session.create_tmp()) / "newest.txt")
+    WORK.mkdir(parents=True, exist_ok=True)
+    wanted = str(WORK / "newest.txt")
     sources = ["--extra", "dev", "pyproject.toml", "requirements/dev.in"]
     options = ["--upgrade", "--no-emit-package", "torch", "--output-file", wanted]
     session.run(*UV, "pip", "compile", *options, *sources, external=True)
