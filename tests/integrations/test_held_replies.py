@@ -13,12 +13,6 @@ from ragmetrics_core.records import GenerateStep, Record
 from ragmetrics_core.shapes import Json
 from tests.servers import Answer, OpenAIServer, Seen, chat
 
-# the clients keep their connections for as long as the process lives
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
-
 SAMPLE = Sample(id="a", question="How high is it?", answer="300 m.", contexts=("It is 300 m high.",))
 # 9 of 10 is 0.9
 RATED = chat('{"reason": "It says so.", "rating": 9}')

@@ -49,12 +49,12 @@ def test_the_time_a_call_waits_for_its_turn_is_not_counted():
         identity = "slow"
 
         async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0.05)
             return [Completion(text=json.dumps(REPLIES[request.prompt.name]))]
 
-    # 20 samples one call at a time take 0.8 s in all, far more than the 0.5 s that one call may take
-    run = evaluate(many(20), metrics="faithfulness", judge=Slow(), concurrency=1, timeout=0.5)
-    assert run.mean("faithfulness").n == 20
+    # 40 samples one call at a time take 4 s in all, more than the 3 s that one call may take
+    run = evaluate(many(40), metrics="faithfulness", judge=Slow(), concurrency=1, timeout=3)
+    assert run.mean("faithfulness").n == 40
 
 
 def test_a_statement_list_that_was_cut_is_no_statement_list():

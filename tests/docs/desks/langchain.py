@@ -1,7 +1,6 @@
 """The reader's app and its models, a LangSmith client, and examples."""
 
 import uuid
-import warnings
 
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
@@ -24,7 +23,6 @@ class Teas(BaseRetriever):
 
 
 def given():
-    warnings.filterwarnings("ignore", message="'upload_results' parameter is in beta")
     replies = [AIMessage("Sencha is green.") for _ in range(9)]
     example = Example(
         id=uuid.uuid4(),

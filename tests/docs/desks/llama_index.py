@@ -1,7 +1,6 @@
 """The reader's models and engine, made of LlamaIndex's own parts."""
 
 import json
-import warnings
 
 from tests.docs.blocks import promises
 from tests.integrations.llama_index.fakes import (
@@ -29,8 +28,6 @@ def judge(prompt):
 
 
 def given():
-    # LlamaIndex warns of its own way to find an event loop.
-    warnings.filterwarnings("ignore", message=r"asyncio_module\(\) is deprecated")
     return {
         "llm": FunctionLLM(judge),
         "embed_model": WordEmbedding(),

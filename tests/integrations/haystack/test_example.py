@@ -1,8 +1,6 @@
 """What the examples say is what happens; any model will do, so a local server stands in for the small one."""
 
-import gc
 import re
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,15 +12,6 @@ from tests.integrations.running_examples import assert_compared, assert_lost, lo
 from tests.servers import Answer, OpenAIServer, Seen, chat
 
 pytestmark = [needs("xllamacpp", "wordllama", "scipy"), pytest.mark.integration]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def clients_of_haystack_end_here() -> Iterator[None]:
-    """A pipeline that is thrown away leaves its generators' connections to the collector of garbage."""
-    yield
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "unclosed <socket", ResourceWarning)
-        gc.collect()
 
 
 def first_passage(seen: Seen) -> Answer:

@@ -223,7 +223,6 @@ def branching() -> Pipeline:
     return pipeline
 
 
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("answer", "answers"),
     [

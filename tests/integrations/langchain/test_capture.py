@@ -168,7 +168,7 @@ def fallbacks(config: Any) -> Any:
 def message_history(config: Any) -> Any:
     history = FakeHistory()
     chain = RunnablePassthrough.assign(context=lambda given: join(Shelf().invoke(given["question"])))
-    with warnings.catch_warnings(action="ignore"):
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
         app = RunnableWithMessageHistory(
             chain | PROMPT | Echo(),
             lambda session_id: history,

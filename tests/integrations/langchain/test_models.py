@@ -315,7 +315,6 @@ def answering_graph() -> Any:
     return built.compile()
 
 
-@pytest.mark.filterwarnings("ignore::langchain_core._api.LangChainBetaWarning")
 @pytest.mark.parametrize(
     ("make", "takes"),
     [(decisions, "DecisionRequest"), (answering_graph, "Verdict")],

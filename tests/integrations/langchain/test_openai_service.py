@@ -24,11 +24,6 @@ langchain_openai = pytest.importorskip("langchain_openai")
 fastapi = pytest.importorskip("fastapi")
 responses = pytest.importorskip("fastapi.responses")
 uvicorn = pytest.importorskip("uvicorn")
-# the client of `ChatOpenAI` keeps its connections for as long as the process lives
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
 
 ROUNDS = int(os.environ.get("RAGMETRICS_ROUNDS", "1"))
 REQUESTS = 200

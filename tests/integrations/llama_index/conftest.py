@@ -2,9 +2,7 @@
 
 import asyncio
 import gc
-import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,36 +16,12 @@ from llama_index.core.settings import Settings
 
 from ragmetrics_llama_index import Instrumentation, instrument
 
-HERE = Path(__file__).parent
-
-# LlamaIndex's own, which no user of it can avoid:
-SILENCED = [
-    # `BatchEvalRunner.__init__` and `get_responses` call a function that LlamaIndex has deprecated
-    r"ignore:asyncio_module\(\) is deprecated:DeprecationWarning",
-    # `Workflow` looks at all attributes of an agent, among them old ones of pydantic
-    r"ignore:Accessing the 'model_(computed_)?fields' attribute on the instance is:DeprecationWarning",
-    # a `ReActAgent` asks whether it runs
-    r"ignore:is_running called from within a step:DeprecationWarning",
-    # an agent's memory is a database that nobody closes
-    r"ignore:.*aiosqlite.* was deleted before being closed:ResourceWarning",
-    r"ignore:The `__fields(_set)?__` attribute is deprecated:DeprecationWarning",
-]
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if HERE in item.path.parents:
-            for each in SILENCED:
-                item.add_marker(pytest.mark.filterwarnings(each))
-
 
 @pytest.fixture(autouse=True, scope="module")
 def nothing_left_open() -> Iterator[None]:
     """What LlamaIndex leaves open ends here, and not in a test of something else that collects garbage."""
     yield
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".*aiosqlite.* was deleted before", ResourceWarning)
-        gc.collect()
+    gc.collect()
 
 
 @pytest.fixture(autouse=True)

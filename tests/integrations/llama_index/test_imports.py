@@ -24,8 +24,8 @@ class Refused:
 sys.meta_path.insert(0, Refused())
 
 import threading
-import warnings
-warnings.filterwarnings("error", module="ragmetrics")
+from tests import warning_rule
+warning_rule.apply()
 import ragmetrics_llama_index as r
 assert threading.active_count() == 1
 

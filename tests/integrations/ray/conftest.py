@@ -1,7 +1,6 @@
 """A Ray of two processors on this machine, started once: no dashboard, no usage statistics, no other host."""
 
 import os
-import warnings
 from collections.abc import Iterator
 
 import pytest
@@ -22,8 +21,7 @@ def cluster() -> Iterator[str]:
         logging_level="error",
         object_store_memory=200 << 20,
     )
-    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-        settings = ray.data.DataContext.get_current()  # sets, and so warns of, its own deprecated fields
+    settings = ray.data.DataContext.get_current()
     settings.enable_progress_bars = False
     yield context.address_info["address"]
     ray.shutdown()

@@ -375,7 +375,6 @@ def test_of_two_samples_with_one_id_in_different_blocks_a_run_takes_one_and_says
     assert [each.where for each in run.rejected] == ["sample s0"]
 
 
-@pytest.mark.filterwarnings("ignore:The minimum number of concurrent actors:UserWarning")
 def test_an_empty_dataset_gives_no_rows(tmp_path):
     nothing = ray.data.from_items(rows(1)).limit(0)
     assert evaluate_dataset(nothing, PAIR, judge="embedded", out=tmp_path / "out", actors=1).count() == 0

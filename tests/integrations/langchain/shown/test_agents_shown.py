@@ -28,10 +28,6 @@ middlewares = pytest.importorskip("langchain.agents.middleware")
 prebuilt = pytest.importorskip("langgraph.prebuilt")
 graphs = pytest.importorskip("langgraph.graph")
 InMemorySaver = pytest.importorskip("langgraph.checkpoint.memory").InMemorySaver
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
 
 DESCRIPTION = "Searches the handbook."
 ASK = Call("search", {"query": ABOUT_TEA})

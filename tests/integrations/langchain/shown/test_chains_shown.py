@@ -32,11 +32,6 @@ from tests.integrations.langchain.shown.trial import (
 
 classic = pytest.importorskip("langchain_classic.chains")
 combine = pytest.importorskip("langchain_classic.chains.combine_documents")
-# the client of `ChatOpenAI` keeps its connections for as long as the process lives
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
 
 
 def given(search: Any) -> Any:

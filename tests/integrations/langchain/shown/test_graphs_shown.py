@@ -26,10 +26,6 @@ from tests.integrations.langchain.shown.trial import (
 graphs = pytest.importorskip("langgraph.graph")
 types = pytest.importorskip("langgraph.types")
 InMemorySaver = pytest.importorskip("langgraph.checkpoint.memory").InMemorySaver
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
 END, START = graphs.END, graphs.START
 GRADE = ChatPromptTemplate.from_template("Is it relevant, yes or no? {document}")
 REWRITE = ChatPromptTemplate.from_template("Rewrite: {question}")

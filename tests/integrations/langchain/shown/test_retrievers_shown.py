@@ -22,10 +22,6 @@ from tests.integrations.langchain.shown.trial import (
 
 retrievers = pytest.importorskip("langchain_classic.retrievers")
 compressors = pytest.importorskip("langchain_classic.retrievers.document_compressors")
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
 
 
 class Reranker(BaseDocumentCompressor):

@@ -43,10 +43,6 @@ structured = pytest.importorskip("langchain.agents.structured_output")
 tools = pytest.importorskip("langchain.tools")
 types = pytest.importorskip("langgraph.types")
 ToolRuntime = tools.ToolRuntime
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
 TWO_QUESTIONS = "Is green tea dried in a pan?\nDoes black tea wither and turn dark?"
 ASK = Call("search", {"query": ABOUT_TEA})
 
