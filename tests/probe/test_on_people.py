@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from ragmetrics_core import evaluate
+from ragmetrics_core import Sample, evaluate
 from ragmetrics_core.errors import ConfigError, ModelError, SampleError
 from ragmetrics_core.metrics import Faithfulness
 from ragmetrics_core.probe import (
@@ -153,7 +153,7 @@ def test_the_verdict_on_a_claim_of_two_sentences_is_one_verdict():
     card = probe_on("embedded", claims)
     assert card.metric == "faithfulness/strict.1(granularity=answer)"
     record = evaluate(
-        {"question": "", "answer": f"{GOOD} {BAD}", "contexts": [CONTEXT]},
+        Sample(question="", answer=f"{GOOD} {BAD}", contexts=[CONTEXT]),
         metrics=[Faithfulness(granularity="answer")], judge="embedded",
     )  # fmt: skip
     (only,) = record.records()

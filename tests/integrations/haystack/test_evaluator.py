@@ -122,7 +122,7 @@ def test_several_metrics_go_straight_into_an_evaluation_run_result():
 
 
 def test_samples_without_a_score_are_nan_and_no_part_of_the_mean():
-    # the second answer makes no statement
+    # the second answer is blank
     inputs = INPUTS | {"predicted_answers": ["Paris is the capital.", ""]}
     evaluator = faithfulness()
 
@@ -132,7 +132,7 @@ def test_samples_without_a_score_are_nan_and_no_part_of_the_mean():
     assert isnan(found["individual_scores"][1])
     assert found["results"][1]["status"] == "error"
     assert found["results"][1]["ragmetrics_status"] == "undefined"
-    assert found["results"][1]["reason"] == "no_statements"
+    assert found["results"][1]["reason"] == "no_answer"
     result = EvaluationRunResult("ours", {"questions": QUESTIONS}, {"faithfulness": found})
     assert isnan(result.detailed_report()["faithfulness"][1])
 

@@ -275,7 +275,7 @@ def test_an_answer_that_says_nothing_has_no_score_and_says_why():
 
     evaluation = found["answers"][0].meta["evaluation"]
     assert evaluation["scores"] == {"faithfulness": None}
-    assert evaluation["reasons"] == {"faithfulness": "no_statements"}
+    assert evaluation["reasons"] == {"faithfulness": "no_answer"}
 
 
 def test_nothing_to_score_gives_nothing():
