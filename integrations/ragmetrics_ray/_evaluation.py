@@ -49,6 +49,7 @@ def evaluate_dataset(
     prompts: str | Path | Mapping[str, PromptText] | None = None,
     keep_vectors: bool = False,
     redact: Callable[[str], str] | None = None,
+    columns: Mapping[str, str] | None = None,
     num_cpus: float = 0.5,
     num_gpus: float | None = None,
     **settings: Unpack[TrafficArgs],
@@ -93,6 +94,7 @@ def evaluate_dataset(
         keep_vectors: put the vectors into the records.
         redact: takes what is private out of texts: of samples when they are read, of replies and errors when
             they come; see `evaluate`. Of rejected rows only the reason is kept.
+        columns: the column of a field whose name does not say so: `{"answer": "Bot Answer"}`.
         num_cpus: processors that Ray reserves for each actor; one must be left for reading the dataset.
         num_gpus: the same for graphics processors.
         settings: the settings of `traffic` one by one: `concurrency`, `timeout`, `attempts`,
@@ -114,7 +116,9 @@ def evaluate_dataset(
         _check_factory(kind, given)
     texts = read_folder(prompts) if isinstance(prompts, str | Path) else prompts
     absent: dict[str, Any] = {kind: _AbsentModel() for kind, given in models.items() if given is not None}
-    run = evaluate([], metrics=metrics, **absent, prompts=texts, repeats=repeats, redact=redact)
+    run = evaluate(
+        [], metrics=metrics, **absent, prompts=texts, repeats=repeats, redact=redact, columns=columns
+    )
     parts = Parts.at(out) if out is not None else None
     earlier = parts.manifest() if parts else None
     if parts and earlier:
@@ -134,6 +138,7 @@ def evaluate_dataset(
         repeats=repeats,
         keep_vectors=keep_vectors,
         redact=redact,
+        columns=columns,
     )
     results = dataset.repartition(target_num_rows_per_block=batch_size).map_batches(
         Actor,

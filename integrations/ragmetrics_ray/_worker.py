@@ -66,6 +66,7 @@ class WorkerPlan:
     repeats: int = 1
     keep_vectors: bool = False
     redact: Callable[[str], str] | None = None
+    columns: Mapping[str, str] | None = None
 
 
 class _Block(NamedTuple):
@@ -149,7 +150,8 @@ class Actor:
         """Tell samples from what is none, and leave out what an earlier evaluation has finished."""
         digest = sha256("".join(map(row_digest, rows)).encode("ascii")).hexdigest()[:32]
         block = _Block(digest, {}, [], [])
-        for row, sample in zip(rows, read_samples(rows, redact=self._plan.redact), strict=True):
+        samples = read_samples(rows, redact=self._plan.redact, columns=self._plan.columns)
+        for row, sample in zip(rows, samples, strict=True):
             if isinstance(sample, BadRow):
                 unreadable = set(row) == {"unreadable"} and self._plan.redact is None
                 self._reject(block, row, row["unreadable"] if unreadable else sample.message)

@@ -407,6 +407,16 @@ def test_the_folder_holds_the_results_of_the_newest_call(tmp_path):
     assert len(calls.read_text().splitlines()) == asked + 2
 
 
+def test_a_field_is_read_from_the_column_that_is_named():
+    row = {"question": "Q?", "Bot Answer": "A mast is high.", "contexts": ["A mast is high."]}
+    dataset = ray.data.from_items([row])
+    columns = {"answer": "Bot Answer"}
+    (score,) = evaluate_dataset(
+        dataset, "faithfulness", judge="embedded", actors=1, columns=columns
+    ).iter_rows()
+    assert score["value"] == 1.0
+
+
 def test_equal_rows_without_ids_are_told_apart_in_a_block_and_reported_across_blocks(tmp_path):
     row = {name: value for name, value in rows(1)[0].items() if name != "id"}
 
