@@ -53,6 +53,13 @@ AnyJudge = Judge | TextFunction | str
 Prompts = str | Path | Mapping[str, PromptText]
 
 
+class ReadingArgs(TypedDict):
+    """Arguments of `read_samples`."""
+
+    redact: Redact | None
+    columns: ColumnNames | None
+
+
 class PreparationArgs(TypedDict, total=False):
     """What `evaluate`, `plan` and `export_wave` take alike; `evaluate` describes each."""
 
@@ -122,8 +129,9 @@ async def prepare(
     if judge is not None and panel:
         raise ConfigError("a run has a judge or a panel of judges: pass one of the two")
     notes: list[str] = []
-    chosen = _recommended(samples, limit, columns, out, notes) if metrics is None else resolve(metrics)
-    rows = aread_samples(samples, redact=redact, columns=columns)
+    reading: ReadingArgs = {"redact": redact, "columns": columns}
+    chosen = resolve(metrics) if metrics is not None else _recommended(samples, limit, out, notes, reading)
+    rows = aread_samples(samples, **reading)
     if strict_shown:
         rows = _strict(rows)
     if prompts is not None:
@@ -178,9 +186,9 @@ def _different(judges: tuple[Judge, ...]) -> tuple[Judge, ...]:
 def _recommended(
     samples: AsyncSource,
     limit: int | None,
-    columns: ColumnNames | None,
     out: str | Path | None,
     notes: list[str],
+    reading: ReadingArgs,
 ) -> tuple[Metric[Any], ...]:
     """The recommended metrics that can be measured on some row.
 
@@ -190,7 +198,7 @@ def _recommended(
     if isinstance(samples, Iterator | AsyncIterable) or _measures(out, both):
         return both
     is_empty = True
-    with closing(read_samples(samples, columns=columns)) as rows:
+    with closing(read_samples(samples, **reading)) as rows:
         for row in islice(rows, limit):
             if isinstance(row, Sample):
                 is_empty = False
