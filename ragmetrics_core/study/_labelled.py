@@ -258,8 +258,9 @@ class _Builder:
                 cells = {other: cell for other, cell in cells.items() if field_named(other) != content}
                 cells[content] = row[name]
                 self.claims |= name in CLAIMS
-        if cells.get("reference") == []:
-            del cells["reference"]
+        for name in ("question", "reference"):
+            if cells.get(name) == []:
+                del cells[name]
         if is_list(history := cells.get("history")):
             cells["history"] = [_turn(turn) for turn in history]
         sample = Sample.from_mapping({**cells, "labels": labels}, textual=item.textual)
