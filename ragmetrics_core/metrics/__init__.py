@@ -1,4 +1,4 @@
-"""The metrics: one module each, and the catalogue that knows them by name."""
+"""The metrics, one per module, and the catalogue that finds them by name."""
 
 from ragmetrics_core.metrics._catalogue import ALIASES as ALIASES
 from ragmetrics_core.metrics._catalogue import METRICS as METRICS

@@ -1,4 +1,4 @@
-"""Abstention: does the answer decline exactly when the contexts do not hold an answer?"""
+"""Abstention: does the answer decline exactly when the contexts do not contain the answer?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,18 +20,18 @@ SUFFICIENT = Labels("sufficient", "insufficient")
 
 @dataclass(frozen=True, kw_only=True)
 class Abstention(Metric[Grounded]):
-    """1 when the answer declines and the contexts are insufficient, or answers and they are not; else 0.
+    """1 when the answer declines and contexts are insufficient, or it answers and they suffice; else 0.
 
-    Range [0, 1], higher is better; never undefined: contexts without a word are insufficient without a call,
-    and a blank answer declines. The counts say which of the four cases it is: declined rightly or wrongly,
-    answered rightly or wrongly; their means over a run are the shares of the four.
+    Range [0, 1], higher is better; never undefined. Blank contexts count as insufficient without a call, and
+    a blank answer as declining. The counts tell the four cases apart: rightly declined, wrongly declined,
+    rightly answered, wrongly answered. Their means over a run are the shares of the four cases.
 
     Attributes:
         decline: asks whether the answer declines.
         suffice: asks whether the contexts are sufficient.
 
-    The telecom appendix of Roychowdhury et al. (2024) has such answers ("NO ANSWER FOUND"), which statement
-    metrics score in ways that surprise: https://arxiv.org/abs/2407.12873
+    The telecom appendix of Roychowdhury et al. (2024) has such answers ("NO ANSWER FOUND"), to which
+    statement metrics give surprising scores: https://arxiv.org/abs/2407.12873
     """
 
     name = "abstention"
@@ -43,7 +43,7 @@ class Abstention(Metric[Grounded]):
 
     @property
     def reads_answer(self) -> bool:
-        """Declining may be right: an answer that does has lost nothing."""
+        """False, because declining may be right."""
         return False
 
     def measure(self, sample: Grounded) -> Steps[Measurement]:

@@ -1,4 +1,4 @@
-"""Answer accuracy: how far do answer and reference say the same, as two ratings?"""
+"""Answer accuracy: how far do answer and reference agree, by two ratings?"""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -17,18 +17,18 @@ __all__ = ["AnswerAccuracy"]
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerAccuracy(ReferenceMetric[Referenced]):
-    """Mean of two ratings of 0, 2 or 4: answer against reference, then with their roles exchanged.
+    """Mean of two ratings (0, 2 or 4), divided by 4: answer against reference, and with exchanged roles.
 
-    Range [0, 1], higher is better; undefined when answer or reference is blank. A judge that favours whatever
-    stands first cannot raise it by that. When one rating is missing, the score has bounds. The variant
-    `ragas-0.4` leaves a rating out that cannot be had in five attempts, and has blank texts rated too.
+    Range [0, 1], higher is better; undefined when answer or reference is blank. Because both orders are
+    rated, a judge that favours the first text cannot raise the score. If a rating is missing, the score has
+    bounds. The variant `ragas-0.4` also rates blank texts and leaves out a rating after five failed attempts.
 
     Attributes:
-        references: the "best" of several counts, or the "first" alone.
+        references: count the "best" of several references, or only the "first".
         rate: asks for one of the two ratings.
-        blank: a blank text makes it "undefined", or is "rated" like any other.
-        attempts: how often a rating is asked for until one is on the scale; None: as often as any reply.
-        missing_ratings: a rating that is missing leaves "bounds", or is "left_out" of the mean.
+        blank: with a blank text, the score is "undefined", or the text is "rated" like any other.
+        attempts: how often to ask for a rating on the scale, at most; None for the run's own limit.
+        missing_ratings: give "bounds" if ratings are missing, or take the mean of the others ("left_out").
 
     ragas, "answer accuracy", since 0.2: https://docs.ragas.io/en/stable/concepts/metrics/
     """
@@ -52,11 +52,11 @@ class AnswerAccuracy(ReferenceMetric[Referenced]):
     missing_ratings: MissingRatings = "bounds"
 
     def check(self) -> None:
-        """Once is the least that can be asked."""
+        """Reject attempts below 1."""
         check_attempts(self.name, self.attempts)
 
     def against(self, sample: Referenced) -> Steps[Measurement]:
-        """Have answer and reference compared in both directions."""
+        """Compare answer and reference in both directions."""
         is_blank = not sample.answer.strip() or not sample.reference.strip()
         if is_blank and (self.blank == "undefined" or not sample.answer or not sample.reference):
             return undefined("no_answer" if not sample.answer.strip() else "no_reference")

@@ -19,13 +19,13 @@ __all__ = ["AnswerCorrectness"]
 class AnswerCorrectness(ReferenceMetric[Referenced]):
     """Weighted mean of factual correctness and answer similarity.
 
-    Range [-1, 1] (negative only through the cosine, so not below -0.25 with the usual weights), higher is
-    better; undefined when a part with a weight above 0 is. A part with weight 0 is not measured: weights
-    (1, 0) embed nothing and give factual correctness alone, which is how UK-law practitioners and Oro et al.
-    define answer correctness.
+    Range [-1, 1], higher is better; undefined when a part with a weight above 0 is undefined. Only the cosine
+    can be negative, so with the default weights the minimum is -0.25. A part with weight 0 is not measured:
+    weights (1, 0) embed nothing and give factual correctness alone, which is how UK-law practitioners and Oro
+    et al. define answer correctness.
 
     Attributes:
-        references: the "best" of several counts, or the "first" alone.
+        references: count the "best" of several references, or only the "first".
         weights: of factual correctness and of answer similarity; they need not add up to 1.
         factual: the metric that measures the facts.
         similarity: the metric that compares the vectors.
@@ -53,7 +53,7 @@ class AnswerCorrectness(ReferenceMetric[Referenced]):
     similarity: Part = Part("answer_similarity", "strict.1")
 
     def check(self) -> None:
-        """Weights must not be negative, nor all zero; the parts must be different metrics."""
+        """Reject negative weights, all-zero weights and two parts of the same metric."""
         if min(self.weights) < 0 or not any(self.weights):
             raise ConfigError(
                 "answer_correctness: weights must be two numbers of 0 or more, one of them above 0, "
@@ -66,23 +66,23 @@ class AnswerCorrectness(ReferenceMetric[Referenced]):
 
     @property
     def range(self) -> Bounds:
-        """Down to a cosine of -1 at its share of the weights."""
+        """Range with these weights; the minimum belongs to a cosine of -1."""
         return Bounds(0.0 - self.weights[1] / sum(self.weights), self.high)
 
     @property
     def parts_used(self) -> tuple[Part, ...]:
-        """The parts that have a weight."""
+        """Parts with a weight above 0."""
         pairs = zip((self.factual, self.similarity), self.weights, strict=True)
         return tuple(each for each, weight in pairs if weight)
 
     @property
     def idle(self) -> frozenset[str]:
-        """The parts that have no weight."""
+        """Parts with weight 0."""
         pairs = zip(("factual", "similarity"), self.weights, strict=True)
         return frozenset(name for name, weight in pairs if not weight)
 
     def against(self, sample: Referenced) -> Steps[Measurement]:
-        """Measure the parts that have a weight, take their weighted mean."""
+        """Measure the parts with a weight above 0 and take their weighted mean."""
         parts = self.parts_used
         weights = [weight for weight in self.weights if weight]
         found = yield from together(*(part(replace(each, reference=sample.reference)) for each in parts))

@@ -14,17 +14,17 @@ SEPARATOR = "[SEP]"
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerEquivalence(LearnedMetric[Asked]):
-    """A classifier's probability that the answer is equivalent to the reference, given the question (BEM).
+    """Probability from a classifier that answer and reference are equivalent, given the question (BEM).
 
-    Range [0, 1], higher is better; undefined for a blank answer and without a reference that says something;
-    with several references the best one counts. The model sees the answer first, then reference and question
-    with a separator between them. Pass it as `scorer=CrossEncoderScorer(...)`.
+    Range [0, 1], higher is better; undefined when the answer or all references are blank; the best of several
+    references counts. The model reads the answer, then reference and question, separated by `separator`. Pass
+    it as `scorer=CrossEncoderScorer(...)`.
 
     Attributes:
-        separator: the token that the model was trained with between reference and question.
-        threshold: with one, the score is 1 when the probability reaches it and 0 when it does not.
+        separator: token between reference and question in the model's training data.
+        threshold: if given, the score is 1 when the probability reaches it, else 0.
 
-    Bulian et al. (2022), BEM: https://arxiv.org/abs/2202.07654. Oro et al. (2024) name it for answers.
+    Bulian et al. (2022), BEM: https://arxiv.org/abs/2202.07654. Oro et al. (2024) list it for answers.
     """
 
     name = "answer_equivalence"
@@ -34,11 +34,11 @@ class AnswerEquivalence(LearnedMetric[Asked]):
     threshold: float | None = None
 
     def check(self) -> None:
-        """A threshold must be a probability."""
+        """Reject a threshold outside [0, 1]."""
         check_threshold(self.name, self.threshold, 0)
 
     def pairs(self, sample: Asked, reference: str) -> tuple[tuple[str, str], ...]:
-        """The answer, beside the reference and the question."""
+        """Pair of the answer with reference and question."""
         question = self._plain(sample.question)
         return ((self._plain(sample.answer), f"{self._plain(reference)} {self.separator} {question}"),)
 
@@ -47,5 +47,5 @@ class AnswerEquivalence(LearnedMetric[Asked]):
         return reached("probability", value, self.threshold, reference=reference)
 
     def _plain(self, text: str) -> str:
-        """A text of the sample without the separator: it must not look like the end of its part."""
+        """Remove the separator from a text of the sample, so that the text cannot end its part early."""
         return text.replace(self.separator, " ") if self.separator else text

@@ -1,4 +1,4 @@
-"""Answer relevance: does the answer address the question that was asked?"""
+"""Answer relevance: does the answer address the question?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,18 +20,18 @@ COMMITTAL = Labels("committal", "noncommittal")
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerRelevance(Metric[Answered]):
-    """Mean cosine between the question and questions that the answer would answer.
+    """Mean cosine between the question and generated questions that the answer would answer.
 
-    Range [-1, 1], never clipped, higher is better; undefined when the judge writes no question and when a
-    vector is zero. A cosine says little by itself: random pairs of texts can have a high one, and every
-    embedder has its own scale. Compare only scores of the same embedder.
+    Range [-1, 1], never clipped, higher is better; undefined when the judge writes no question or a vector is
+    zero. A cosine says little by itself: random pairs of texts can have a high cosine, and every embedder has
+    its own scale. Compare only scores of the same embedder.
 
     Attributes:
-        n_questions: how many questions are asked for.
-        noncommittal: what flags of evasion do: "ignore" them (the paper), or let the score be 0 when
-            "any", "all" or the "majority" of the questions are flagged.
-        separate: draw the questions one by one (the paper) instead of asking for different ones at once.
-        without_questions: the score when no question was written; None for undefined.
+        n_questions: number of questions to generate.
+        noncommittal: "ignore" the judge's flags for evasive answers (the paper), or score 0 when "any", "all"
+            or the "majority" of the questions are flagged.
+        separate: draw the questions one by one (the paper) instead of asking for all of them in one call.
+        without_questions: score if the judge writes no question; None for undefined.
 
     Es et al. (2023), section 3: https://arxiv.org/abs/2309.15217. Equation 4 of Roychowdhury et al.
     (2024), AnsRel: https://arxiv.org/abs/2407.12873
@@ -56,12 +56,12 @@ class AnswerRelevance(Metric[Answered]):
     generate: Prompt[QuestionList] = prompts.QUESTIONS
 
     def check(self) -> None:
-        """At least one question must be asked for; the score without questions must be one."""
+        """Reject `n_questions` below 1 and a `without_questions` that is outside the range."""
         self.check_score("without_questions")
         self.check_count("n_questions")
 
     def measure(self, sample: Answered) -> Steps[Measurement]:
-        """Have questions written for the answer, compare each with the question, take the mean."""
+        """Generate questions for the answer, compare each with the question, take the mean."""
         written = yield from self._questions(sample.answer)
         if not written and self.without_questions is not None:
             return valued(self.without_questions, counts={"questions": 0}, spelled="no question")

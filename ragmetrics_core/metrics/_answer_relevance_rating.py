@@ -1,4 +1,4 @@
-"""Answer relevance as a rating: how well does a judge find the question addressed?"""
+"""Answer relevance as a rating: how well does the answer address the question, in a judge's opinion?"""
 
 from dataclasses import dataclass
 
@@ -16,10 +16,10 @@ __all__ = ["AnswerRelevanceRating"]
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerRelevanceRating(Metric[Answered]):
-    """The answer's rating from 0 to 10 for its relevance to the question, divided by 10.
+    """Rating from 0 to 10 of the answer's relevance to the question, divided by 10.
 
-    Range [0, 1], higher is better; undefined for a blank answer. It is the third side of the RAG triad, and
-    what Oro et al. call answer relevance.
+    Range [0, 1], higher is better; undefined for a blank answer. It is the third side of the RAG triad; Oro
+    et al. call it answer relevance.
 
     Attributes:
         rate: asks for the rating.
@@ -33,7 +33,7 @@ class AnswerRelevanceRating(Metric[Answered]):
     rate: Prompt[Rating] = prompts.ANSWER_RATING
 
     def measure(self, sample: Answered) -> Steps[Measurement]:
-        """Have the answer rated."""
+        """Rate the answer."""
         if not sample.answer.strip():
             return undefined("no_answer")
         variables = {"question": sample.question, "answer": sample.answer}

@@ -1,4 +1,4 @@
-"""Answer similarity: how close are answer and reference as vectors?"""
+"""Answer similarity: how close are the vectors of answer and reference?"""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -18,11 +18,11 @@ class AnswerSimilarity(ReferenceMetric[Compared]):
     """Cosine between the answer and the reference.
 
     Range [-1, 1] (with a threshold [0, 1]), higher is better; undefined when a vector is zero. A cosine says
-    little by itself: random pairs of texts can have a high one, and every embedder has its own scale.
+    little by itself: random pairs of texts can have a high cosine, and every embedder has its own scale.
 
     Attributes:
-        references: the "best" of several counts, or the "first" alone.
-        threshold: with one, the score is 1 when the cosine reaches it and 0 when it does not.
+        references: count the "best" of several references, or only the "first".
+        threshold: if given, the score is 1 when the cosine reaches it, else 0.
 
     Equation 6 of Roychowdhury et al. (2024), AnsSim: https://arxiv.org/abs/2407.12873
     """
@@ -42,12 +42,12 @@ class AnswerSimilarity(ReferenceMetric[Compared]):
     threshold: float | None = None
 
     def check(self) -> None:
-        """A threshold must be a cosine."""
+        """Reject a threshold outside [-1, 1]."""
         check_threshold(self.name, self.threshold, -1)
 
     @property
     def range(self) -> Bounds:
-        """All cosines; with a threshold 0 or 1."""
+        """Range of the cosine; [0, 1] with a threshold."""
         return super().range if self.threshold is None else Bounds(0.0, 1.0)
 
     def against(self, sample: Compared) -> Steps[Measurement]:

@@ -1,4 +1,4 @@
-"""Average precision: are the relevant results ranked first, and are they all there?"""
+"""Average precision: are all relevant results retrieved and ranked first?"""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,20 +11,20 @@ __all__ = ["AveragePrecision"]
 
 @dataclass(frozen=True, kw_only=True)
 class AveragePrecision(RankingMetric):
-    """Mean over all relevant items of the precision at their rank; the mean over samples is the mAP.
+    """Mean precision at the ranks of the relevant items; the mean over samples is the mAP.
 
     Range [0, 1], higher is better; undefined when nothing is relevant; an item that was not retrieved has a
-    precision of 0. Each relevant item is credited once, so a repeated result cannot raise it above 1.
+    precision of 0. Each relevant item is credited once, so repeated results cannot raise the score above 1.
 
     Attributes:
-        k: how many results count; none for all.
+        k: number of results that count; none for all.
         match: find relevant results by their "ids" (`context_ids` and `reference_context_ids`), or by their
             "text" (`contexts` and `reference_contexts`).
-        threshold: for texts, the share of a relevant passage's words that a chunk must hold.
-        denominator: divide by all "relevant" items (trec_eval), or by those that were "found", as some
-            libraries do; then missing ones cost nothing.
+        threshold: for texts, the share of a relevant passage's words that a chunk must contain.
+        denominator: divide by all "relevant" items (trec_eval), or only by the "found" ones, as some
+            libraries do; then missing items cost nothing.
 
-    Manning, Raghavan, Schütze (2008), section 8.4; trec_eval, map. Oro et al. (2024) name it for retrieval.
+    Manning, Raghavan, Schütze (2008), section 8.4; trec_eval, map. Oro et al. (2024) list it for retrieval.
     """
 
     name = "average_precision"

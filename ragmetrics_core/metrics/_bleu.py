@@ -1,4 +1,4 @@
-"""BLEU: how many of the answer's n-grams does a reference have?"""
+"""BLEU: how many of the answer's n-grams are in a reference?"""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -16,10 +16,11 @@ __all__ = ["Bleu"]
 
 @dataclass(frozen=True, kw_only=True)
 class Bleu(Metric[Worded]):
-    """Sentence BLEU against all references together, counted by sacreBLEU; the record keeps its signature.
+    """Sentence BLEU against all references together, by sacreBLEU; the record keeps its signature.
 
     Range [0, 1] (sacreBLEU's, divided by 100), higher is better; undefined when no reference has a word. The
-    mean over samples is not corpus BLEU, which adds the counts up before it divides; the records hold them.
+    mean over samples is not corpus BLEU, which sums the counts before it divides; the records keep the
+    counts.
 
     Attributes:
         tokenize: sacreBLEU's tokeniser: "13a" for languages with spaces, "zh" for Chinese, "char" for any.
@@ -38,7 +39,7 @@ class Bleu(Metric[Worded]):
     lowercase: bool = False
 
     def measure(self, sample: Worded) -> Steps[Measurement]:
-        """Count n-grams, take their smoothed geometric mean and the penalty for brevity."""
+        """Count n-grams; multiply their smoothed geometric mean by the brevity penalty."""
         references = references_of(sample)
         found = yield from count(
             "bleu", sample.answer, references, tokenize=self.tokenize, lowercase=self.lowercase

@@ -1,4 +1,4 @@
-"""The catalogue: every metric by name, and what users may call it."""
+"""The catalogue: all metrics by name and alias."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -78,19 +78,19 @@ _SPELLED: Mapping[str, str] = {folded(name): ALIASES.get(name, name) for name in
 
 
 def metric_class(name: str) -> type[Metric[Any]]:
-    """The class of a metric, by its name or an alias.
+    """The class of a metric, by name or alias.
 
     Raises:
-        ConfigError: there is no such metric; the nearest names are suggested.
+        ConfigError: the metric does not exist; the message suggests the nearest names.
     """
     return METRICS[_own_name(name).partition("(")[0]]
 
 
 def _own_name(name: str) -> str:
-    """Our name for a metric, with the settings that make it the same: `RougeScore` is `rouge(stemmer=true)`.
+    """Our name for a metric, with equivalent settings: `RougeScore` is `rouge(stemmer=true)`.
 
     Raises:
-        ConfigError: there is no such metric, or another library's metric of that name is a different measure.
+        ConfigError: the metric does not exist, or is a different measure in another library.
     """
     if name in METRICS or name in ALIASES:
         return ALIASES.get(name, name)
@@ -109,10 +109,9 @@ def _own_name(name: str) -> str:
 
 
 def signature_of(name: str) -> str:
-    """A metric's name as a run has it: "ndcg@10" and "ndcg(k=10)" by their signature, which is the same.
+    """Canonical form of a metric's name: "ndcg@10" and "ndcg(k=10)" have the same signature.
 
-    A name without settings stays as it is, as does one that the catalogue does not know; an alias is its
-    metric.
+    Names without settings and unknown names stay as they are; an alias becomes its metric's name.
     """
     with suppress(ConfigError):  # one of the user's own
         name = _own_name(name)
@@ -124,19 +123,19 @@ def signature_of(name: str) -> str:
 
 
 def get(name: str, *, variant: str | None = None, **settings: Any) -> Metric[Any]:
-    """A metric by name, with a variant and settings: `get("faithfulness", variant="paper")`.
+    """Get a metric by name, with a variant and settings: `get("faithfulness", variant="paper")`.
 
-    The name may carry both, as a signature does: `get("faithfulness/paper")`, `get("ndcg(k=10)")`. A cut-off
-    has a short form: `get("ndcg@10")`.
+    The name may include both: `get("faithfulness/paper")`, `get("ndcg(k=10)")`. A cut-off has a short form:
+    `get("ndcg@10")`.
 
     Raises:
-        ConfigError: there is no such metric, variant or setting, a setting cannot have this value, or one is
+        ConfigError: the metric, variant or setting does not exist, a value is not allowed, or a setting is
             given twice.
     """
     named = _NAMED.fullmatch(name.strip())
     if named is None:
         raise ConfigError(
-            f"{name!r} is no metric's name: write name, name/variant or name/variant(setting=value)"
+            f"a metric is written name, name/variant or name/variant(setting=value), not {name!r}"
         )
     own, _, same = _own_name(named["name"].strip()).removesuffix(")").partition("(")
     metric = METRICS[own]
@@ -148,10 +147,10 @@ def get(name: str, *, variant: str | None = None, **settings: Any) -> Metric[Any
 
 
 def with_settings(metric: type[Metric[Any]], settings: str) -> Metric[Any]:
-    """A metric of somebody's own class, in its first variant, with settings as a signature writes them.
+    """Build a custom metric in its first variant, with settings as in a signature: "k=10,match=text".
 
     Raises:
-        ConfigError: there is no such setting, it cannot have this value, or one is given twice.
+        ConfigError: a setting does not exist, has a value that is not allowed, or is given twice.
     """
     read = _read(metric, _settings(settings), metric.__name__)
     return metric.from_settings(next(iter(metric.variants)), read)
@@ -160,7 +159,7 @@ def with_settings(metric: type[Metric[Any]], settings: str) -> Metric[Any]:
 def _read(
     metric: type[Metric[Any]], written: list[tuple[str, str]], where: str, beside: Iterable[str] = ()
 ) -> dict[str, Any]:
-    """The values of written settings, none of which is given twice, nor beside the text."""
+    """Values of written settings; reject a setting that is given twice."""
     names = [*(setting for setting, _ in written), *beside]
     if twice := next((setting for setting in names if names.count(setting) > 1), None):
         raise ConfigError(f"{where}: {twice} is given twice")
@@ -172,15 +171,15 @@ def _settings(text: str) -> list[tuple[str, str]]:
 
 
 def _setting(text: str) -> tuple[str, str]:
-    """A setting as a signature writes it: `k=10`, `weights=1:0`, `stemmer=true`."""
+    """Name and value of a written setting: `k=10`, `weights=1:0`, `stemmer=true`."""
     name, equals, value = (part.strip() for part in text.partition("="))
     if not equals:
-        raise ConfigError(f"{text.strip()!r} is no setting: write setting=value")
+        raise ConfigError(f"a setting is written setting=value, not {text.strip()!r}")
     return name, value
 
 
 def split_names(text: str) -> tuple[str, ...]:
-    """The names of a list with commas; between brackets they are settings: ndcg(k=10,gain=linear)."""
+    """Split a list of names at its commas, except within brackets: ndcg(k=10,gain=linear)."""
     parts, depth = [""], 0
     for char in text:
         depth += {"(": 1, ")": -1}.get(char, 0)
@@ -194,12 +193,12 @@ def split_names(text: str) -> tuple[str, ...]:
 def resolve(metrics: str | Metric[Any] | Iterable[str | Metric[Any]]) -> tuple[Metric[Any], ...]:
     """Metrics from names, names separated by commas, objects and classes.
 
-    `"recommended"` stands for the recommended pair. Metrics of ragas and DeepEval, as objects or classes, are
-    ours where both are the same measure; neither library is imported.
+    `"recommended"` means the recommended pair. Objects and classes of ragas and DeepEval become the same
+    measure of ours; neither library is imported.
 
     Raises:
-        ConfigError: an unknown name, another library's metric that is a different measure, something that is
-            not a metric, none at all, or one twice.
+        ConfigError: a name is unknown, another library's metric is a different measure, a value is not a
+            metric, there are no metrics, or a metric is given twice.
     """
     is_one = isinstance(metrics, str | Metric) or not isinstance(cast("object", metrics), Iterable)
     given = [metrics] if is_one else list(cast("Iterable[object]", metrics))
@@ -210,7 +209,7 @@ def resolve(metrics: str | Metric[Any] | Iterable[str | Metric[Any]]) -> tuple[M
                 raise ConfigError(f"the metric {metric.signature} is given twice")
             found[metric.signature] = metric
     if not found:
-        raise ConfigError("give at least one metric, or leave metrics out for the recommended ones")
+        raise ConfigError("give at least one metric, or omit metrics for the recommended ones")
     return tuple(found.values())
 
 
@@ -226,24 +225,24 @@ def _metrics_of(given: object) -> Iterator[Metric[Any]]:
         yield get(spelled)
     else:
         kind = given.__name__ if isinstance(given, type) else type(given).__name__
-        raise ConfigError(f"a metric is a name or a Metric object, not {kind}")
+        raise ConfigError(f"a metric must be a name or a Metric object, not {kind}")
 
 
 def of_part(part: Part) -> Metric[Any]:
-    """The metric that a part names.
+    """The metric of a part.
 
     Raises:
-        ConfigError: there is no such metric, variant or setting.
+        ConfigError: the metric, variant or setting does not exist.
     """
     metric = get(part.metric, variant=part.variant, **part.settings)
     return reworded(metric, part.prompts) if part.prompts else metric
 
 
 def reworded(metric: M, texts: Mapping[str, PromptText]) -> M:
-    """The metric with other texts for its prompts, by `PromptText.key`; each part gets those that it asks.
+    """Replace prompt texts of a metric and its parts; `texts` are by `PromptText.key`.
 
     Raises:
-        PromptError: a text has other variables than the prompt of its name.
+        PromptError: the variables of a text differ from those of the prompt with its name.
     """
     changed = {
         each.name: new
@@ -270,7 +269,7 @@ def _reworded(value: Any, texts: Mapping[str, PromptText]) -> Any:
 
 
 def _prompt_reworded(prompt: Prompt[Any], texts: Mapping[str, PromptText]) -> Prompt[Any]:
-    """The prompt with the text of its name; a translation is added to those that there are."""
+    """The prompt with its new text and any new translations."""
     changed = _worded(prompt, texts[prompt.name]) if prompt.name in texts else prompt
     translations = {
         text.language: replace(_worded(prompt, text), language=text.language)
@@ -289,7 +288,7 @@ def _worded(prompt: Prompt[Any], text: PromptText) -> Prompt[Any]:
 
 
 def models_needed(metric: Metric[Any]) -> frozenset[str]:
-    """The models that a metric with these settings uses: those of its parts, or its own."""
+    """Models that a metric with these settings uses: those of its parts if any, else its own."""
     parts = list(metric.parts_used)
     return (
         frozenset[str]().union(*(models_needed(of_part(each)) for each in parts)) if parts else metric.needs
@@ -297,7 +296,7 @@ def models_needed(metric: Metric[Any]) -> frozenset[str]:
 
 
 def names_of(metrics: Iterable[Metric[Any]]) -> dict[str, str]:
-    """How metrics are called where people look: by name, by signature where several have the name.
+    """Display names of metrics by signature: the name, or the signature if several share the name.
 
     >>> names_of(resolve(["faithfulness", "faithfulness/paper", "context_recall"]))  # doctest: +ELLIPSIS
     {'faithfulness/strict...': 'faithfulness/strict...', ..., 'context_recall/strict...': 'context_recall'}

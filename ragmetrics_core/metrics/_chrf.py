@@ -1,4 +1,4 @@
-"""ChrF: which character n-grams do answer and reference share?"""
+"""ChrF: how many character n-grams do answer and reference share?"""
 
 from dataclasses import dataclass
 
@@ -16,14 +16,14 @@ __all__ = ["Chrf"]
 
 @dataclass(frozen=True, kw_only=True)
 class Chrf(Metric[Worded]):
-    """Character n-gram F-score with the best reference, counted by sacreBLEU; the record keeps its signature.
+    """Character n-gram F-score with the best reference, by sacreBLEU; the record keeps its signature.
 
     Range [0, 1] (sacreBLEU's, divided by 100), higher is better; undefined when the reference has no
-    character. It needs no tokeniser and serves languages with rich forms or without spaces.
+    character. It needs no tokeniser and suits languages with rich inflection or without spaces.
 
     Attributes:
-        char_order: the longest n-grams of characters.
-        word_order: the longest n-grams of words; 2 makes it chrF++.
+        char_order: maximum length of character n-grams.
+        word_order: maximum length of word n-grams; 2 makes it chrF++.
         beta: how much more recall weighs than precision.
 
     Popović (2015): https://aclanthology.org/W15-3049; Post (2018), sacreBLEU:
@@ -40,7 +40,7 @@ class Chrf(Metric[Worded]):
     beta: int = 2
 
     def check(self) -> None:
-        """Orders and beta must be possible."""
+        """Reject orders and beta that are too small."""
         if self.char_order < 1 or self.word_order < 0 or self.beta < 1:
             raise ConfigError(
                 "chrf: char_order and beta must be at least 1 and word_order at least 0, "

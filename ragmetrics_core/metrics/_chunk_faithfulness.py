@@ -1,4 +1,4 @@
-"""Chunk faithfulness: does some chunk alone support each statement of the answer?"""
+"""Chunk faithfulness: is each statement of the answer supported by a single chunk?"""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class ChunkFaithfulness(Metric[Grounded]):
     """Share of the answer's statements that a single retrieved chunk entails.
 
     Range [0, 1], higher is better; undefined without contexts and when the answer makes no statement. A
-    statement that follows only from two chunks together counts for faithfulness and not here.
+    statement that follows only from two chunks together counts for faithfulness, but not here.
 
     Ru et al. (2024), RAGChecker, "faithfulness": https://arxiv.org/abs/2408.08067
     """
@@ -32,7 +32,7 @@ class ChunkFaithfulness(Metric[Grounded]):
     verify: Prompt[VerdictList] = prompts.VERDICTS
 
     def measure(self, sample: Grounded) -> Steps[Measurement]:
-        """Split the answer, judge each statement against each chunk, take the share found in any."""
+        """Split the answer, judge each statement against each chunk, take the share that any supports."""
         if not any(chunk.strip() for chunk in sample.contexts):
             return undefined("no_contexts")
         statements = yield from statements_in(self.decompose, question=sample.question, answer=sample.answer)

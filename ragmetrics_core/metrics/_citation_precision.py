@@ -1,4 +1,4 @@
-"""Citation precision: which of the answer's citations does its sentence need?"""
+"""Citation precision: which of the answer's citations do its sentences need?"""
 
 from dataclasses import dataclass
 
@@ -13,16 +13,16 @@ __all__ = ["CitationPrecision"]
 
 @dataclass(frozen=True, kw_only=True)
 class CitationPrecision(CitingMetric):
-    """Share of the answer's citations that their sentences are supported by, and need.
+    """Share of the answer's citations that support their sentences and that the sentences need.
 
-    Range [0, 1], higher is better; undefined when the answer cites nothing. The citations of a sentence that
-    its chunks together do not support are all wrong. Of several that do, one is superfluous when its chunk
-    alone does not support the sentence and the others do without it. A citation of a chunk that was not
-    retrieved is wrong; ALCE's own program leaves such a sentence out of the count.
+    Range [0, 1], higher is better; undefined when the answer cites nothing. If the cited chunks together do
+    not support a sentence, all its citations are wrong. A citation is superfluous when its chunk alone does
+    not support the sentence and the other cited chunks do. A citation of a chunk that was not retrieved is
+    wrong; ALCE's own program leaves such sentences out.
 
     Attributes:
-        first: the number that the answer gives the first chunk.
-        verify: do the chunks that a sentence cites support it?
+        first: number by which the answer cites the first chunk.
+        verify: asks whether the chunks that a sentence cites support it.
 
     Gao et al. (2023), ALCE, section 3: https://arxiv.org/abs/2305.14627
     """
@@ -30,7 +30,7 @@ class CitationPrecision(CitingMetric):
     name = "citation_precision"
 
     def measure(self, sample: Grounded) -> Steps[Measurement]:
-        """Judge each sentence against all that it cites, then against each chunk alone, then without it."""
+        """Judge each sentence against all its cited chunks, then against each one alone, then without it."""
         sentences = [sentence for sentence in (yield from self.cited(sample.answer)) if sentence.ranks]
         if not sentences:
             return undefined("no_citations")

@@ -1,4 +1,4 @@
-"""Citation recall: do the chunks that each sentence cites support it, all of them together?"""
+"""Citation recall: do the chunks that each sentence cites support it together?"""
 
 from dataclasses import dataclass
 
@@ -13,17 +13,17 @@ __all__ = ["CitationRecall"]
 
 @dataclass(frozen=True, kw_only=True)
 class CitationRecall(CitingMetric):
-    """Share of the answer's sentences that the chunks which they cite support together.
+    """Share of the answer's sentences that are supported by all their cited chunks together.
 
-    Range [0, 1], higher is better; undefined when the answer has no sentence. A sentence that cites nothing
-    is not supported, nor is one that cites a chunk which was not retrieved. A citation is a number in
-    brackets (`[2]`, `[1, 3]`, `[1][3]`), a footnote (`[^2]`) or a marker like `【2†source】`, and names a
-    chunk by its rank; a marker after a full stop belongs to the sentence before, one that begins a line to
-    the one behind.
+    Range [0, 1], higher is better; undefined when the answer has no sentence. A sentence is not supported if
+    it cites nothing or a chunk that was not retrieved. A citation is a number in brackets (`[2]`, `[1, 3]`,
+    `[1][3]`), a footnote (`[^2]`) or a marker like `【2†source】`, and names a chunk by its rank. A marker
+    after a full stop belongs to the sentence before it; a marker at the start of a line belongs to the
+    sentence after it.
 
     Attributes:
-        first: the number that the answer gives the first chunk.
-        verify: do the chunks that a sentence cites support it?
+        first: number by which the answer cites the first chunk.
+        verify: asks whether the chunks that a sentence cites support it.
 
     Gao et al. (2023), ALCE, section 3: https://arxiv.org/abs/2305.14627
     """
@@ -31,7 +31,7 @@ class CitationRecall(CitingMetric):
     name = "citation_recall"
 
     def measure(self, sample: Grounded) -> Steps[Measurement]:
-        """Find what each sentence cites, judge it against all of that, take the share."""
+        """Find the citations of each sentence, judge it against its cited chunks, take the share."""
         sentences = yield from self.cited(sample.answer)
         if not sentences:
             return undefined("no_sentences")

@@ -1,4 +1,4 @@
-"""Citation support: do the chunks that the answer cites say what it cites them for?"""
+"""Citation support: do the cited chunks support the sentences that cite them?"""
 
 import re
 from collections.abc import Sequence
@@ -27,12 +27,12 @@ class CitationSupport(Metric[Grounded]):
     """Share of the answer's citations whose chunk supports the sentence that cites it.
 
     Range [0, 1], higher is better; undefined when the answer cites nothing. A citation is a number in square
-    brackets, [2] or [1, 3], and names a chunk by its rank; a marker after a full stop belongs to the sentence
-    before, one that begins a line to the sentence behind it. A citation of a chunk that was not retrieved is
-    not supported, and a sentence without a citation does not count.
+    brackets, [2] or [1, 3], and names a chunk by its rank. A marker after a full stop belongs to the sentence
+    before it; a marker at the start of a line belongs to the sentence after it. A citation of a chunk that
+    was not retrieved is not supported. A sentence without a citation does not count.
 
     Attributes:
-        first: the number that the answer gives the first chunk.
+        first: number by which the answer cites the first chunk.
 
     Gao et al. (2023), ALCE, "citation precision": https://arxiv.org/abs/2305.14627
     """
@@ -44,12 +44,12 @@ class CitationSupport(Metric[Grounded]):
     verify: Prompt[VerdictList] = prompts.VERDICTS
 
     def check(self) -> None:
-        """Chunks are counted from 0 or from another whole number."""
+        """Reject a negative `first`."""
         if self.first < 0:
             raise ConfigError(f"citation_support: first must be 0 or more, not {self.first}")
 
     def measure(self, sample: Grounded) -> Steps[Measurement]:
-        """Find the citations, judge each sentence against the chunks that it cites, take the share."""
+        """Find the citations, judge each sentence against each cited chunk, take the share."""
         sentences = yield from split(sample.answer)
         cited: dict[int, list[str]] = {}
         for text, numbers in _cited(sample.answer, sentences):
@@ -81,7 +81,7 @@ class CitationSupport(Metric[Grounded]):
 
 
 def _cited(answer: str, sentences: Sequence[str]) -> list[tuple[str, tuple[int, ...]]]:
-    """Each sentence without its markers, and the numbers that it cites, each once."""
+    """Each sentence without its markers, and its cited numbers without repeats."""
     found: list[tuple[str, tuple[int, ...]]] = []
     end = 0
     for sentence in sentences:

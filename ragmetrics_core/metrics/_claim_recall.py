@@ -1,4 +1,4 @@
-"""Claim recall: does some chunk alone hold each fact of the reference?"""
+"""Claim recall: is each statement of the reference in a single chunk?"""
 
 from dataclasses import dataclass
 
@@ -19,12 +19,11 @@ __all__ = ["ClaimRecall"]
 class ClaimRecall(ReferenceMetric[Attributed]):
     """Share of the reference's statements that some retrieved chunk entails.
 
-    Range [0, 1], higher is better; undefined when the reference makes no statement; 0 without contexts. It
-    differs from context recall in that each chunk is judged alone, so that the record says which chunk has
-    which statement.
+    Range [0, 1], higher is better; undefined when the reference makes no statement; 0 without contexts.
+    Unlike in context recall, each chunk is judged alone, so the record says which chunk has which statement.
 
     Attributes:
-        references: the "best" of several counts, or the "first" alone.
+        references: count the "best" of several references, or only the "first".
         decompose_reference: splits the reference into statements.
 
     Ru et al. (2024), RAGChecker: https://arxiv.org/abs/2408.08067
@@ -37,7 +36,7 @@ class ClaimRecall(ReferenceMetric[Attributed]):
     verify: Prompt[VerdictList] = prompts.VERDICTS
 
     def against(self, sample: Attributed) -> Steps[Measurement]:
-        """Split the reference, judge each statement against each chunk, take the share found in any."""
+        """Split the reference, judge each statement against each chunk, take the share that any entails."""
         statements = yield from statements_in(
             self.decompose_reference, question=sample.question, reference=sample.reference
         )

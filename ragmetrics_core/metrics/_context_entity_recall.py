@@ -1,4 +1,4 @@
-"""Context entity recall: were the things retrieved that the reference names?"""
+"""Context entity recall: do the contexts name the entities that the reference names?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,18 +21,18 @@ FOUND = Labels("found", "not found")
 
 @dataclass(frozen=True, kw_only=True)
 class ContextEntityRecall(ReferenceMetric[ReferencedContexts]):
-    """Share of the reference's entities that the contexts name too.
+    """Share of the reference's entities that are in the contexts.
 
     Range [0, 1], higher is better; undefined when the reference names no entity; 0 without contexts.
 
     Attributes:
-        references: the "best" of several counts, or the "first" alone.
-        match: "normalised" ignores case, spaces, accents' encoding and punctuation, but no sign that tells
-            things apart (-40 and 40, C++ and C, A+ and A-, 1.500 and 1,500); "exact" ignores nothing.
-        distinct: count an entity that the reference lists twice once.
+        references: count the "best" of several references, or only the "first".
+        match: "normalised" ignores case, spaces, the encoding of accents, and punctuation, but keeps signs
+            that matter (-40 and 40, C++ and C, A+ and A-, 1.500 and 1,500 differ); "exact" ignores nothing.
+        distinct: count repeated entities of the reference once.
         epsilon: added to the number of reference entities, as other libraries do.
-        without_entities: the score when the reference names no entity; None for undefined.
-        list_reference, list_contexts: ask for the entities of each side.
+        without_entities: score if the reference names no entity; None for undefined.
+        list_reference, list_contexts: ask for the entities of the reference and of the contexts.
 
     Formula with worked examples in Sarkar, Evaluating LLM and RAG Systems (slides, 2024).
     """
@@ -60,13 +60,13 @@ class ContextEntityRecall(ReferenceMetric[ReferencedContexts]):
     list_contexts: Prompt[EntityList] = prompts.CONTEXT_ENTITIES
 
     def check(self) -> None:
-        """The score without entities must be one, epsilon not negative."""
+        """Reject a `without_entities` outside the range and a negative epsilon."""
         self.check_score("without_entities")
         if self.epsilon < 0:
             raise ConfigError(f"context_entity_recall: epsilon must be 0 or more, not {self.epsilon}")
 
     def against(self, sample: ReferencedContexts) -> Steps[Measurement]:
-        """List the entities of both sides, match them, take the found share."""
+        """List the entities of both sides, match them, take the matched share."""
         reference, contexts = yield from together(
             ask(self.list_reference, reference=sample.reference), self._entities_of(sample.contexts)
         )

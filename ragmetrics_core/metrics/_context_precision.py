@@ -1,4 +1,4 @@
-"""Context precision: are the chunks that matter ranked first?"""
+"""Context precision: are the relevant chunks ranked first?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,15 +22,15 @@ RELEVANT = Labels("relevant", "not relevant")
 
 @dataclass(frozen=True, kw_only=True)
 class ContextPrecision(ReferenceMetric[Attributed]):
-    """Average precision of the chunks in rank order, each judged against question and reference.
+    """Average precision of the ranked chunks, each judged against question and reference.
 
-    Range [0, 1], higher is better; 0 when no chunk is relevant; undefined without contexts. A chunk that is
-    only partly relevant counts as not relevant.
+    Range [0, 1], higher is better; 0 when no chunk is relevant; undefined without contexts. A partly relevant
+    chunk counts as not relevant.
 
     Attributes:
-        chunks: all are shown "together" in one call, or each "alone" in a call of its own, as ragas does.
-        references: the "best" of several counts, or the "first" alone.
-        epsilon: added to the number of relevant chunks, as other libraries do; then 1 is never reached.
+        chunks: show all chunks "together" in one call, or each "alone" in its own call, as ragas does.
+        references: count the "best" of several references, or only the "first".
+        epsilon: added to the number of relevant chunks, as other libraries do; the score then stays below 1.
 
     Formula with worked examples in Sarkar, Evaluating LLM and RAG Systems (slides, 2024).
     """
@@ -49,12 +49,12 @@ class ContextPrecision(ReferenceMetric[Attributed]):
     verify: Prompt[VerdictList] = prompts.CHUNK_VERDICTS
 
     def check(self) -> None:
-        """Epsilon must not be negative."""
+        """Reject a negative epsilon."""
         if self.epsilon < 0:
             raise ConfigError(f"context_precision: epsilon must be 0 or more, not {self.epsilon}")
 
     def against(self, sample: Attributed) -> Steps[Measurement]:
-        """Judge each chunk, average the precision at the relevant ranks."""
+        """Judge each chunk, take the mean precision at the relevant ranks."""
         if not any(chunk.strip() for chunk in sample.contexts):
             return undefined("no_contexts")
         if self.chunks == "together":
@@ -74,7 +74,7 @@ class ContextPrecision(ReferenceMetric[Attributed]):
         )
 
     def _relevant(self, sample: Attributed, shown: Sequence[str], first: int = 1) -> Steps[Judged]:
-        """A verdict on each of the chunks that are shown; `first` is the rank of the first one."""
+        """Verdicts on the chunks in one call; `first` is the rank of the first chunk."""
         ranks = range(first, first + len(shown))
         return (
             yield from ask_each(

@@ -1,4 +1,4 @@
-"""Context recall: was everything retrieved that the reference says?"""
+"""Context recall: do the retrieved chunks have all the facts of the reference?"""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -24,14 +24,14 @@ class ContextRecall(ReferenceMetric[Attributed]):
 
     Range [0, 1], higher is better; undefined when the reference makes no statement. Without contexts the
     score is 0 and the judge is not asked for verdicts. With `granularity="sentence"` the reference's own
-    sentences are attributed. The chunk of an attribution is where its quoted evidence stands.
+    sentences are attributed. The record locates the quoted evidence of each attribution in its chunk.
 
     Attributes:
-        references: the "best" of several counts, or the "first" alone.
-        granularity: each "statement" that the judge makes, or each "sentence" of the reference.
+        references: count the "best" of several references, or only the "first".
+        granularity: attribute each "statement" that the judge extracts, or each "sentence" of the reference.
         per_call: statements shown in one call, at least 1; small judges read them better one by one.
-        aggregate: what the verdicts come to: the "share" that is positive, or, where they have
-            probabilities, the "expected" share with its interval, the "mean" or the "least" of them.
+        aggregate: the "share" of positive verdicts; if verdicts have probabilities, also the "expected" share
+            with its interval, or their "mean" or "least" probability.
 
     Formula with worked examples in Sarkar, Evaluating LLM and RAG Systems (slides, 2024).
     """
@@ -48,12 +48,12 @@ class ContextRecall(ReferenceMetric[Attributed]):
     verify: Prompt[VerdictList] = prompts.VERDICTS
 
     def check(self) -> None:
-        """A call shows at least one statement."""
+        """Reject calls without statements."""
         self.check_count("per_call")
 
     @property
     def idle(self) -> frozenset[str]:
-        """Sentences need no prompt to be split."""
+        """The prompt that splits the reference, if sentences are attributed."""
         return frozenset({"decompose"} if self.granularity == "sentence" else ())
 
     def against(self, sample: Attributed) -> Steps[Measurement]:

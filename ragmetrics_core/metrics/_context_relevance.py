@@ -1,4 +1,4 @@
-"""Context relevance: how much of what was retrieved is needed for the question?"""
+"""Context relevance: how much of the retrieved text is needed for the question?"""
 
 from dataclasses import dataclass
 from itertools import chain
@@ -33,17 +33,17 @@ class ContextRelevance(Metric[Retrieved]):
     """Share of the contexts' sentences that are needed to answer the question.
 
     Range [0, 1], higher is better; 0 when the judge finds the information insufficient; undefined when the
-    contexts hold no sentence. The judge names sentences by number; one that there is not is asked for again.
-    The variant `paper` counts the sentences that the judge copies out, invented ones included, as the paper
-    does, and can exceed 1. The score falls as chunks grow longer, whatever their quality.
+    contexts hold no sentence. The judge names sentences by number; if it gives an invalid number, it is asked
+    again. The variant `paper` counts the sentences that the judge copies out, as the paper does: it includes
+    invented sentences and can exceed 1. The score falls as chunks grow longer, whatever their quality.
 
     Attributes:
         select: asks for the numbers of the sentences.
         extract: asks for copies of the sentences instead (the paper).
-        at_most_one: cut the score at 1, where copies are counted.
-        refusal: "any" spelling of "Insufficient Information" counts as none extracted, or only the
-            "exact" phrase with its full stop.
-        without_sentences: the score for contexts without a sentence; None for undefined.
+        at_most_one: cut the score at 1 if copies are counted.
+        refusal: "any" spelling of "Insufficient Information" counts as no sentences, or only the "exact"
+            phrase with its full stop.
+        without_sentences: score if the contexts have no sentence; None for undefined.
 
     Es et al. (2023), section 3: https://arxiv.org/abs/2309.15217. Equation 5 of Roychowdhury et al.
     (2024), ConRel: https://arxiv.org/abs/2407.12873
@@ -70,21 +70,21 @@ class ContextRelevance(Metric[Retrieved]):
     extract: Prompt[ExtractedSentences] | None = None
 
     def check(self) -> None:
-        """The score without sentences must be one."""
+        """Reject a `without_sentences` outside the range."""
         self.check_score("without_sentences")
 
     @property
     def exceeds(self) -> bool:
-        """There may be more copies than sentences, where they are not cut at 1."""
+        """Whether the score can exceed 1: the judge may copy out more sentences than there are."""
         return self.extract is not None and not self.at_most_one
 
     @property
     def idle(self) -> frozenset[str]:
-        """Where copies are asked for, numbers are not."""
+        """The prompt for numbers if copies are asked for, else none."""
         return frozenset({"select"} if self.extract else ())
 
     def measure(self, sample: Retrieved) -> Steps[Measurement]:
-        """Number the contexts' sentences, have the relevant ones named, take their share."""
+        """Number the contexts' sentences, ask for the relevant ones, take their share."""
         chunks = yield from together(*(split(chunk) for chunk in sample.contexts))
         sentences = tuple(chain.from_iterable(chunks))
         if not sentences and self.without_sentences is not None:

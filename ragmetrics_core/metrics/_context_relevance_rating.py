@@ -1,4 +1,4 @@
-"""Context relevance as a rating: how relevant does a judge find what was retrieved?"""
+"""Context relevance as a rating: how relevant are the retrieved chunks, in a judge's opinion?"""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -18,20 +18,20 @@ __all__ = ["ContextRelevanceRating"]
 
 @dataclass(frozen=True, kw_only=True)
 class ContextRelevanceRating(Metric[Retrieved]):
-    """Mean rating of the chunks, each rated from 0 to 10 for its relevance to the question, divided by 10.
+    """Mean rating from 0 to 10 of each chunk's relevance to the question, divided by 10.
 
-    Range [0, 1], higher is better; undefined without contexts; a blank chunk is rated 0 without a call. It
-    is the first side of the RAG triad. The variant `ragas-0.4` asks two prompts about all contexts at once,
-    each for 0, 1 or 2, and takes their mean. There 2 means "any relevant information", contexts that stand in
-    the question are 0 without a call, and a rating that cannot be had in five attempts is left out.
+    Range [0, 1], higher is better; undefined without contexts; a blank chunk is rated 0 without a call. It is
+    the first side of the RAG triad. The variant `ragas-0.4` takes the mean of two prompts that rate all
+    contexts at once with 0, 1 or 2, where 2 means "any relevant information". Contexts that are part of the
+    question get 0 without a call, and a rating is left out after five failed attempts.
 
     Attributes:
-        rate: asks for a rating of one chunk.
+        rate: asks for the rating of one chunk.
         grade, grade_again: ask for 0, 1 or 2 for all contexts instead.
-        without_contexts: the score where question or contexts are blank; None for undefined.
-        in_question: the score where the question holds the contexts; None to ask as always.
-        attempts: how often a rating is asked for until one is on the scale; None: as often as any reply.
-        missing_ratings: a rating that is missing leaves "bounds", or is "left_out" of the mean.
+        without_contexts: score if question or contexts are blank; None for undefined.
+        in_question: score if the question contains the contexts; None to ask the judge as usual.
+        attempts: how often to ask for a rating on the scale, at most; None for the run's own limit.
+        missing_ratings: give "bounds" if ratings are missing, or take the mean of the others ("left_out").
 
     TruLens, RAG triad: https://www.trulens.org/getting_started/core_concepts/rag_triad/. The double judge is
     ragas' "context relevance" since 0.2.
@@ -61,18 +61,18 @@ class ContextRelevanceRating(Metric[Retrieved]):
     missing_ratings: MissingRatings = "bounds"
 
     def check(self) -> None:
-        """The scores that are given must be scores; once is the least that can be asked."""
+        """Reject scores outside the range and attempts below 1."""
         self.check_score("without_contexts")
         self.check_score("in_question")
         check_attempts(self.name, self.attempts)
 
     @property
     def idle(self) -> frozenset[str]:
-        """Grades take the place of ratings."""
+        """The prompt for ratings if grades are asked for, else none."""
         return frozenset({"rate"} if self.grade or self.grade_again else ())
 
     def measure(self, sample: Retrieved) -> Steps[Measurement]:
-        """Have each chunk rated, or all of them twice; take the mean."""
+        """Rate each chunk, or all chunks twice; take the mean."""
         together = "\n".join(sample.contexts).strip()
         if self.without_contexts is not None and not (together and sample.question.strip()):
             blank = "no question" if together else "no contexts"

@@ -1,4 +1,4 @@
-"""Context utilization: how much of what was retrieved and needed does the answer use?"""
+"""Context utilization: how much of the relevant retrieved information does the answer use?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,16 +20,16 @@ COVERED = Labels("used", "left out")
 
 @dataclass(frozen=True, kw_only=True)
 class ContextUtilization(ReferenceMetric[Complete]):
-    """Of the reference's statements that some chunk entails, the share that the answer has.
+    """Share of the reference's retrieved statements (some chunk entails them) that the answer has.
 
-    Range [0, 1], higher is better; undefined when no chunk entails a statement of the reference. RAGChecker
-    gives 0 there.
+    Range [0, 1], higher is better; undefined when no chunk entails a statement of the reference (RAGChecker
+    gives 0).
 
     Attributes:
-        references: the "best" of several counts, or the "first" alone.
+        references: count the "best" of several references, or only the "first".
         decompose_reference: splits the reference into statements.
-        cover: is each of them in the answer?
-        verify: does a chunk entail each of them?
+        cover: asks whether each of them is in the answer.
+        verify: asks whether a chunk entails each of them.
 
     Ru et al. (2024), RAGChecker: https://arxiv.org/abs/2408.08067
     """
@@ -42,7 +42,7 @@ class ContextUtilization(ReferenceMetric[Complete]):
     verify: Prompt[VerdictList] = prompts.VERDICTS
 
     def against(self, sample: Complete) -> Steps[Measurement]:
-        """Split the reference, judge it against chunks and answer, take the share of what is in both."""
+        """Split the reference, judge its statements against chunks and answer, take the used share."""
         statements = yield from statements_in(
             self.decompose_reference, question=sample.question, reference=sample.reference
         )
@@ -76,7 +76,7 @@ class ContextUtilization(ReferenceMetric[Complete]):
 
 
 def _where_it_counts(covered: Judged, retrieved: Judged) -> Judged:
-    """What no chunk entails does not enter the share: whether the answer has it need not be known."""
+    """Verdicts on the answer; unknown ones become "no" if no chunk entails the statement."""
     return Judged(
         tuple([one if other is not False else bool(one) for one, other in _pairs(covered, retrieved)])
     )
@@ -92,7 +92,7 @@ def _used_share(covered: Sequence[bool], retrieved: Sequence[bool]) -> float | N
 
 
 def _bounds(covered: Sequence[bool | None], retrieved: Sequence[bool | None]) -> scoring.Bounds:
-    """The extremes: unknown statements are retrieved and left out, or retrieved and used."""
+    """Extremes: unknown statements are retrieved but not used, or retrieved and used."""
     pairs = list(zip(covered, retrieved, strict=True))
     least = [bool(one) for one, other in pairs if other or (other is None and not one)]
     most = [one is not False for one, other in pairs if other or (other is None and one is not False)]

@@ -1,4 +1,4 @@
-"""A criterion of the user's own: does the answer meet it?"""
+"""Criterion: does the answer meet a criterion that the user states?"""
 
 from dataclasses import dataclass, field
 from typing import Self
@@ -22,12 +22,12 @@ MET = Labels("met", "not met")
 class Criterion(Metric[Answered]):
     """1 when the answer meets a criterion that you state in words, else 0: `Criterion("names the release")`.
 
-    Range [0, 1], higher is better; never undefined. The verdict comes with a reason and the words of the
-    answer that decide it, and a person can overrule it. Of several criteria, which are asked about in one
-    call, it is the share that the answer meets.
+    Range [0, 1], higher is better; never undefined. The verdict has a reason and quotes the deciding words of
+    the answer; a person can overrule it. With several criteria, which are judged in one call, it is the share
+    that the answer meets.
 
     Attributes:
-        text: the criterion, as what is said of an answer that meets it.
+        text: the criterion, as a phrase about an answer that meets it: "names the release".
         others: further criteria.
         verify: asks whether the answer meets them.
     """
@@ -40,18 +40,18 @@ class Criterion(Metric[Answered]):
     verify: Prompt[VerdictList] = field(default=prompts.CRITERION, kw_only=True)
 
     def __new__(cls, *text: str, **settings: object) -> Self:
-        """A criterion given by position is one given by name."""
+        """Accept the criterion by position as well as by name."""
         return super().__new__(cls, **(dict.fromkeys(("text",), text) if text else {}), **settings)
 
     def check(self) -> None:
-        """Each criterion must say something."""
+        """Reject blank criteria."""
         if not all(text.strip() for text in (self.text, *self.others)):
             raise ConfigError(
                 "criterion: say what the answer must do, such as Criterion('names the release')"
             )
 
     def measure(self, sample: Answered) -> Steps[Measurement]:
-        """Ask whether the answer meets the criteria, all at once."""
+        """Ask in one call whether the answer meets the criteria."""
         judged = yield from ask_each(
             self.verify,
             [self.text, *self.others],

@@ -1,6 +1,6 @@
-"""Every metric of the catalogue, a line each, in the order in which they are listed.
+"""All metrics of the catalogue, in listing order.
 
-A new metric is a module beside this one, and its line here.
+To add a metric, add a module to this folder and a line here.
 """
 
 # isort: skip_file

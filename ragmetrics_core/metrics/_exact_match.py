@@ -1,4 +1,4 @@
-"""Exact match: is the answer one of the references, word for word?"""
+"""Exact match: is the answer word for word one of the references?"""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -21,15 +21,15 @@ class ExactMatch(Metric[Worded]):
     """1 when the answer has the same words as one of the references, in the same order, else 0.
 
     Range [0, 1], higher is better; never undefined: an empty answer equals an empty reference. Case,
-    punctuation and English articles before a word do not count; signs do that say something (-5, $5, 50 %,
-    3/4, C++, A-). Each character of a script without spaces is a word. A text without any word, such as "+",
-    is compared as it is.
+    punctuation and English articles before a word are ignored; signs with a meaning are not (-5, $5, 50 %,
+    3/4, C++, A-). In scripts without spaces each character is a word. A text without words, such as "+", is
+    compared as it is.
 
     Attributes:
-        rules: "unicode" for every language; "squad" as the evaluation script of SQuAD, which also takes the
-            point out of "3.5"; "none" compares the texts character by character.
+        rules: "unicode" for every language; "squad" like the evaluation script of SQuAD, which also removes
+            the point from "3.5"; "none" to compare the texts character by character.
 
-    Rajpurkar et al. (2016), SQuAD, section 6.1: https://arxiv.org/abs/1606.05250. Oro et al. (2024) name it
+    Rajpurkar et al. (2016), SQuAD, section 6.1: https://arxiv.org/abs/1606.05250. Oro et al. (2024) list it
     for answers.
     """
 

@@ -23,26 +23,26 @@ COVERED = Labels("covered", "FN")
 
 @dataclass(frozen=True, kw_only=True)
 class FactualCorrectness(ReferenceMetric[Referenced]):
-    """F-beta of the answer's statements that the reference has and the reference's that the answer covers.
+    """F-beta of the shares of answer statements in the reference and reference statements in the answer.
 
-    Range [0, 1], higher is better; undefined when neither side makes a statement, or the one that `mode` asks
-    about. Each side is counted in its own unit: precision is TP / answer statements, recall is covered /
-    reference statements, so that writing one fact in ten statements changes nothing for recall. The variant
-    `paper` takes three lists of statements from one reply and counts TP / (TP + 0.5 (FP + FN)).
+    Range [0, 1], higher is better; undefined when neither side makes a statement, or the side that `mode`
+    needs makes none. Each side is counted in its own unit: precision is TP / answer statements, recall is
+    covered / reference statements, so splitting one fact into ten answer statements does not change recall.
+    The variant `paper` takes three lists of statements from one reply and computes TP / (TP + 0.5 (FP + FN)).
 
     Attributes:
-        references: the "best" of several counts, or the "first" alone.
+        references: count the "best" of several references, or only the "first".
         mode: the whole score, or only its "precision" or "recall".
-        beta: above 1 recall weighs more, below 1 precision.
-        recall: "own" counts recall in reference statements; "mixed" takes TP / (TP + FN), with TP in
-            answer statements, as other libraries do.
-        empty: the score when a side makes no statement: "undefined" (when both do not), "zero" (likewise),
-            or "one" as soon as either does not.
-        digits: round the score to so many digits.
+        beta: above 1, recall weighs more; below 1, precision.
+        recall: "own" counts recall in reference statements; "mixed" is TP / (TP + FN) with TP in answer
+            statements, as in other libraries.
+        empty: score without statements: "undefined" or "zero" when both sides have none, "one" when either
+            side has none.
+        digits: number of digits to round the score to.
         per_call: statements shown in one call, at least 1; small judges read them better one by one.
         decompose, decompose_reference: split answer and reference into statements.
-        verify: is each answer statement in the reference?
-        cover: is each reference statement in the answer?
+        verify: asks whether each answer statement is in the reference.
+        cover: asks whether each reference statement is in the answer.
         classify: asks for all three lists at once instead (the paper).
 
     Equation 7 of Roychowdhury et al. (2024), FacCor: https://arxiv.org/abs/2407.12873
@@ -71,14 +71,14 @@ class FactualCorrectness(ReferenceMetric[Referenced]):
     classify: Prompt[FactLists] | None = None
 
     def check(self) -> None:
-        """Beta must be positive, and a call shows at least one statement."""
+        """Reject a beta of 0 or below and calls without statements."""
         self.check_count("per_call")
         if self.beta <= 0:
             raise ConfigError(f"factual_correctness: beta must be above 0, not {self.beta}")
 
     @property
     def idle(self) -> frozenset[str]:
-        """One reply that holds all lists takes the place of four."""
+        """The prompts that one reply with all lists replaces."""
         return frozenset({"decompose", "decompose_reference", "verify", "cover"} if self.classify else ())
 
     def against(self, sample: Referenced) -> Steps[Measurement]:

@@ -21,16 +21,15 @@ __all__ = ["Faithfulness"]
 class Faithfulness(Metric[Grounded]):
     """Share of the answer's statements that the retrieved contexts support.
 
-    Range [0, 1], higher is better; undefined without contexts and for an answer that makes no statement, as
-    one that only says that it does not know.
-    With `granularity="sentence"` the answer's own sentences are judged instead of statements that the
-    judge makes of them; with `"answer"` the whole answer is one statement, as a claim is.
+    Range [0, 1], higher is better; undefined without contexts and when the answer makes no statement, such as
+    a pure refusal. With `granularity="sentence"` the answer's own sentences are judged; with `"answer"` the
+    whole answer is one statement, for example a claim.
 
     Attributes:
-        granularity: each "statement" that the judge makes, each "sentence" of the answer, or the "answer".
+        granularity: judge each "statement" that the judge extracts, each "sentence", or the whole "answer".
         per_call: statements shown in one call, at least 1; small judges read them better one by one.
-        aggregate: what the verdicts come to: the "share" that is positive, or, where they have
-            probabilities, the "expected" share with its interval, the "mean" or the "least" of them.
+        aggregate: the "share" of positive verdicts; if verdicts have probabilities, also the "expected" share
+            with its interval, or their "mean" or "least" probability.
 
     Es et al. (2023), section 3: https://arxiv.org/abs/2309.15217. Equation 3 of Roychowdhury et al.
     (2024), FaiFul: https://arxiv.org/abs/2407.12873
@@ -53,12 +52,12 @@ class Faithfulness(Metric[Grounded]):
     verify: Prompt[VerdictList] = prompts.VERDICTS
 
     def check(self) -> None:
-        """A call shows at least one statement."""
+        """Reject calls without statements."""
         self.check_count("per_call")
 
     @property
     def idle(self) -> frozenset[str]:
-        """Sentences need no prompt to be split, and a whole answer is not split."""
+        """The prompt that splits the answer, unless statements are judged."""
         return frozenset({"decompose"} if self.granularity != "statement" else ())
 
     def measure(self, sample: Grounded) -> Steps[Measurement]:

@@ -1,4 +1,4 @@
-"""Groundedness as a rating: how well does a judge find the answer supported?"""
+"""Groundedness as a rating: how well is the answer supported, in a judge's opinion?"""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -18,19 +18,19 @@ __all__ = ["GroundednessRating"]
 
 @dataclass(frozen=True, kw_only=True)
 class GroundednessRating(Metric[Grounded]):
-    """Mean rating of the answer's sentences, each rated from 0 to 10 for its support, divided by 10.
+    """Mean rating from 0 to 10 of the support for each sentence of the answer, divided by 10.
 
-    Range [0, 1], higher is better; undefined without contexts and for an answer without a sentence. It is
-    the second side of the RAG triad. The variant `ragas-0.4` asks two prompts about the whole answer, each
-    for 0, 1 or 2, and takes their mean; blank contexts or a blank answer are 0 there, and a rating that
-    cannot be had in five attempts is left out.
+    Range [0, 1], higher is better; undefined without contexts and for an answer without a sentence. It is the
+    second side of the RAG triad. The variant `ragas-0.4` takes the mean of two prompts that rate the whole
+    answer with 0, 1 or 2. Blank contexts or a blank answer get 0, and a rating is left out after five failed
+    attempts.
 
     Attributes:
-        rate: asks for a rating of one sentence.
+        rate: asks for the rating of one sentence.
         grade, grade_again: ask for 0, 1 or 2 for the whole answer instead.
-        blank: the score where answer or contexts are blank; None for undefined.
-        attempts: how often a rating is asked for until one is on the scale; None: as often as any reply.
-        missing_ratings: a rating that is missing leaves "bounds", or is "left_out" of the mean.
+        blank: score if answer or contexts are blank; None for undefined.
+        attempts: how often to ask for a rating on the scale, at most; None for the run's own limit.
+        missing_ratings: give "bounds" if ratings are missing, or take the mean of the others ("left_out").
 
     TruLens, RAG triad: https://www.trulens.org/getting_started/core_concepts/rag_triad/. The double judge is
     ragas' "response groundedness" since 0.2.
@@ -58,17 +58,17 @@ class GroundednessRating(Metric[Grounded]):
     missing_ratings: MissingRatings = "bounds"
 
     def check(self) -> None:
-        """The score that is given must be one; once is the least that can be asked."""
+        """Reject a `blank` outside the range and attempts below 1."""
         self.check_score("blank")
         check_attempts(self.name, self.attempts)
 
     @property
     def idle(self) -> frozenset[str]:
-        """Grades take the place of ratings."""
+        """The prompt for ratings if grades are asked for, else none."""
         return frozenset({"rate"} if self.grade or self.grade_again else ())
 
     def measure(self, sample: Grounded) -> Steps[Measurement]:
-        """Have each sentence rated, or the whole answer twice; take the mean."""
+        """Rate each sentence, or the whole answer twice; take the mean."""
         grades = [grade for grade in (self.grade, self.grade_again) if grade is not None]
         has_contexts = any(chunk.strip() for chunk in sample.contexts)
         if self.blank is not None and not (has_contexts and sample.answer.strip()):

@@ -10,15 +10,15 @@ __all__ = ["Hallucination"]
 
 @dataclass(frozen=True, kw_only=True)
 class Hallucination(OriginMetric):
-    """Share of the answer's statements that neither the reference has nor any retrieved chunk entails.
+    """Share of the answer's statements that are neither in the reference nor entailed by any chunk.
 
-    Range [0, 1], lower is better; undefined when the answer makes no statement. What is wrong and retrieved
-    is no hallucination but noise sensitivity. Without contexts all that is wrong was invented, so that the
-    score is the share of wrong statements; RAGChecker gives 0 there.
+    Range [0, 1], lower is better; undefined when the answer makes no statement. Wrong statements that a chunk
+    entails count for noise sensitivity instead. Without contexts every wrong statement counts as invented;
+    RAGChecker gives 0 there.
 
     Attributes:
-        references: the "best" of several counts, or the "first" alone.
-        check_reference: is each statement in the reference?
+        references: count the "best" of several references, or only the "first".
+        check_reference: asks whether each statement is in the reference.
 
     Ru et al. (2024), RAGChecker: https://arxiv.org/abs/2408.08067
     """
@@ -26,5 +26,5 @@ class Hallucination(OriginMetric):
     name = "hallucination"
 
     def counted(self, correct: bool | None) -> bool | None:
-        """What is incorrect."""
+        """True if the statement is incorrect."""
         return inverse(correct)

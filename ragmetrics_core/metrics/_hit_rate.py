@@ -1,4 +1,4 @@
-"""Hit rate at k: was anything relevant retrieved?"""
+"""Hit rate at k: is any of the first k results relevant?"""
 
 from dataclasses import dataclass
 
@@ -10,17 +10,17 @@ __all__ = ["HitRate"]
 
 @dataclass(frozen=True, kw_only=True)
 class HitRate(RankingMetric):
-    """1 when one of the first k results is relevant, else 0; the mean over samples is the hit rate.
+    """1 when any of the first k results is relevant, else 0; the mean over samples is the hit rate.
 
     Range [0, 1], higher is better; undefined when nothing is relevant; 0 when nothing was retrieved.
 
     Attributes:
-        k: how many results count; none for all.
+        k: number of results that count; none for all.
         match: find relevant results by their "ids" (`context_ids` and `reference_context_ids`), or by their
             "text" (`contexts` and `reference_contexts`).
-        threshold: for texts, the share of a relevant passage's words that a chunk must hold.
+        threshold: for texts, the share of a relevant passage's words that a chunk must contain.
 
-    trec_eval, success. Oro et al. (2024) name it for retrieval.
+    trec_eval, success. Oro et al. (2024) list it for retrieval.
     """
 
     name = "hit_rate"

@@ -1,4 +1,4 @@
-"""METEOR: how well do the answer's words align with the reference's?"""
+"""METEOR: how well do the words of answer and reference align?"""
 
 from dataclasses import dataclass
 
@@ -16,18 +16,18 @@ __all__ = ["Meteor"]
 
 @dataclass(frozen=True, kw_only=True)
 class Meteor(Metric[Worded]):
-    """METEOR with the matching stages that need no downloaded data: equal words, then equal Porter stems.
+    """METEOR with the two matching stages that need no download: equal words, then equal Porter stems.
 
-    Range [0, 1], higher is better; undefined when no reference has a word; with several references the best
-    one counts. The stage that matches synonyms needs WordNet, which is a download; it is left out, so the
-    values are at or below those of an installation that has it. A text compared with itself stays just below
-    1, because its one unbroken run counts too.
+    Range [0, 1], higher is better; undefined when no reference has a word; the best of several references
+    counts. The synonym stage is left out because it needs WordNet, a download, so values are at or below
+    those of METEOR with WordNet. A text compared with itself scores just below 1, because its single run is
+    penalized too.
 
     Attributes:
-        stemmer: match words with the same Porter stem too (English).
-        alpha: the weight of recall in the harmonic mean; precision has the rest.
-        beta: how sharply the penalty rises with the number of unbroken runs.
-        gamma: the highest penalty.
+        stemmer: also match words with the same Porter stem (English).
+        alpha: weight of recall in the harmonic mean; precision gets the rest.
+        beta: how sharply the penalty rises with the number of runs.
+        gamma: maximum penalty.
 
     Banerjee and Lavie (2005): https://aclanthology.org/W05-0909; aligned by NLTK.
     """
@@ -43,7 +43,7 @@ class Meteor(Metric[Worded]):
     gamma: float = 0.5
 
     def check(self) -> None:
-        """The parameters must leave the score in its range."""
+        """Reject parameters that would take the score out of its range."""
         if not (0 < self.alpha < 1 and self.beta > 0 and 0 <= self.gamma <= 1):
             raise ConfigError(
                 "meteor: alpha must be between 0 and 1, beta above 0 and gamma from 0 to 1, "
@@ -51,7 +51,7 @@ class Meteor(Metric[Worded]):
             )
 
     def measure(self, sample: Worded) -> Steps[Measurement]:
-        """Align words, take the mean of precision and recall less the penalty for broken runs."""
+        """Align words, take the mean of precision and recall, subtract the penalty for broken runs."""
         found = yield from count("meteor", sample.answer, references_of(sample), stemmer=self.stemmer)
         (answer,) = found["answer"]
         rows = list(zip(found["matches"], found["chunks"], found["reference"], strict=True))

@@ -1,4 +1,4 @@
-"""What all metrics are: settings that never change, and one generator that measures a sample."""
+"""The base of all metrics: immutable settings and one generator that measures a sample."""
 
 import inspect
 from collections.abc import Mapping
@@ -30,22 +30,22 @@ _WHOLE = 2**53
 
 @dataclass(frozen=True, kw_only=True)
 class Metric(Generic[V]):
-    """A metric: its settings are the dataclass's fields, its procedure is `measure`.
+    """A metric: the dataclass's fields are its settings, `measure` is its procedure.
 
-    A variant is a table of settings with a name and a version. Settings given by hand win over it.
+    A variant is a named and versioned set of settings. Explicit settings override it.
 
     Attributes:
         name: the metric's name, the same as its module's.
-        inputs: the view of a sample that `measure` takes; it says which fields are needed.
-        needs: which models it uses, of "judge", "embedder" and "scorer".
-        low, high: the range of the score, whatever the settings; `range` is that of these settings.
-        higher_is_better: whether the high end of the range is the good one.
-        scores_blanks: whether a blank answer has a score; otherwise it is undefined, without a call.
-        packages: what must be installed to measure it, as (module, extra of ragmetrics); nothing of it is
-            needed to recompute a record.
+        inputs: the view of a sample that `measure` takes; it defines the required fields.
+        needs: the models it uses, of "judge", "embedder" and "scorer".
+        low, high: the range of the score with any settings; `range` is the range with these settings.
+        higher_is_better: whether higher scores are better.
+        scores_blanks: whether a blank answer gets a score; otherwise the score is undefined, without a call.
+        packages: packages needed to measure it, as (module, extra of ragmetrics); recomputing a record needs
+            none of them.
         variants: settings by variant name; the first one is the default.
-        variant: the variant; a name without version ("paper") means its newest version.
-        repetition: which of several measurements of the same; each asks for draws of its own.
+        variant: the variant; a name without a version ("paper") means the newest version.
+        repetition: number of this measurement among repeated ones; each repetition draws its own replies.
     """
 
     name: ClassVar[str]
@@ -65,7 +65,7 @@ class Metric(Generic[V]):
     if not TYPE_CHECKING:  # an editor would show `**settings` in place of the settings
 
         def __new__(cls, **settings: object) -> Self:
-            """Remember which settings were given by hand, so that the variant does not replace them."""
+            """Remember the explicit settings, so that the variant does not override them."""
             if not settings.keys() <= {each.name for each in fields(cls) if each.init}:
                 taken = inspect.signature(cls.__init__).parameters
                 if not any(each.kind is inspect.Parameter.VAR_KEYWORD for each in taken.values()):
@@ -92,15 +92,15 @@ class Metric(Generic[V]):
         """Raise `ConfigError` when a setting is out of its range."""
 
     def measure(self, sample: V) -> Steps[Measurement]:
-        """Measure one sample; yields requests, returns the outcome."""
+        """Measure one sample: yield requests, return the outcome."""
         raise NotImplementedError
 
     def check_score(self, setting: str) -> None:
-        """Raise `ConfigError` when a setting that stands in for a score is none of the metric's range."""
+        """Raise `ConfigError` when a setting that replaces a score is outside the metric's range."""
         value = getattr(self, setting)
         if value is not None and not self.low <= value <= self.high:
             raise ConfigError(
-                f"{self.name}: {setting} is a score, from {self.low:g} to {self.high:g}, not {value}"
+                f"{self.name}: {setting} must be a score from {self.low:g} to {self.high:g}, not {value}"
             )
 
     def check_count(self, setting: str) -> None:
@@ -115,7 +115,7 @@ class Metric(Generic[V]):
 
     @property
     def exceeds(self) -> bool:
-        """Whether a score may lie above the range, which is then where it usually ends."""
+        """Whether a score may exceed the range; its upper end is then only the usual maximum."""
         return False
 
     @property
@@ -127,13 +127,14 @@ class Metric(Generic[V]):
     def leaves_blanks_out(self) -> bool:
         """Whether a blank answer or reference makes the score undefined.
 
-        Variants that follow another library do with them as it does, and so do metrics with `scores_blanks`.
+        Variants that follow another library treat blanks as that library does; metrics with `scores_blanks`
+        score them.
         """
         return not self.scores_blanks and self.variant.partition(".")[0] in _OWN_VARIANTS
 
     @property
     def reads_answer(self) -> bool:
-        """Whether it scores what an answer says, so that one that declines has lost what another one says."""
+        """Whether it scores the content of the answer, so that declining loses against answering."""
         return "answer" in (*self.view.required(), *self.view.optional())
 
     @cached_property
@@ -153,23 +154,23 @@ class Metric(Generic[V]):
 
     @property
     def idle(self) -> frozenset[str]:
-        """The settings that hold prompts or parts which are not used, because another setting decides so."""
+        """Settings with prompts or parts that are unused because of another setting."""
         return frozenset()
 
     @property
     def prompts_asked(self) -> dict[str, Prompt[Any]]:
-        """The prompts that this metric asks itself, by setting (its parts' prompts are not among them)."""
+        """The prompts that this metric itself asks, by setting (without the prompts of its parts)."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return {name: value for name, value in values.items() if is_prompt(value) and name not in self.idle}
 
     @property
     def prompt_names(self) -> frozenset[str]:
-        """Names of the prompts that this metric asks itself."""
+        """Names of the prompts that this metric itself asks."""
         return frozenset(prompt.name for prompt in self.prompts_asked.values())
 
     @property
     def parts_used(self) -> tuple[Part, ...]:
-        """The metrics that this one measures as its parts."""
+        """The metrics that this metric measures as its parts."""
         values = (getattr(self, each.name) for each in fields(self))
         each_as_tuple = (value if is_tuple(value) else (value,) for value in values)
         return tuple(part for group in each_as_tuple for part in group if isinstance(part, Part))
@@ -179,11 +180,11 @@ class Metric(Generic[V]):
         """Build the metric from a record's `variant` and `settings`; prompts come from the record's steps.
 
         Raises:
-            ConfigError: there is no such variant or setting, or a setting cannot have this value.
+            ConfigError: the variant or a setting does not exist, or a value is not allowed.
         """
         if "variant" in settings:
             raise ConfigError(
-                f"{cls.name}: the variant is no setting, write {cls.name}/{settings['variant']}"
+                f"{cls.name}: the variant is not a setting; write {cls.name}/{settings['variant']}"
             )
         known = {each.name: each for each in fields(cls) if each.init}
         unknown = sorted(set(settings) - set(known))
@@ -199,14 +200,14 @@ class Metric(Generic[V]):
 
     @classmethod
     def _prompt_of_a_variant(cls, setting: str) -> Prompt[Any] | None:
-        """A prompt that some variant asks where this one asks none: it stands in for one given by hand."""
+        """A variant's prompt for a setting in which this variant has none."""
         values = (each.get(setting) for each in cls.variants.values())
         return next((each for each in values if is_prompt(each)), None)
 
     @classmethod
     def _variant_name(cls, name: object) -> str:
         if not isinstance(name, str):  # of a configuration file
-            raise ConfigError(f"{cls.name}: a variant is named by a text, not by {name!r}")
+            raise ConfigError(f"{cls.name}: the variant must be a text, not {name!r}")
         if name in cls.variants:
             return name
         versions = [each for each in cls.variants if each.rpartition(".")[0] == name]
@@ -220,22 +221,22 @@ class Metric(Generic[V]):
 
 
 def is_metric(value: object) -> TypeIs[Metric[Any]]:
-    """Whether it is a metric; a metric's class is none."""
+    """Whether a value is a metric object (not a metric class)."""
     return isinstance(value, Metric)
 
 
 def is_metric_class(value: object) -> TypeIs[type[Metric[Any]]]:
-    """Whether it is the class of a metric."""
+    """Whether a value is a metric class."""
     return isinstance(value, type) and issubclass(value, Metric)
 
 
 def is_prompt(value: object) -> TypeIs[Prompt[Any]]:
-    """Whether it is a prompt."""
+    """Whether a value is a prompt."""
     return isinstance(value, Prompt)
 
 
 def signature_of(name: str, variant: str, settings: Mapping[str, Any]) -> str:
-    """The signature of a metric with these settings, as a record has them."""
+    """Signature of a metric with these settings, in the form that records keep."""
     told = ",".join(f"{each}={_in_short(value)}" for each, value in sorted(settings.items()))
     return f"{name}/{variant}" + (f"({told})" if told else "")
 

@@ -1,4 +1,4 @@
-"""nDCG: how close is the ranking to the best one?"""
+"""nDCG: how close is the ranking to the best possible one?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,21 +12,22 @@ __all__ = ["Ndcg"]
 
 @dataclass(frozen=True, kw_only=True)
 class Ndcg(RankingMetric):
-    """Discounted cumulative gain as a share of that of the best ranking.
+    """Discounted cumulative gain, divided by that of the best possible ranking.
 
     Range [0, 1], higher is better; undefined when nothing is relevant; 0 when no relevant result is among the
-    first k. Grades are the sample's `reference_context_grades`, 1 without them; a grade of 0 or below is "not
-    relevant". The best ranking has all relevant items, also those that were not retrieved.
+    first k. Grades are the sample's `reference_context_grades` (default: 1); a grade of 0 or below means "not
+    relevant". The best ranking has all relevant items, including those that were not retrieved.
 
     Attributes:
-        k: how many results count; none for all.
+        k: number of results that count; none for all.
         match: find relevant results by their "ids" (`context_ids` and `reference_context_ids`), or by their
             "text" (`contexts` and `reference_contexts`).
-        threshold: for texts, the share of a relevant passage's words that a chunk must hold.
-        gain: the gain of a result: its grade (trec_eval), or 2 to the power of the grade, less 1.
+        threshold: for texts, the share of a relevant passage's words that a chunk must contain.
+        gain: gain of a result: its grade ("linear", trec_eval), or 2 to the power of the grade, minus 1
+            ("exponential").
 
     Järvelin and Kekäläinen (2002): https://doi.org/10.1145/582415.582418; trec_eval, ndcg_cut. Oro et al.
-    (2024) name it for retrieval.
+    (2024) list it for retrieval.
     """
 
     name = "ndcg"

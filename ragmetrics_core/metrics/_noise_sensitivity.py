@@ -1,4 +1,4 @@
-"""Noise sensitivity: how much of what is wrong in the answer came from the chunks?"""
+"""Noise sensitivity: how many wrong statements of the answer come from the chunks?"""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -28,18 +28,19 @@ __all__ = ["NoiseSensitivity"]
 
 @dataclass(frozen=True, kw_only=True)
 class NoiseSensitivity(ReferenceMetric[Complete]):
-    """Share of the answer's statements that are wrong and that a chunk entails.
+    """Share of the answer's statements that are wrong and entailed by a chunk.
 
-    Range [0, 1], lower is better; undefined without contexts and when the answer makes no statement. Wrong is
-    what the reference does not have. A chunk is relevant when it entails a statement of the reference.
+    Range [0, 1], lower is better; undefined without contexts and when the answer makes no statement. A
+    statement is wrong when the reference does not have it. A chunk is relevant when it entails a statement of
+    the reference.
 
     Attributes:
-        references: the "best" of several counts, or the "first" alone.
-        mode: wrong statements that a "relevant" chunk entails, or those that only "irrelevant" ones do.
+        references: count the "best" of several references, or only the "first".
+        mode: count wrong statements that a "relevant" chunk entails, or that only "irrelevant" chunks entail.
         decompose: splits the answer into statements.
-        decompose_reference: splits the reference, to tell which chunks are relevant.
-        check_reference: is each answer statement in the reference?
-        verify: does a chunk entail each statement?
+        decompose_reference: splits the reference, to find the relevant chunks.
+        check_reference: asks whether each answer statement is in the reference.
+        verify: asks whether a chunk entails each statement.
 
     Ru et al. (2024), RAGChecker: https://arxiv.org/abs/2408.08067; ragas has the same formula.
     """

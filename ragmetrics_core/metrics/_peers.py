@@ -1,6 +1,6 @@
-"""Metrics of ragas and DeepEval: which of ours is the same measure, and how the others differ.
+"""Metrics of ragas and DeepEval: the same measure here, or the difference.
 
-The documents for people who come from these libraries give the definitions by version.
+The pages on coming from these libraries give the definitions by version.
 """
 
 import inspect
@@ -14,11 +14,11 @@ __all__ = ["PEER_METRICS", "PEER_NAMES", "Other", "peer_metric"]
 
 
 class Other(NamedTuple):
-    """A metric of another library that none of ours measures under that name.
+    """A metric of another library without an equal here.
 
     Attributes:
-        difference: how it differs from ours, as the rest of a sentence about its name.
-        instead: what to write here.
+        difference: the difference, as the rest of a sentence that begins with its name.
+        instead: the advice on a replacement.
     """
 
     difference: str
@@ -98,10 +98,10 @@ PEER_METRICS: Mapping[str, str | Other] = {
     "GEval": _CRITERION,
     "DAGMetric": _CRITERION,
 }
-"""Class names: the metric here, with its settings, or how the two differ."""
+"""The metric here with its settings, or the difference, by class name."""
 
 PEER_NAMES: Mapping[str, str | Other] = {folded(name): value for name, value in PEER_METRICS.items()}
-"""The same in any spelling."""
+"""The same by folded class name."""
 
 # Their objects have them, or not, and no score depends on them.
 _WITHOUT_EFFECT = frozenset({
@@ -112,10 +112,10 @@ _OF_RAGAS: Mapping[str, str | Other] = {"ExactMatch": "exact_match(rules=none)"}
 
 
 def peer_metric(given: object) -> str | None:
-    """Our name for a metric of ragas or DeepEval, an object or a class; None for anything else.
+    """Our name for an object or class of ragas or DeepEval; None for anything else.
 
     Raises:
-        ConfigError: it is a different measure, or has settings of its own.
+        ConfigError: it is a different measure here, or has non-default settings.
     """
     kind = given if isinstance(given, type) else type(given)
     library = kind.__module__.partition(".")[0]
@@ -132,7 +132,7 @@ def peer_metric(given: object) -> str | None:
 
 
 def _check_settings(metric: object, kind: type) -> None:
-    """Raise `ConfigError` for a setting that is not its default: ours has another name for it, or none."""
+    """Raise `ConfigError` for a setting that is not at its default."""
     for name, parameter in inspect.signature(kind).parameters.items():
         usual = parameter.default
         value = getattr(metric, name, usual)
@@ -140,8 +140,8 @@ def _check_settings(metric: object, kind: type) -> None:
         if name not in _WITHOUT_EFFECT and usual is not parameter.empty and is_plain and value != usual:
             if name == "threshold":
                 raise ConfigError(
-                    f"{kind.__name__}: a metric has no threshold here: name the metric alone, then call "
-                    "assert_scores(run, METRIC=...) of ragmetrics_pytest or give --min METRIC=..."
+                    f"{kind.__name__}: metrics have no threshold here; name the metric alone, then call "
+                    "assert_scores(run, METRIC=...) of ragmetrics_pytest or pass --min METRIC=..."
                 )
             raise ConfigError(
                 f"{kind.__name__} has {name}={value!r}, which is not carried over: name our metric with its "

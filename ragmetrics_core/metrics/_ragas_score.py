@@ -17,12 +17,12 @@ __all__ = ["RagasScore"]
 class RagasScore(ReferenceMetric[Complete]):
     """Harmonic mean of faithfulness, answer relevance, context precision and context recall.
 
-    Range [0, 1], higher is better; 0 when a part is 0; undefined when a part is undefined or negative. It
-    hides which part is low: look at the parts, which the record keeps.
+    Range [0, 1], higher is better; 0 when a part is 0; undefined when a part is undefined or negative. The
+    score does not show which part is low; the record keeps the parts.
 
     Attributes:
-        references: the "best" of several counts, or the "first" alone.
-        parts: the metrics whose harmonic mean is taken.
+        references: count the "best" of several references, or only the "first".
+        parts: the metrics to combine.
 
     Sarkar, Evaluating LLM and RAG Systems (slides, 2024), "ragas score".
     """
@@ -39,13 +39,13 @@ class RagasScore(ReferenceMetric[Complete]):
     )
 
     def check(self) -> None:
-        """There must be parts, of different metrics: each counts under its metric's name."""
+        """Reject no parts, and two parts of the same metric."""
         names = [each.metric for each in self.parts]
         if not names or len(set(names)) < len(names):
             raise ConfigError(f"ragas_score: parts must be one or more different metrics, not {names}")
 
     def against(self, sample: Complete) -> Steps[Measurement]:
-        """Measure the parts, take their harmonic mean."""
+        """Measure the parts and take their harmonic mean."""
         found = yield from together(*(part(replace(each, reference=sample.reference)) for each in self.parts))
         names = [each.metric for each in self.parts]
         inverses = " + ".join(f"1/{{{name}}}" for name in names)

@@ -1,4 +1,4 @@
-"""Reciprocal rank: how far down is the first relevant result?"""
+"""Reciprocal rank: how high is the first relevant result?"""
 
 from dataclasses import dataclass
 
@@ -10,18 +10,18 @@ __all__ = ["ReciprocalRank"]
 
 @dataclass(frozen=True, kw_only=True)
 class ReciprocalRank(RankingMetric):
-    """One over the rank of the first relevant result; the mean over samples is the MRR.
+    """1 divided by the rank of the first relevant result; the mean over samples is the MRR.
 
     Range [0, 1], higher is better; undefined when nothing is relevant; 0 when no relevant result is among the
     first k.
 
     Attributes:
-        k: how many results count; none for all.
+        k: number of results that count; none for all.
         match: find relevant results by their "ids" (`context_ids` and `reference_context_ids`), or by their
             "text" (`contexts` and `reference_contexts`).
-        threshold: for texts, the share of a relevant passage's words that a chunk must hold.
+        threshold: for texts, the share of a relevant passage's words that a chunk must contain.
 
-    Voorhees (1999), TREC-8 question answering track; trec_eval, recip_rank. Oro et al. (2024) name it for
+    Voorhees (1999), TREC-8 question answering track; trec_eval, recip_rank. Oro et al. (2024) list it for
     retrieval.
     """
 

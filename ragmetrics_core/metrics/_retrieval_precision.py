@@ -13,17 +13,17 @@ class RetrievalPrecision(RankingMetric):
     """Share of the first k results that are relevant.
 
     Range [0, 1], higher is better; undefined when nothing is relevant; 0 when nothing was retrieved. It
-    divides by k also when fewer were retrieved, as trec_eval does; without a k, by the number of different
-    results. Each relevant item is credited once, and a repeated result is no rank of its own. The order of
-    the list is the ranking: results of equal score are no tie here.
+    divides by k even when fewer results were retrieved, as trec_eval does; without k, by the number of
+    distinct results. Each relevant item is credited once, and repeated results are dropped. The order of the
+    list is the ranking; there are no ties.
 
     Attributes:
-        k: how many results count; none for all; it is also what the sum is divided by.
+        k: number of results that count, and the divisor; none for all.
         match: find relevant results by their "ids" (`context_ids` and `reference_context_ids`), or by their
             "text" (`contexts` and `reference_contexts`).
-        threshold: for texts, the share of a relevant passage's words that a chunk must hold.
+        threshold: for texts, the share of a relevant passage's words that a chunk must contain.
 
-    Manning, Raghavan, Schütze (2008), section 8.3; trec_eval, P. Oro et al. (2024) name it for retrieval.
+    Manning, Raghavan, Schütze (2008), section 8.3; trec_eval, P. Oro et al. (2024) list it for retrieval.
     """
 
     name = "retrieval_precision"

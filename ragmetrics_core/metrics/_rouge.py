@@ -1,4 +1,4 @@
-"""ROUGE: how much of the reference's wording is in the answer?"""
+"""ROUGE: how many words or phrases do answer and reference share?"""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -16,10 +16,10 @@ __all__ = ["Rouge"]
 
 @dataclass(frozen=True, kw_only=True)
 class Rouge(Metric[Worded]):
-    """ROUGE-1, ROUGE-2 or ROUGE-L as rouge-score has it; with several references the best one counts.
+    """ROUGE-1, ROUGE-2 or ROUGE-L, as in rouge-score; the best of several references counts.
 
-    Range [0, 1], higher is better; undefined when neither side has an n-gram of the length. The tokeniser of
-    rouge-score knows the letters a to z and digits only: for other scripts choose the words "unicode".
+    Range [0, 1], higher is better; undefined when neither side has an n-gram of this length. The tokeniser of
+    rouge-score keeps only the letters a to z and digits; use `words="unicode"` for other scripts.
 
     Attributes:
         kind: n-grams of 1 or 2 words, or the longest common subsequence "L".
@@ -27,7 +27,7 @@ class Rouge(Metric[Worded]):
         words: the tokeniser of "rouge_score", or words in every script ("unicode").
         stemmer: compare Porter stems of English words.
 
-    Lin (2004): https://aclanthology.org/W04-1013. Oro et al. (2024) name ROUGE for answers.
+    Lin (2004): https://aclanthology.org/W04-1013. Oro et al. (2024) list ROUGE for answers.
     """
 
     name = "rouge"
@@ -41,7 +41,7 @@ class Rouge(Metric[Worded]):
     stemmer: bool = False
 
     def measure(self, sample: Worded) -> Steps[Measurement]:
-        """Count what answer and reference share, take the F-measure of the best reference."""
+        """Count shared n-grams or the common subsequence, take the F-measure of the best reference."""
         settings = {"kind": self.kind, "words": self.words, "stemmer": self.stemmer}
         found = yield from count("rouge", sample.answer, references_of(sample), **settings)
         (answer,) = found["answer"]

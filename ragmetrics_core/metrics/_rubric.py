@@ -1,4 +1,4 @@
-"""A rubric of the user's own: which of several described levels does the answer reach?"""
+"""Rubric: which of the levels that the user describes does the answer reach?"""
 
 from dataclasses import dataclass
 
@@ -17,12 +17,12 @@ __all__ = ["Rubric"]
 
 @dataclass(frozen=True, kw_only=True)
 class Rubric(Metric[Answered]):
-    """The level that describes the answer best, as a share of the way from the lowest to the highest level.
+    """The level that fits the answer best, scaled from 0 (lowest level) to 1 (highest level).
 
     Range [0, 1], higher is better; never undefined. `Rubric(levels=("wrong", "partly right", "right"))`.
 
     Attributes:
-        levels: what an answer of each level is like, the lowest first.
+        levels: description of each level, lowest first.
         rate: asks for the number of the level.
     """
 
@@ -37,14 +37,14 @@ class Rubric(Metric[Answered]):
     rate: Prompt[Rating] = prompts.RUBRIC
 
     def check(self) -> None:
-        """There must be two levels or more, all described."""
+        """Reject fewer than two levels, and blank levels."""
         if len(self.levels) < 2 or not all(level.strip() for level in self.levels):
             raise ConfigError(
-                f"rubric: levels must be two texts or more, none of them blank, not {self.levels}"
+                f"rubric: levels must be at least two texts that are not blank, not {self.levels}"
             )
 
     def measure(self, sample: Answered) -> Steps[Measurement]:
-        """Have the level chosen."""
+        """Ask for the level."""
         scale = Scale(1, len(self.levels))
         variables = {
             "question": sample.question,

@@ -1,4 +1,4 @@
-"""Self-knowledge: how much of the answer is right without having been retrieved?"""
+"""Self-knowledge: how much of the answer is right but not retrieved?"""
 
 from dataclasses import dataclass
 
@@ -9,15 +9,15 @@ __all__ = ["SelfKnowledge"]
 
 @dataclass(frozen=True, kw_only=True)
 class SelfKnowledge(OriginMetric):
-    """Share of the answer's statements that the reference has and no retrieved chunk entails.
+    """Share of the answer's statements that are in the reference but not entailed by any chunk.
 
-    Range [0, 1], lower is better where answers must rest on what was retrieved; undefined when the answer
-    makes no statement. It is the number for what Roychowdhury et al. (2024) see in wrong retrieval: a model
-    that answers from knowledge outside of the contexts. Read it beside faithfulness.
+    Range [0, 1], lower is better if answers must rest on the retrieved contexts; undefined when the answer
+    makes no statement. It measures an effect that Roychowdhury et al. (2024) describe for wrong retrieval:
+    the model answers from knowledge outside the contexts. Read it together with faithfulness.
 
     Attributes:
-        references: the "best" of several counts, or the "first" alone.
-        check_reference: is each statement in the reference?
+        references: count the "best" of several references, or only the "first".
+        check_reference: asks whether each statement is in the reference.
 
     Ru et al. (2024), RAGChecker: https://arxiv.org/abs/2408.08067
     """
@@ -26,5 +26,5 @@ class SelfKnowledge(OriginMetric):
     best_is_highest = True  # the reference that has most of what no chunk has
 
     def counted(self, correct: bool | None) -> bool | None:
-        """What is correct."""
+        """True if the statement is correct."""
         return correct

@@ -1,4 +1,4 @@
-"""What a setting may be, from its type: values are checked before anything is asked, and read from text."""
+"""Check settings of metrics against their types, and read settings from text."""
 
 import re
 from contextlib import suppress
@@ -16,7 +16,7 @@ from ragmetrics_core.shapes import is_list, is_tuple
 
 __all__ = ["checked", "escaped", "from_text", "type_of"]
 
-# A whole number does where a number is meant; a text, a truth value or an infinite number does not.
+# A whole number is accepted as a float; texts, booleans and infinite numbers are not.
 _EXACT = ConfigDict(strict=True, allow_inf_nan=False)
 _WORDS = {
     bool: "true or false",
@@ -26,17 +26,17 @@ _WORDS = {
     NoneType: "none",
 }
 
-# Several values stand with colons between them; a colon with a backslash before it belongs to a value.
+# Colons separate values; a colon after a backslash belongs to its value.
 _MARK = re.compile(r"[:\\]")
 _PART = re.compile(r":((?:\\[:\\]|[^:])*)")
 _ESCAPED = re.compile(r"\\([:\\])")
 
 
 def checked(metric: type, setting: str, value: object) -> object:
-    """A value for a setting of a metric, as its type has it: a list becomes a tuple.
+    """Check a value for a setting of a metric; a list becomes a tuple.
 
-    Settings of other types than numbers, texts, truth values, choices, tuples of these, prompts and parts are
-    not checked: what somebody's own metric may hold is theirs to say.
+    Checked types: numbers, texts, booleans, choices, tuples of these, prompts and parts. Other types, which
+    a custom metric may use, are not checked.
 
     Raises:
         ConfigError: the type does not allow the value.
@@ -61,7 +61,7 @@ def checked(metric: type, setting: str, value: object) -> object:
 
 
 def type_of(metric: type, setting: str) -> Any:
-    """The type of a setting; None for one that the metric does not have."""
+    """The type of a setting; None if the metric does not have it."""
     return _types(metric).get(setting)
 
 
@@ -75,7 +75,7 @@ def _types(metric: type) -> dict[str, Any]:
 
 
 def escaped(text: str) -> str:
-    r"""A text among several as `from_text` reads it back.
+    r"""Escape a text in a tuple, so that `from_text` reads it back.
 
     >>> escaped("good: complete")
     'good\\: complete'
@@ -84,7 +84,7 @@ def escaped(text: str) -> str:
 
 
 def from_text(text: str, kind: Any) -> Any:
-    """A setting of a type as it is written in a metric's name: `10`, `1:0`, `true`, `none`."""
+    """Read a value of type `kind` from a metric's name: `10`, `1:0`, `true`, `none`."""
     members = [each for each in _members(kind) if each is not NoneType]
     if len(members) < len(_members(kind)) and text.casefold() == "none":
         return None

@@ -1,4 +1,4 @@
-"""Token F1: which words do answer and reference share?"""
+"""Token F1: how many words do answer and reference share?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,17 +17,17 @@ __all__ = ["TokenF1"]
 
 @dataclass(frozen=True, kw_only=True)
 class TokenF1(Metric[Worded]):
-    """F1 of the words that answer and reference share; with several references the best one counts.
+    """F1 of the words that answer and reference share; the best of several references counts.
 
-    Range [0, 1], higher is better; undefined when neither side has a word; 0 when one of them has none.
-    Case, punctuation and English articles do not count; each character of a script without spaces is a word.
+    Range [0, 1], higher is better; undefined when neither side has a word; 0 when one of them has none. Case,
+    punctuation and English articles are ignored; in scripts without spaces each character is a word.
 
     Attributes:
         mode: the whole score, or only its "precision" or "recall".
-        rules: "unicode" for every language, or "squad" as the evaluation script of SQuAD.
-        without_words: the score when neither side has a word; None for undefined.
+        rules: "unicode" for every language, or "squad" like the evaluation script of SQuAD.
+        without_words: score if neither side has a word; None for undefined.
 
-    Rajpurkar et al. (2016), SQuAD, section 6.1: https://arxiv.org/abs/1606.05250. Oro et al. (2024) name
+    Rajpurkar et al. (2016), SQuAD, section 6.1: https://arxiv.org/abs/1606.05250. Oro et al. (2024) list
     token precision, recall and F1 for answers.
     """
 
@@ -42,11 +42,11 @@ class TokenF1(Metric[Worded]):
     without_words: float | None = None
 
     def check(self) -> None:
-        """The score without words must be one."""
+        """Reject a `without_words` outside the range."""
         self.check_score("without_words")
 
     def measure(self, sample: Worded) -> Steps[Measurement]:
-        """Count the shared words with each reference, take the best."""
+        """Count the words shared with each reference, take the best F1."""
         yield from ()
         answer = scoring.words_of(sample.answer, language=sample.language, rules=self.rules)
         references = [

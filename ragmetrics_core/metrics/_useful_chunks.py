@@ -1,4 +1,4 @@
-"""Useful chunks: which of the retrieved chunks hold a fact of the reference?"""
+"""Useful chunks: how many retrieved chunks have a statement of the reference?"""
 
 from dataclasses import dataclass
 
@@ -19,13 +19,13 @@ __all__ = ["UsefulChunks"]
 class UsefulChunks(ReferenceMetric[Attributed]):
     """Share of the retrieved chunks that entail a statement of the reference, whatever their rank.
 
-    Range [0, 1], higher is better; undefined without contexts and when the reference makes no statement. It
-    is what RAGChecker calls context precision, which there is 0 in both cases.
+    Range [0, 1], higher is better; undefined without contexts and when the reference makes no statement.
+    RAGChecker calls it context precision and gives 0 in both cases.
 
     Attributes:
-        references: the "best" of several counts, or the "first" alone.
+        references: count the "best" of several references, or only the "first".
         decompose_reference: splits the reference into statements.
-        verify: does a chunk entail each of them?
+        verify: asks whether a chunk entails each of them.
 
     Ru et al. (2024), RAGChecker, "context precision": https://arxiv.org/abs/2408.08067
     """
@@ -37,7 +37,7 @@ class UsefulChunks(ReferenceMetric[Attributed]):
     verify: Prompt[VerdictList] = prompts.VERDICTS
 
     def against(self, sample: Attributed) -> Steps[Measurement]:
-        """Split the reference, judge each statement against each chunk, take the share with any."""
+        """Split the reference, judge each statement against each chunk, take the share of useful chunks."""
         if not any(chunk.strip() for chunk in sample.contexts):
             return undefined("no_contexts")
         statements = yield from statements_in(

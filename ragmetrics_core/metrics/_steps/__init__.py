@@ -1,1 +1,1 @@
-"""What several metrics do alike: generators and settings that they share."""
+"""Generators and settings that several metrics share."""

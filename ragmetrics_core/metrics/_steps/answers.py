@@ -1,4 +1,4 @@
-"""What the metrics share that look where the statements of an answer come from."""
+"""Shared steps of metrics that trace the statements of an answer to their origin."""
 
 from dataclasses import dataclass
 
@@ -20,12 +20,12 @@ CORRECT = Labels("correct", "incorrect")
 
 @dataclass(frozen=True, kw_only=True)
 class OriginMetric(ReferenceMetric[Complete]):
-    """Share of the answer's statements that come neither, or only, from a given side.
+    """Share of the answer's statements that no chunk entails and that are correct, or incorrect.
 
     Attributes:
         decompose: splits the answer into statements.
-        check_reference: is each statement in the reference?
-        verify: does a chunk entail each statement?
+        check_reference: asks whether each statement is in the reference.
+        verify: asks whether a chunk entails each statement.
     """
 
     inputs = Complete
@@ -36,11 +36,11 @@ class OriginMetric(ReferenceMetric[Complete]):
     verify: Prompt[VerdictList] = prompts.VERDICTS
 
     def counted(self, correct: bool | None) -> bool | None:
-        """Whether a statement counts that no chunk entails, given whether it is correct."""
+        """Whether a statement that no chunk entails counts, given whether it is correct."""
         raise NotImplementedError
 
     def against(self, sample: Complete) -> Steps[Measurement]:
-        """Split the answer, judge its statements against reference and chunks, take the share that counts."""
+        """Split the answer, judge statements against reference and chunks, take the share that counts."""
         statements = yield from statements_in(self.decompose, question=sample.question, answer=sample.answer)
         if not statements:
             return undefined("no_statements")

@@ -1,4 +1,4 @@
-"""What the metrics of citations share: which chunks a sentence cites, and whether these support it."""
+"""Shared steps of the citation metrics: the chunks that a sentence cites, and whether they support it."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +26,7 @@ _FOOTNOTE = re.compile(r"\[\^\d{1,4}\]:\s")
 
 
 class Cited(NamedTuple):
-    """A sentence of the answer without its markers, and the ranks of the chunks that it cites, each once."""
+    """A sentence of the answer without its markers, and the distinct ranks of its cited chunks."""
 
     text: str
     ranks: tuple[int, ...]
@@ -37,8 +37,8 @@ class CitingMetric(Metric[Grounded]):
     """A metric of the answer's citations.
 
     Attributes:
-        first: the number that the answer gives the first chunk.
-        verify: do the chunks that a sentence cites support it?
+        first: number by which the answer cites the first chunk.
+        verify: asks whether the chunks that a sentence cites support it.
     """
 
     inputs = Grounded
@@ -47,22 +47,22 @@ class CitingMetric(Metric[Grounded]):
     verify: Prompt[VerdictList] = prompts.VERDICTS
 
     def check(self) -> None:
-        """Chunks are counted from 0 or from another whole number."""
+        """Reject a negative `first`."""
         if self.first < 0:
             raise ConfigError(f"{self.name}: first must be 0 or more, not {self.first}")
 
     def cited(self, answer: str) -> Steps[tuple[Cited, ...]]:
-        """The sentences of an answer with what they cite."""
+        """The sentences of an answer with their citations."""
         sentences = yield from split(answer)
         return tuple(_cited(answer, sentences, self.first))
 
     def supported(
         self, wanted: Iterable[Cited], contexts: Sequence[str], about: str = "sentence that cites"
     ) -> Steps[Mapping[Cited, bool | None]]:
-        """For each sentence, whether the chunks that it names support it together.
+        """For each sentence, whether its chunks support it together.
 
-        Sentences that name the same chunks are asked about at once. One that names none, or one that is not
-        there, is not supported without a call.
+        Sentences with the same chunks share a call. A sentence without chunks, or with a chunk that was not
+        retrieved, is not supported, without a call.
         """
         groups: dict[tuple[int, ...], list[str]] = {}
         for text, ranks in dict.fromkeys(wanted):
@@ -109,9 +109,10 @@ class CitingMetric(Metric[Grounded]):
 
 
 def _cited(answer: str, sentences: Sequence[str], first: int) -> list[Cited]:
-    """Each sentence with what it cites.
+    """Each sentence with its citations.
 
-    A marker after a full stop belongs to the sentence before, one that begins a line to the sentence behind.
+    A marker after a full stop belongs to the sentence before it; a marker at the start of a line belongs to
+    the sentence after it.
     """
     cited: list[Cited] = []
     end = 0

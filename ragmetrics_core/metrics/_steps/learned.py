@@ -1,4 +1,4 @@
-"""What metrics share whose number a trained model gives for a text beside a reference."""
+"""Shared steps of metrics in which a trained model rates pairs of answer and reference."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,25 +19,25 @@ W = TypeVar("W", Asked, Worded)
 
 @dataclass(frozen=True, kw_only=True)
 class LearnedMetric(Metric[W]):
-    """A metric that rates the answer beside each reference that says something; the best one counts."""
+    """A metric that rates the answer against each reference that is not blank; the best one counts."""
 
     needs = frozenset({"scorer"})
 
     def pairs(self, sample: W, reference: str) -> tuple[tuple[str, str], ...]:
-        """What is rated of the answer and a reference."""
+        """Pairs to rate for the answer and a reference."""
         return ((sample.answer, reference),)
 
     def value(self, ratings: Sequence[float]) -> float:
-        """The value of a reference, from the ratings of its pairs."""
+        """Value for a reference, from the ratings of its pairs."""
         (rating,) = ratings
         return rating
 
     def outcome(self, value: float, ratings: Sequence[float], reference: int) -> Measurement:
-        """What is measured, from the best value, its ratings and the number of its reference."""
+        """Measurement from the best value, its ratings and the number of its reference."""
         raise NotImplementedError
 
     def measure(self, sample: W) -> Steps[Measurement]:
-        """Have the pairs of each reference rated, take the best one."""
+        """Rate the pairs of each reference, take the best value."""
         references = [text for text in references_of(sample) if text.strip()]
         if not sample.answer.strip() or not references:
             return undefined("no_reference" if sample.answer.strip() else "no_answer")
@@ -50,13 +50,13 @@ class LearnedMetric(Metric[W]):
 
 
 def check_threshold(metric: str, threshold: float | None, lowest: int) -> None:
-    """Raise `ConfigError` unless a threshold is a number that the metric can reach."""
+    """Raise `ConfigError` unless the metric can reach the threshold."""
     if threshold is not None and not lowest <= threshold <= 1:
         raise ConfigError(f"{metric}: threshold must be between {lowest} and 1, not {threshold}")
 
 
 def reached(name: str, value: float, threshold: float | None, **counts: float) -> Measurement:
-    """A value under its name; with a threshold 1 where the value reaches it, else 0."""
+    """The value under its name; with a threshold, 1 if the value reaches it, else 0."""
     counts = {name: value, **counts}
     if threshold is None:
         return valued(value, counts=counts, spelled=name)

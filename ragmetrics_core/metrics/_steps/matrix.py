@@ -1,8 +1,8 @@
-"""The claim and chunk matrix: statements against each chunk and against the other text, asked once for all.
+"""The claim and chunk matrix: statements against each chunk and against the other text.
 
-Every metric here asks in the same words, so that the driver makes each call once for all of them, and shares
-the statements with faithfulness and factual correctness. A verdict that is missing stays unknown (`None`)
-through all that is derived from it.
+All metrics of the matrix ask the same questions, so the driver makes each call once for all of them; they
+share the statements with faithfulness and factual correctness. A missing verdict stays unknown (`None`) in
+everything derived from it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -38,7 +38,7 @@ def statements_in(prompt: Prompt[StatementList], **variables: object) -> Steps[t
 def each_chunk(
     prompt: Prompt[VerdictList], statements: Sequence[str], contexts: Sequence[str], *, about: str
 ) -> Steps[tuple[Judged, ...]]:
-    """For each chunk alone, which of the statements it entails; a blank chunk entails none without a call."""
+    """Verdicts on the statements for each chunk alone; a blank chunk entails none, without a call."""
     return (
         yield from together(
             *(
@@ -64,12 +64,12 @@ def _one_chunk(
 
 
 def in_any(chunks: Sequence[Judged], count: int) -> Judged:
-    """Of `count` statements, which are entailed by some chunk."""
+    """For each of `count` statements, whether some chunk entails it."""
     return Judged(tuple(any_of(chunk.known[place] for chunk in chunks) for place in range(count)))
 
 
 def in_relevant(chunks: Sequence[Judged], relevant: Judged, count: int) -> Judged:
-    """Of `count` statements, which are entailed by some relevant chunk."""
+    """For each of `count` statements, whether some relevant chunk entails it."""
     rows = list(zip(chunks, relevant.known, strict=True))
     return Judged(
         tuple(any_of(all_of((chunk.known[place], known)) for chunk, known in rows) for place in range(count))
@@ -77,12 +77,12 @@ def in_relevant(chunks: Sequence[Judged], relevant: Judged, count: int) -> Judge
 
 
 def relevant_chunks(reference: Sequence[Judged]) -> Judged:
-    """Which chunks entail a statement of the reference."""
+    """For each chunk, whether it entails a statement of the reference."""
     return Judged(tuple(any_of(chunk.known) for chunk in reference))
 
 
 def any_of(known: Iterable[Known]) -> Known:
-    """Whether one is true; unknown when none is and one is unknown.
+    """Whether any is true; unknown if none is true and some are unknown.
 
     >>> any_of([False, None]), any_of([None, True]), any_of([])
     (None, True, False)
@@ -92,7 +92,7 @@ def any_of(known: Iterable[Known]) -> Known:
 
 
 def all_of(known: Iterable[Known]) -> Known:
-    """Whether all are true; unknown when none is false and one is unknown.
+    """Whether all are true; unknown if none is false and some are unknown.
 
     >>> all_of([True, None]), all_of([None, False])
     (None, False)
@@ -101,5 +101,5 @@ def all_of(known: Iterable[Known]) -> Known:
 
 
 def inverse(known: Known) -> Known:
-    """The opposite; what is unknown stays so."""
+    """The opposite; unknown stays unknown."""
     return None if known is None else not known

@@ -1,4 +1,4 @@
-"""What the ranking metrics share: which results are relevant, put on record as one verdict for each rank."""
+"""Shared steps of the ranking metrics: find the relevant results, record one verdict for each rank."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ _MOST_TERMS = 12
 
 
 class Ranked(NamedTuple):
-    """A ranking with the verdict on each of its ranks, as the formulas take it.
+    """A ranking with the verdict on each rank, as input for the formulas.
 
     Attributes:
-        results: a name for each rank.
-        grades: the grade of everything that is relevant: of ranks, and of what was not retrieved.
-        gains: the grade at each rank, 0 where it is not relevant.
+        results: a name for the result at each rank.
+        grades: the grade of each relevant item, retrieved or not.
+        gains: the grade at each rank, 0 if not relevant.
     """
 
     results: tuple[str, ...]
@@ -35,12 +35,12 @@ class Ranked(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class RankingMetric(Metric[RankedIds | RankedTexts]):
-    """A metric of the ranks at which relevant items stand.
+    """A metric of the ranks of relevant items.
 
     Attributes:
-        k: how many results count; None for all.
+        k: number of results that count; None for all.
         match: find relevant results by their ids, or by their text.
-        threshold: for texts, the share of a relevant passage's words that a chunk must hold.
+        threshold: for texts, the share of a relevant passage's words that a chunk must contain.
     """
 
     inputs = RankedIds
@@ -51,7 +51,7 @@ class RankingMetric(Metric[RankedIds | RankedTexts]):
     threshold: float = 0.9
 
     def check(self) -> None:
-        """The cut-off must be at least 1, the threshold a share."""
+        """Reject a cut-off below 1 and a threshold outside (0, 1]."""
         if self.k is not None and self.k < 1:
             raise ConfigError(f"{self.name}: k must be at least 1, or none for all results, not {self.k}")
         if not 0 < self.threshold <= 1:
@@ -59,7 +59,7 @@ class RankingMetric(Metric[RankedIds | RankedTexts]):
 
     @property
     def view(self) -> type[View]:
-        """Ids, or texts where these are matched."""
+        """The view with ids, or with texts if texts are matched."""
         return RankedIds if self.match == "ids" else RankedTexts
 
     def formula(self, ranked: Ranked) -> float | None:
@@ -67,11 +67,11 @@ class RankingMetric(Metric[RankedIds | RankedTexts]):
         raise NotImplementedError
 
     def spelled(self, ranked: Ranked) -> str:
-        """The formula as text; `counts` may be named in braces."""
+        """The formula as text, with names of `counts` in braces."""
         raise NotImplementedError
 
     def measure(self, sample: RankedIds | RankedTexts) -> Steps[Measurement]:
-        """Find the relevant results, each relevant item once; then the formula."""
+        """Match each relevant item with one result, then apply the formula."""
         notes: list[str] = []
         if isinstance(sample, RankedIds):
             listed, relevant = sample.context_ids, sample.reference_context_ids
@@ -106,7 +106,7 @@ class RankingMetric(Metric[RankedIds | RankedTexts]):
         return valued(value, counts=counts, spelled=self.spelled(ranked))
 
     def _words(self, text: str, language: str | None) -> tuple[str, ...]:
-        """What a result is found by: its id, or the words of its text."""
+        """Search key of a result: its id, or the words of its text."""
         return (
             (canonical_form(text),)
             if self.match == "ids"
@@ -115,19 +115,19 @@ class RankingMetric(Metric[RankedIds | RankedTexts]):
 
 
 def precisions(relevant: Sequence[float | None]) -> list[str]:
-    """The precision at each rank that holds something relevant, as fractions: "1/2"."""
+    """The precision at each relevant rank, as a fraction: "1/2"."""
     ranks = [rank for rank, each in enumerate(relevant, start=1) if each]
     return [f"{seen}/{rank}" for seen, rank in enumerate(ranks, start=1)]
 
 
 def terms(values: Sequence[str]) -> str:
-    """The terms of a sum; of very many only the first."""
+    """The terms of a sum, cut after the first few if there are many."""
     shown = list(values[:_MOST_TERMS])
     return " + ".join(shown + ["..."] * (len(values) > _MOST_TERMS)) or "0"
 
 
 class _Match(NamedTuple):
-    """The relevant item that a result is or holds, and how much of it; it may belong to an earlier rank."""
+    """The relevant item that a result is or contains, and its share; an earlier rank may have the credit."""
 
     number: int | None
     share: float = 0.0
@@ -137,7 +137,7 @@ class _Match(NamedTuple):
 def _wanted(
     words: Sequence[tuple[str, ...]], grades: Sequence[float], notes: list[str]
 ) -> dict[tuple[str, ...], float]:
-    """The words and grades of the relevant items; an item that is listed twice has its higher grade."""
+    """Words and grades of the relevant items; a repeated item has its highest grade."""
     graded: dict[tuple[str, ...], float] = {}
     for number, (own, grade) in enumerate(zip(words, grades, strict=True), start=1):
         if grade <= 0:
@@ -154,7 +154,7 @@ def _wanted(
 def _distinct(
     texts: Sequence[str], words: Sequence[tuple[str, ...]], notes: list[str]
 ) -> dict[tuple[str, ...], str]:
-    """The results by the words that they are found by, each at the first rank where it stands."""
+    """Distinct results by their search key, each at its first rank."""
     first: dict[tuple[str, ...], str] = {}
     for rank, (text, own) in enumerate(zip(texts, words, strict=True), start=1):
         if own in first:
@@ -166,7 +166,7 @@ def _distinct(
 def _matches(
     results: Sequence[tuple[str, ...]], wanted: Sequence[tuple[str, ...]], threshold: float
 ) -> list[_Match]:
-    """For each result the relevant item that it holds best; each item is credited to one rank."""
+    """The best relevant item of each result; each item is credited to one rank."""
     places: dict[str, set[int]] = {}
     for number, item in enumerate(wanted):
         for word in item:
@@ -205,7 +205,7 @@ def _decision(result: str, match: _Match, grades: Sequence[float], *, by_text: b
 
 
 def _ranked(judged: Judged, matches: Sequence[_Match], wanted: Sequence[float]) -> Ranked:
-    """The ranking as its verdicts have it: a person's decision makes an item relevant, or no longer so."""
+    """The ranking after the verdicts: a person's decision can change whether an item is relevant."""
     left = dict(enumerate(wanted))
     grades: dict[str, float] = {}
     gains: list[float] = []

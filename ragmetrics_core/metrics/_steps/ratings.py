@@ -1,4 +1,4 @@
-"""What the rating metrics share: the mean of several ratings on a scale."""
+"""Shared steps of the rating metrics: the mean of several ratings on a scale."""
 
 from collections.abc import Mapping, Sequence
 from math import fsum
@@ -20,7 +20,7 @@ _MOST_TERMS = 12
 
 
 def check_attempts(metric: str, attempts: int | None) -> None:
-    """Raise `ConfigError` unless a rating is asked for at least once."""
+    """Raise `ConfigError` for attempts below 1."""
     if attempts is not None and attempts < 1:
         raise ConfigError(f"{metric}: attempts must be at least 1, not {attempts}")
 
@@ -31,7 +31,7 @@ def rated(
     attempts: int | None = None,
     missing_ratings: MissingRatings = "bounds",
 ) -> Steps[Measurement]:
-    """Have each prompt rate with its variables, and take the mean."""
+    """Ask each prompt for a rating and take the mean."""
     ratings = yield from ask_ratings(*asked, scale=scale, attempts=attempts)
     return mean_rating(ratings, scale, missing_ratings=missing_ratings)
 
@@ -39,10 +39,10 @@ def rated(
 def mean_rating(
     ratings: Sequence[float | None], scale: Scale, *, missing_ratings: MissingRatings = "bounds"
 ) -> Measurement:
-    """The mean of the ratings, as a share of the scale; bounds where ratings are missing.
+    """The mean of the ratings, scaled to [0, 1]; bounds if ratings are missing.
 
-    A missing rating never changes how many there are: it may be any number of the scale. With "left_out" the
-    mean is that of the others, as other libraries take it.
+    A missing rating does not change the number of ratings: it may be any number of the scale. With "left_out"
+    the mean is taken over the others, as in other libraries.
     """
     if missing_ratings == "left_out":
         ratings = [rating for rating in ratings if rating is not None] or ratings

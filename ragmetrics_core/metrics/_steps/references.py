@@ -1,4 +1,4 @@
-"""Metrics that compare with a reference: where a sample has several, the best one counts."""
+"""Metrics that compare with a reference; the best of several references counts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -26,10 +26,9 @@ class ReferenceMetric(Metric[V]):
     """A metric that measures against one reference at a time.
 
     Attributes:
-        references: where the sample has several, "best" measures against one after the other until a score
-            is the best that there can be, and takes the best, the first of equal ones; "first" measures
-            against `reference` alone.
-        best_is_highest: which score is the best reference's, where that is not `higher_is_better`.
+        references: "best" measures against one reference after the other until a score is the best possible,
+            and takes the best (the first of equal ones); "first" measures only against `reference`.
+        best_is_highest: whether the highest score is the best reference's; None for `higher_is_better`.
     """
 
     best_is_highest: ClassVar[bool | None] = None
@@ -37,11 +36,11 @@ class ReferenceMetric(Metric[V]):
     references: Literal["best", "first"] = "best"
 
     def against(self, sample: V) -> Steps[Measurement]:
-        """Measure the sample against its one reference."""
+        """Measure the sample against its single reference."""
         raise NotImplementedError
 
     def measure(self, sample: V) -> Steps[Measurement]:
-        """Measure against each reference until no other can be better, take the best."""
+        """Measure against each reference until no other can be better; take the best."""
         given = cast("_HasReferences", sample)
         if not given.references:
             return (yield from self.against(sample))
@@ -66,7 +65,7 @@ class ReferenceMetric(Metric[V]):
 
 
 def of_reference(number: int, steps: Steps[T]) -> Steps[T]:
-    """The same steps; their verdicts say which of several references they are about."""
+    """The same steps, with the number of the reference in their verdicts."""
     try:
         request = next(steps)
         while True:
@@ -88,15 +87,15 @@ def best_measurement(
 ) -> Measurement:
     """The best of the measurements against several references, the first of equal ones.
 
-    References for which the metric is undefined are passed over. Where verdicts are missing, the bounds are
-    those of the best score. Where references were not asked about although none of the others has the full
-    score, each of them may have it: a person has overruled what ended the asking.
+    References with an undefined score are skipped. If verdicts are missing, the bounds are those of the best
+    score. If a person overruled the full score that ended the measurement, each reference that was not
+    measured may still have the full score.
 
     Args:
         found: the measurements, in the order of the references.
-        highest: whether the highest is the best.
-        references: how many references there are; without it as many as measurements.
-        full: the best score there can be.
+        highest: whether the highest score is the best.
+        references: number of references; default: the number of measurements.
+        full: the best possible score.
     """
     ranges = [
         (number, each, each.range) for number, each in enumerate(found, start=1) if each.range is not None
@@ -123,7 +122,7 @@ def best_measurement(
 
 
 def _left_open(first: int, last: int) -> str:
-    """Which references were not asked about, why, and how to ask about them."""
+    """Message that names the references not measured, with the reason and the fix."""
     which = f"reference {last} was" if first == last else f"references {first} to {last} were"
     them = "it" if first == last else "them"
     return (
@@ -150,7 +149,7 @@ def _about(number: int, request: Request) -> Request:
 
 
 def _decision(number: int, decision: Decision) -> Decision:
-    """The decision; a quote of another reference than the first says where it stands."""
+    """The decision; a quote from a reference after the first names that reference."""
     if number == 1 or not any(each.source == "reference" for each in decision.evidence):
         return decision
     evidence = tuple(

@@ -1,4 +1,4 @@
-"""What metrics of shares have alike: the supported share of verdicts, and F1 or one of its two sides."""
+"""Shared steps of share metrics: the supported share of verdicts, and F1, precision or recall."""
 
 from math import fsum
 from typing import Literal
@@ -15,19 +15,18 @@ Aggregate = Literal["share", "expected", "least", "mean"]
 
 
 def verdict_share(judged: Judged, part: str, whole: str, aggregate: Aggregate) -> Measurement:
-    """What the verdicts come to: the share that is positive, or what their probabilities say.
+    """Measurement of the positive share of verdicts, or of their probabilities.
 
     Args:
         judged: the verdicts.
-        part: what the positive ones are called.
-        whole: what all of them are called.
-        aggregate: "share" counts the decisions. "expected" is the share that is to be expected, the sum of
-            the probabilities over their number, with the interval that holds 90 % of the probability when
-            verdicts are independent (Poisson-binomial). "mean" is the same number without that claim.
-            "least" is the probability of the least probable verdict.
+        part: name of the count of positive verdicts.
+        whole: name of the count of all verdicts.
+        aggregate: "share" counts the decisions. "expected" is the expected share, the mean of the
+            probabilities, with a 90 % interval for independent verdicts (Poisson-binomial). "mean" is the
+            same number without an interval. "least" is the lowest probability.
 
     Raises:
-        StepFailed: a verdict has no probability, for its judge gives none.
+        StepFailed: a verdict has no probability because its judge gives none.
     """
     if aggregate == "share":
         return supported_share(judged, part, whole)
@@ -63,19 +62,19 @@ def verdict_share(judged: Judged, part: str, whole: str, aggregate: Aggregate) -
 
 
 def supported_share(judged: Judged, part: str, whole: str, **others: int) -> Measurement:
-    """The share of the verdicts that are positive; `part` and `whole` are what the two counts are called."""
+    """Share of positive verdicts; `part` and `whole` are the names of the two counts."""
     counts = {part: judged.supported, whole: len(judged), **others}
     return score(scoring.supported_share, judged, counts=counts, spelled=f"{{{part}}} / {{{whole}}}")
 
 
 def f1_of(shared: int, answer: int, reference: int, mode: Mode) -> float:
-    """F1, precision or recall of what two texts share; 0 where the answer or the reference has nothing."""
+    """F1, precision or recall of two texts' shared units; 0 if the answer or the reference has none."""
     precision, recall = scoring.share(shared, answer), scoring.share(shared, reference)
     value = {"f": scoring.f_measure(precision, recall), "precision": precision, "recall": recall}
     return value[mode] or 0.0
 
 
 def f1_spelled(shared: str, answer: str, reference: str, mode: Mode) -> str:
-    """The formula of `f1_of` as text, from what the three counts are called."""
+    """The formula of `f1_of` as text, from the names of the three counts."""
     precision, recall = f"{{{shared}}} / {{{answer}}}", f"{{{shared}}} / {{{reference}}}"
     return {"f": f"F1 of P {precision} and R {recall}", "precision": precision, "recall": recall}[mode]

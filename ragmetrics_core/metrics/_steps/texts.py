@@ -1,4 +1,4 @@
-"""What metrics of text overlap share: the references of a sample, and the best of several values."""
+"""Shared steps of text overlap metrics: the references of a sample, and the best of several values."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
@@ -11,19 +11,19 @@ T = TypeVar("T")
 
 
 class Best(NamedTuple):
-    """The highest value, and which of the references gave it, from 0."""
+    """The highest value, and the index of its reference, from 0."""
 
     value: float
     number: int
 
 
 def references_of(sample: Worded | Asked) -> tuple[str, ...]:
-    """The acceptable answers, each once; `reference` comes first."""
+    """Distinct acceptable answers; `reference` comes first."""
     return tuple(dict.fromkeys((sample.reference, *sample.references)))
 
 
 def best_of(values: Sequence[float | None]) -> Best | None:
-    """The highest of the values that are defined, the first of equal ones; None where none is."""
+    """The highest defined value, the first of equal ones; None if all are undefined."""
     known = [(value, -number) for number, value in enumerate(values) if value is not None]
     if not known:
         return None
