@@ -1,6 +1,6 @@
-"""The words in which a metric asks its judge, embedder and scorer.
+"""Functions with which a metric asks its judge, embedder and scorer.
 
-Each is a generator to be used with `yield from`; the type checker knows what it gives back.
+All are generators for `yield from`, with typed results.
 """
 
 from collections.abc import Mapping, Sequence
@@ -59,15 +59,15 @@ SUPPORTED = Labels("supported", "not supported")
 
 
 def ask(prompt: Prompt[A], *, expected: Expected = ANYTHING, **variables: object) -> Steps[A]:
-    """Ask the judge and read the reply; one that is not of the form is asked for once more, with the reasons.
+    """Ask the judge and read the reply; if the reply does not have the form, ask again with the reasons.
 
     Args:
-        prompt: what to ask.
-        expected: what the reply is held to beside its type: how many entries, which numbers.
-        variables: what the prompt shows.
+        prompt: the prompt.
+        expected: further constraints on the reply, such as the number of entries.
+        variables: the variables of the prompt.
 
     Raises:
-        StepFailed: no reply was of the form.
+        StepFailed: no reply had the form.
     """
     (reply,) = yield from _replies(Generate(prompt, variables, expected))
     return _value(reply)
@@ -76,10 +76,10 @@ def ask(prompt: Prompt[A], *, expected: Expected = ANYTHING, **variables: object
 def ask_draws(
     prompt: Prompt[A], draws: int, *, expected: Expected = ANYTHING, **variables: object
 ) -> Steps[tuple[A, ...]]:
-    """Ask the same question several times, for `draws` independent replies; see `ask`.
+    """Ask the same question for `draws` independent replies; see `ask`.
 
     Raises:
-        StepFailed: one of them could not be had in its form.
+        StepFailed: one of the replies never had the form.
     """
     replies = yield from _replies(Generate(prompt, variables, expected, draws=draws))
     return tuple([_value(reply) for reply in replies])
@@ -88,10 +88,10 @@ def ask_draws(
 def ask_votes(
     prompt: Prompt[A], *, expected: Expected = ANYTHING, **variables: object
 ) -> Steps[tuple[A, ...]]:
-    """Ask for a decision, as often as the run votes; gives the replies that could be read; see `ask`.
+    """Ask for a decision once for each vote of the run; return the readable replies; see `ask`.
 
     Raises:
-        StepFailed: none could be had in its form.
+        StepFailed: no reply had the form.
     """
     replies = yield from _replies(Generate(prompt, variables, expected, votes=True))
     read = [reply for reply in replies if not reply.reading.objections] or replies[:1]
@@ -112,26 +112,26 @@ def ask_each(
     declining: bool = False,
     **variables: object,
 ) -> Steps[Judged]:
-    """Number the items and ask for a verdict on each; numbers without one are asked for once more.
+    """Number the items and ask for a verdict on each; ask again about numbers without a verdict.
 
-    A reply that covers only some items never changes how many there are: what stays missing is a verdict
-    without a decision.
+    There is always one verdict for each item; if the judge never gives it, its decision is None.
 
     Args:
         prompt: shows the items under the variable `items`.
-        items: the texts to judge; without any, nothing is asked.
-        about: what the items are, for the record.
-        labels: what a positive and a negative verdict are called.
-        source: the variable in which quoted evidence is looked up.
-        size: how many items are asked about in one call, so that long lists do not hit a length limit.
-        ranks: which of the sample's chunks are shown, where not all are.
-        chunks: the items are the chunks that are shown, in order: evidence on one is looked up in it first.
-        called: what the record calls the items, where they are shown under other names.
-        declining: the decision on the first item says whether the answer under test declines.
+        items: the texts to judge; if empty, nothing is asked.
+        about: the kind of items, for the record.
+        labels: names of a positive and a negative verdict.
+        source: the variable in which to look up quoted evidence.
+        size: maximum number of items in one call, so that long lists do not hit a length limit.
+        ranks: ranks of the chunks that are shown, if not all are.
+        chunks: whether the items are the shown chunks, in order; evidence on a chunk is first looked up in
+            it.
+        called: names of the items in the record, if they differ from the shown ones.
+        declining: whether the decision on the first item says that the answer under test declines.
         variables: the prompt's other variables.
 
     Raises:
-        StepFailed: not one verdict could be read.
+        StepFailed: no verdict could be read.
     """
     if not items:
         return Judged()
@@ -155,17 +155,17 @@ def ask_each(
 def ask_ratings(
     *asked: tuple[Prompt[Rating], Mapping[str, object]], scale: Scale, attempts: int | None = None
 ) -> Steps[tuple[float | None, ...]]:
-    """Ask for ratings side by side; None where no reply holds one that the scale has.
+    """Ask for ratings concurrently; None for a rating if no reply has a number on the scale.
 
-    Where the run asks several times or several judges, a rating is the mean of those that count.
+    If the run asks several times or several judges, a rating is the mean of the valid ones.
 
     Args:
         asked: a prompt with its variables for each rating.
-        scale: the numbers that a rating may be; any other is asked for once more, and never clipped.
-        attempts: how often a rating is asked for, at most; None for as often as the run says.
+        scale: the allowed numbers; other ratings are asked for again, never clipped.
+        attempts: how often to ask for a rating, at most; None for the run's own limit.
 
     Raises:
-        StepFailed: not one rating could be read.
+        StepFailed: no rating could be read.
     """
     expected = Expected(scale=scale)
     replies: tuple[list[Reply[Rating]], ...] = yield from together(
@@ -191,21 +191,21 @@ def review(
     declining: bool = False,
     notes: Sequence[str] = (),
 ) -> Steps[Judged]:
-    """Put decisions on the record, with a person's corrections applied, and get those that count.
+    """Record decisions, apply a person's corrections, and return the final decisions.
 
     Args:
         decisions: one for each text, in order.
-        about: what the texts are, for the record.
-        labels: what a positive and a negative verdict are called.
-        declining: the first decision says whether the answer under test declines to answer.
-        notes: what was seen in the texts and does not count, with reasons, for the record.
+        about: the kind of texts, for the record.
+        labels: names of a positive and a negative verdict.
+        declining: whether the first decision says that the answer under test declines.
+        notes: findings in the texts that do not count, with reasons, for the record.
     """
     judged: Judged = yield Review(tuple(decisions), about, labels, declining, tuple(notes))
     return judged
 
 
 def similar(anchor: str, texts: Sequence[str]) -> Steps[tuple[float | None, ...]]:
-    """The cosine of each text with the anchor, each in [-1, 1]; None where a vector is zero."""
+    """The cosine of each text with the anchor, in [-1, 1]; None for a zero vector."""
     cosines: tuple[float | None, ...] = yield Compare(anchor, tuple(texts))
     return cosines
 
@@ -217,10 +217,10 @@ def rate(pairs: Sequence[tuple[str, str]]) -> Steps[tuple[float, ...]]:
 
 
 def rate_shares(pairs: Sequence[tuple[str, str]]) -> Steps[tuple[float, ...]]:
-    """The scorer's number for each pair of texts, where it must be one from 0 to 1.
+    """The scorer's number from 0 to 1 for each pair of texts.
 
     Raises:
-        StepFailed: a number lies outside: the scorer is of another kind than the metric needs.
+        StepFailed: a number is outside [0, 1], so the scorer does not suit the metric.
     """
     numbers = yield from rate(pairs)
     outside = next((number for number in numbers if not 0 <= number <= 1), None)
@@ -232,19 +232,19 @@ def rate_shares(pairs: Sequence[tuple[str, str]]) -> Steps[tuple[float, ...]]:
 def count(
     procedure: str, answer: str, references: Sequence[str], **settings: object
 ) -> Steps[Mapping[str, tuple[int, ...]]]:
-    """What a library counts in an answer and its references; the counts are kept in the record."""
+    """Counts of a library for an answer and its references; the record keeps them."""
     counts: Mapping[str, tuple[int, ...]] = yield Count(procedure, answer, tuple(references), settings)
     return counts
 
 
 def split(text: str) -> Steps[tuple[str, ...]]:
-    """The sentences of a text; the split is kept in the record."""
+    """The sentences of a text; the record keeps them."""
     sentences: tuple[str, ...] = yield Segment(text)
     return sentences
 
 
 def part(request: Part) -> Steps[Measurement]:
-    """Another metric's measurement of the same sample; calls that both make are made once."""
+    """Another metric's measurement of the same sample; shared calls are made once."""
     measurement: Measurement = yield request
     return measurement
 
@@ -254,11 +254,10 @@ def together(first: Steps[T], second: Steps[U], /) -> Steps[tuple[T, U]]: ...
 @overload
 def together(*steps: Steps[T]) -> Steps[tuple[T, ...]]: ...
 def together(*steps: Steps[Any]) -> Steps[tuple[Any, ...]]:
-    """Run several generators side by side; all run to their end, then the most urgent failure is raised.
+    """Run several generators concurrently to their end, then raise the most urgent failure.
 
-    A branch that could not be asked to its end comes before one whose reply is of no use: "cancelled", then
-    "model_error" and "timeout", then "metric_error", then "parse_error"; of equal ones the first branch's
-    counts.
+    From most to least urgent: "cancelled"; "model_error" and "timeout"; "metric_error"; "parse_error". Of
+    equal failures, that of the first branch is raised.
     """
     if len(steps) == 1:
         return ((yield from steps[0]),)
@@ -267,11 +266,11 @@ def together(*steps: Steps[Any]) -> Steps[tuple[Any, ...]]:
 
 
 class _Sheet(NamedTuple):
-    """What all calls about some items have in common; see `ask_each`.
+    """Common data of all calls about some items; see `ask_each`.
 
     Attributes:
-        shown: the texts in which quoted evidence is looked up.
-        field: the field that the items are from: words of them that the judge marks are looked up there.
+        shown: the texts in which to look up quoted evidence.
+        field: the field of the items, in which to look up words that the judge marks.
     """
 
     prompt: Prompt[VerdictList]
@@ -285,7 +284,7 @@ class _Sheet(NamedTuple):
     def decision(
         self, item: Item, verdict: NumberedVerdict, votes: tuple[bool, ...], judge: str | None
     ) -> Decision:
-        """What the judge decided on an item, with its evidence where it stands."""
+        """The judge's decision on an item, with its evidence located."""
         number, source = item.number, self.source
         evidence = [
             Evidence(quote=quote, source=source, span=self._place(quote, number)) for quote in verdict.quotes
@@ -304,7 +303,7 @@ class _Sheet(NamedTuple):
         )
 
     def _place(self, quote: str, number: int) -> Span | None:
-        """Where the quote stands: in the chunk that the item is, else in any."""
+        """Place of the quote: in the item's own chunk, else in any."""
         if self.chunks and (span := locate(quote, self.shown[number - 1 : number])) is not None:
             span.chunk = number
         else:
@@ -315,14 +314,14 @@ class _Sheet(NamedTuple):
 
 
 class _AskedBatch(NamedTuple):
-    """Decisions on items by number; the first reply that could not be used whole, else the first."""
+    """Decisions on items by number, and the first incomplete reply, else the first reply."""
 
     decisions: Mapping[int, Decision]
     reply: Reply[VerdictList]
 
 
 def _ask_batch(sheet: _Sheet, items: Sequence[Item], *, passed_on: bool = False) -> Steps[_AskedBatch]:
-    """Ask about some items, then about those that are left to another judge."""
+    """Ask about some items, then about the items that were left to another judge."""
     variables = {**sheet.variables, "items": tuple(items)}
     expected = Expected(tuple([item.number for item in items]), tuple([item.text for item in items]))
     replies = yield from _replies(
@@ -353,9 +352,9 @@ def _ask_batch(sheet: _Sheet, items: Sequence[Item], *, passed_on: bool = False)
 
 
 def _replies(request: Generate[A]) -> Steps[list[Reply[A]]]:
-    """The replies to a request; those that are not of the form are asked for once more, with the reasons.
+    """The replies to a request; replies without the form are asked for again, with the reasons.
 
-    The driver says how often: it answers with no reply when that was often enough.
+    The driver sets the limit: it returns no reply after the last attempt.
     """
     first: tuple[Reply[A], ...] = yield request
     replies = list(first)
@@ -374,7 +373,7 @@ def _replies(request: Generate[A]) -> Steps[list[Reply[A]]]:
 
 
 def _unread(reply: Reply[Any], expected: Expected, before: Unread | None) -> Unread:
-    """What is asked once more after a reply: the numbers that it has no verdict on."""
+    """The follow-up to a reply, about the numbers without a verdict."""
     value = reply.reading.value
     if isinstance(value, VerdictList):
         done = {verdict.number for verdict in value.verdicts}
@@ -386,7 +385,7 @@ def _unread(reply: Reply[Any], expected: Expected, before: Unread | None) -> Unr
 
 
 def _joined(reply: Reply[A], later: Reply[A]) -> Reply[A]:
-    """A later reply, with what an earlier one to the same question said of other numbers."""
+    """A later reply merged with an earlier reply about other numbers."""
     value, more = reply.reading.value, later.reading.value
     if not isinstance(value, VerdictList):
         return later
@@ -402,6 +401,6 @@ def _value(reply: Reply[A]) -> A:
 
 
 def _useless(reply: Reply[Any], *others: Reply[Any]) -> StepFailed:
-    """The failure of replies that are not of the form that their prompts ask for."""
+    """The failure for replies that do not have the form of their prompts."""
     why = f"{reply.prompt}: the reply could not be read: {'; '.join(reply.reading.objections)}"
     return StepFailed("parse_error", why, tuple([each.prompt for each in (reply, *others)]))

@@ -1,6 +1,6 @@
-"""The one door for a metric of one's own: what it asks in, what it returns, and how it is checked.
+"""The entry point for custom metrics: how they ask, what they return, and how to check them.
 
-docs/new_metric.md goes through it, and examples/custom_metric.py is a whole metric.
+See docs/new_metric.md for a guide and examples/custom_metric.py for a complete metric.
 """
 
 from ragmetrics_core import scoring

@@ -1,4 +1,4 @@
-"""The rule by which scores let an answer pass: one for every door that stops answers."""
+"""The rule by which scores let an answer pass, the same at every entry point."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,16 +23,16 @@ _OF_THE_ANSWER = ("answer ", "sentence that cites ")
 
 
 class GateFinding(NamedTuple):
-    """What the gate found for one threshold.
+    """The gate's finding for one threshold.
 
     Attributes:
         metric: the metric, as the threshold names it.
-        threshold: the worst value that passes.
+        threshold: the worst passing value.
         passed: whether the answer passes this threshold.
-        reason: why, in words: "faithfulness is 0.5 (1 / 2 = 0.5), below 0.7".
-        status: how the measurement ended; None when there is no record of it.
+        reason: the reason in words: "faithfulness is 0.5 (1 / 2 = 0.5), below 0.7".
+        status: the status of the record; None if there is no record.
         value: the score.
-        unsupported: texts of the answer for which no support was found.
+        unsupported: texts of the answer without support.
         record: the proof.
     """
 
@@ -47,7 +47,7 @@ class GateFinding(NamedTuple):
 
 
 class GateDecision(NamedTuple):
-    """Whether an answer may leave, and why.
+    """Whether an answer passes, with the reasons.
 
     Attributes:
         findings: one for each threshold, in the order of the thresholds.
@@ -57,25 +57,25 @@ class GateDecision(NamedTuple):
 
     @property
     def passed(self) -> bool:
-        """Whether every threshold lets it pass."""
+        """Whether the answer passes every threshold."""
         return all(finding.passed for finding in self.findings)
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why it does not pass, one sentence for each threshold that rejects it."""
+        """Reasons for a rejection, one sentence for each threshold that rejects the answer."""
         return tuple(finding.reason for finding in self.findings if not finding.passed)
 
     @property
     def unsupported(self) -> tuple[str, ...]:
-        """Texts of the answer without support, of the thresholds that reject it; each once, in order."""
+        """Distinct texts of the answer without support, from the rejecting thresholds, in order."""
         texts = [text for finding in self.findings if not finding.passed for text in finding.unsupported]
         return tuple(dict.fromkeys(texts))
 
     @property
     def correction(self) -> str:
-        """What to tell the model that gave a rejected answer, so that it answers again.
+        """Message that asks the model for a better answer after a rejection.
 
-        A prompt of the library, with the statements without support, or else the reasons.
+        It fills a prompt of the library with the unsupported statements, or else with the reasons.
         """
         prompt = _UNSUPPORTED if self.unsupported else _REJECTED
         texts = self.unsupported or self.reasons
@@ -84,7 +84,7 @@ class GateDecision(NamedTuple):
 
 
 class _Limit(NamedTuple):
-    """A threshold and the metric that it is for."""
+    """A threshold and its metric."""
 
     asked: str
     threshold: float
@@ -95,7 +95,7 @@ class _Limit(NamedTuple):
         return value < self.threshold if self.higher_is_better else value > self.threshold
 
     def compared(self, value: float, formula: str, hedge: str = "") -> tuple[bool, str]:
-        """Whether a value passes, and why."""
+        """Whether a value passes, with the reason."""
         is_beyond = self.is_beyond(value)
         place = (
             f"{'' if is_beyond else 'not '}{'below' if self.higher_is_better else 'above'} {self.threshold:g}"
@@ -105,23 +105,23 @@ class _Limit(NamedTuple):
 
 @dataclass(frozen=True)
 class Gate:
-    """Thresholds that the scores of an answer must reach: a pure function from records to a decision.
+    """Thresholds for the scores of an answer: a pure function from records to a decision.
 
-    A score passes that is at least as good as its threshold: not below it, or, where lower is better, not
-    above it. An incomplete score passes when even the worse of its bounds does, and is rejected when even the
-    better one does not. What is undefined passes (a greeting, a refusal), and so does a metric that the
-    sample has no fields for (nothing was retrieved); the finding says so. Where there is no score because
-    something failed (`model_error`, `timeout`, `parse_error`, `cancelled`, bounds on both sides of
-    the threshold, or no record at all), `on_failure` decides.
+    A score passes if it is at least as good as its threshold: not below it or, if lower is better, not above
+    it. An incomplete score passes if even its worse bound passes, and is rejected if even its better bound
+    fails. Undefined scores pass (a greeting, a refusal), and so do metrics for which the sample lacks fields
+    (nothing was retrieved); the finding says so. `on_failure` decides if there is no score because of a
+    failure (`model_error`, `timeout`, `parse_error`, `cancelled`), the bounds are on both sides of the
+    threshold, or there is no record.
 
     Attributes:
-        thresholds: the worst value that passes, by a metric's name, alias or signature.
-        metrics: what is measured.
+        thresholds: the worst passing value, by metric name, alias or signature.
+        metrics: the measured metrics.
         on_failure: "reject" or "pass".
 
     Raises:
-        ConfigError: no threshold, one that is no number in the metric's range, or a metric that is not
-            measured.
+        ConfigError: there is no threshold, a threshold is not a number in the metric's range, or its metric
+            is not measured.
 
     >>> from ragmetrics_core.metrics import resolve
     >>> gate = Gate({"faithfulness": 0.7}, resolve("faithfulness"))
@@ -142,18 +142,18 @@ class Gate:
         object.__setattr__(self, "_limits", tuple(self._limit(*each) for each in self.thresholds.items()))
 
     def decide(self, records: Iterable[Record]) -> GateDecision:
-        """Whether the answer that these records are about may leave.
+        """Decide whether the answer of these records passes.
 
-        Of several records of one metric each must let it pass.
+        With several records of one metric, all must pass.
         """
         listed = list(records)
         return GateDecision(tuple(self._worst(limit, listed) for limit in self._limits))
 
     def failed(self, reason: str) -> GateDecision:
-        """The decision where there are no records at all: `on_failure` decides.
+        """The decision without any records, by `on_failure`.
 
         Args:
-            reason: why there are none, "no scores within 2 s".
+            reason: the reason for the missing records, such as "no scores within 2 s".
         """
         return GateDecision(tuple(self._finding(limit, None, reason) for limit in self._limits))
 
@@ -162,21 +162,21 @@ class Gate:
         found = [metric for metric in self.metrics if name in (metric.name, metric.signature)]
         measured = ", ".join(metric.signature for metric in self.metrics)
         if not found:
-            raise ConfigError(f"the gate names {asked!r}, which is not measured; there is {measured}")
+            raise ConfigError(f"the gate's {asked!r} is not measured; name one of {measured}")
         if len(found) > 1:
-            raise ConfigError(f"the gate's {asked!r} is measured more than once: name one of {measured}")
+            raise ConfigError(f"the gate's {asked!r} is measured more than once; name one of {measured}")
         metric = found[0]
         low, high = metric.range
         if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not isfinite(threshold):
-            raise ConfigError(f"the gate's threshold for {asked} is a number, not {threshold!r}")
+            raise ConfigError(f"the gate's threshold for {asked} must be a number, not {threshold!r}")
         if threshold < low or (threshold > high and not metric.exceeds):
             raise ConfigError(
-                f"the gate's threshold for {asked} is a score, from {low:g} to {high:g}, not {threshold:g}"
+                f"the gate's threshold for {asked} must be from {low:g} to {high:g}, not {threshold:g}"
             )
         return _Limit(asked, threshold, metric.signature, metric.higher_is_better)
 
     def _worst(self, limit: _Limit, records: Sequence[Record]) -> GateFinding:
-        """The first finding that rejects, else the last one."""
+        """The first rejecting finding, else the last one."""
         own = [record for record in records if record.signature == limit.signature]
         findings = [self._finding(limit, record, "it was not measured") for record in own or (None,)]
         return next((finding for finding in findings if not finding.passed), findings[-1])
@@ -195,7 +195,7 @@ class Gate:
         )
 
     def _outcome(self, limit: _Limit, record: Record) -> tuple[bool, str]:
-        """Whether a record lets the answer pass, and why."""
+        """Whether a record lets the answer pass, with the reason."""
         if record.value is not None:
             return limit.compared(record.value, record.formula)
         if record.bounds is not None:
@@ -214,7 +214,7 @@ class Gate:
 
 
 def _unsupported(record: Record) -> tuple[str, ...]:
-    """The texts of the answer with a verdict against them and none for them, in any chunk."""
+    """Texts of the answer with a negative verdict and without a positive one."""
     about_answer = [verdict for verdict in record.verdicts if verdict.about.startswith(_OF_THE_ANSWER)]
     supported = {verdict.text for verdict in about_answer if verdict.supported}
     refused = [verdict.text for verdict in about_answer if verdict.supported is False]

@@ -1,4 +1,4 @@
-"""What a measurement finds: verdicts on numbered texts, and the value that a formula gives for them."""
+"""Results of a measurement: verdicts on numbered texts, and the value of a formula for them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,13 +25,13 @@ __all__ = [
 
 
 class Labels(NamedTuple):
-    """What a verdict is called when it is positive and when it is not."""
+    """Names of a positive and of a negative verdict."""
 
     yes: str
     no: str
 
     def of(self, supported: bool | None) -> str:
-        """The name of a decision; "missing" when there is none."""
+        """The name of a decision; "missing" for None."""
         return "missing" if supported is None else self.yes if supported else self.no
 
 
@@ -40,12 +40,12 @@ class Labels(NamedTuple):
 @with_config(ConfigDict(extra="ignore"))
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class Evidence:
-    """Words that a judge quoted, and where they stand.
+    """A quote of a judge and its place.
 
     Attributes:
-        quote: the words.
-        source: the field of the sample in which they were looked up.
-        span: their place in it; None when they stand nowhere there.
+        quote: the quoted words.
+        source: the field of the sample that was searched.
+        span: the place in that field; None if the quote was not found.
     """
 
     quote: str
@@ -54,17 +54,17 @@ class Evidence:
 
 
 class Decision(NamedTuple):
-    """What a metric hands in about one text; the driver makes a `Verdict` of it.
+    """A metric's decision on one text; the driver turns it into a `Verdict`.
 
     Attributes:
         text: the text.
-        supported: the decision; None when the judge gave none.
-        reason: why, in the judge's words.
-        evidence: what the judge quoted.
-        cosine: the similarity that belongs to the text, where the metric compares texts.
-        votes: what each said, where the run asked several times or several judges.
-        confidence: the judge's probability that it is supported, where it gives one.
-        judge: who decided, where the run's judge is made of several.
+        supported: the decision; None if the judge gave none.
+        reason: the judge's reason.
+        evidence: the judge's quotes.
+        cosine: the cosine of the text, if the metric compares texts.
+        votes: the votes, if the run asked several times or several judges.
+        confidence: the judge's probability that the text is supported, if it gives one.
+        judge: the sub-judge that decided, if the run's judge has several.
     """
 
     text: str
@@ -80,22 +80,22 @@ class Decision(NamedTuple):
 @with_config(ConfigDict(extra="ignore", allow_inf_nan=False))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What was decided about one numbered text, at its place in the record.
+    """The decision on one numbered text, at its place in the record.
 
     Attributes:
         number: the verdict's number in its record, from 1.
-        about: what kind of text it is about ("answer statement", "chunk", "sentence", ...).
+        about: the kind of text ("answer statement", "chunk", "sentence", ...).
         text: the text.
-        supported: the decision; None when the judge gave none.
-        label: the decision in words ("TP", "relevant", ...); "missing" when there is none.
-        reason: why, in the judge's words.
-        evidence: what the judge quoted.
-        cosine: the similarity that belongs to the text, where the metric compares texts.
-        overruled: the judge's own decision, when a person has overruled it.
-        votes: where the run asked several times or several judges: what each said; more than half decides,
-            so that a tie is a "no".
-        confidence: the judge's probability that it is supported, from 0 to 1, where it gives one.
-        judge: who decided, where the run's judge is made of several, as its step has it.
+        supported: the decision; None if the judge gave none.
+        label: the decision in words ("TP", "relevant", ...); "missing" without a decision.
+        reason: the judge's reason.
+        evidence: the judge's quotes.
+        cosine: the cosine of the text, if the metric compares texts.
+        overruled: the judge's own decision, if a person overruled it.
+        votes: the votes, if the run asked several times or several judges. More than half decides; a tie is a
+            "no".
+        confidence: the judge's probability from 0 to 1 that the text is supported, if it gives one.
+        judge: the sub-judge that decided, if the run's judge has several, as named in its step.
         path: the place of the verdict in the measurement.
     """
 
@@ -115,7 +115,7 @@ class Verdict:
 
     @property
     def tally(self) -> str:
-        """The votes in words: "2 of 3 votes"; "" when it was asked for once."""
+        """The votes in words: "2 of 3 votes"; "" for a single vote."""
         if not self.votes:
             return ""
         told = f"{sum(self.votes)} of {len(self.votes)} votes"
@@ -133,12 +133,12 @@ def majority(votes: Sequence[bool]) -> bool:
 
 @dataclass(frozen=True)
 class Judged:
-    """The decisions on all items of one question, in the items' order; none is left out.
+    """The decisions on all items of one question, in the order of the items.
 
     Attributes:
-        known: the decisions, None where there is none.
-        probabilities: that each is positive, as its judge says; None where no judge gave one. Where a person
-            decided it is 1 or 0. Empty where the decisions are derived from others.
+        known: the decisions; None for a missing one.
+        probabilities: each judge's probability that its decision is positive; None if it gave none, 1 or 0 if
+            a person decided. Empty for derived decisions.
     """
 
     known: tuple[bool | None, ...] = ()
@@ -149,16 +149,16 @@ class Judged:
 
     @property
     def supported(self) -> int:
-        """How many decisions are positive."""
+        """Number of positive decisions."""
         return self.known.count(True)
 
     @property
     def missing(self) -> int:
-        """How many items have no decision."""
+        """Number of items without a decision."""
         return self.known.count(None)
 
     def filled(self, value: bool) -> tuple[bool, ...]:
-        """The decisions, with `value` in place of missing ones."""
+        """The decisions, with missing ones replaced by `value`."""
         return tuple([value if known is None else known for known in self.known])
 
 
@@ -166,16 +166,16 @@ class Judged:
 class Measurement:
     """The outcome of measuring one sample.
 
-    Exactly one of three holds: there is a `value`; there are `bounds`, because verdicts are missing; or
-    there is neither, and `reason` says why the metric is undefined for the sample.
+    It has a `value`, or `bounds` if verdicts are missing, or neither if the metric is undefined for the
+    sample; `reason` then says why.
 
     Attributes:
         value: the score.
-        bounds: lowest and highest value that the missing verdicts leave open.
-        reason: why there is no value, as a short code ("no_statements").
-        counts: the numbers that entered the formula.
+        bounds: lowest and highest possible value, given the missing verdicts.
+        reason: short code for a missing value ("no_statements").
+        counts: the numbers in the formula.
         formula: the formula with its numbers and its result, "2 / 3 = 0.667".
-        parts: the measurements that this one combines, by metric name.
+        parts: the combined measurements, by metric name.
     """
 
     value: float | None = None
@@ -187,12 +187,12 @@ class Measurement:
 
     @property
     def range(self) -> Bounds | None:
-        """The value as a range of one point, or the bounds, or None when undefined."""
+        """The value as a range of one point, else the bounds, else None."""
         return self.bounds if self.value is None else Bounds(self.value, self.value)
 
 
 def undefined(reason: str, **counts: float) -> Measurement:
-    """The metric has no value for this sample; `reason` is a short code such as "no_statements"."""
+    """A measurement without a value; `reason` is a short code such as "no_statements"."""
     return Measurement(reason=reason, counts=counts)
 
 
@@ -234,10 +234,10 @@ def score(
         formula: takes the decisions of each `judged` as a sequence of bool; None means undefined.
         judged: the verdicts, one group for each argument of the formula.
         counts: the numbers of the formula, by name.
-        spelled: the formula as text with the counts' names in braces, "{supported} / {statements}".
-        otherwise: the reason when the formula is undefined.
-        bounds: gives the bounds from decisions that may be None; by default the formula is taken to
-            rise with every positive verdict, so that its extremes are all missing "no" and all "yes".
+        spelled: the formula as text with names of counts in braces, "{supported} / {statements}".
+        otherwise: the reason if the formula is undefined.
+        bounds: computes the bounds from decisions that may be None. By default the formula is assumed to rise
+            with every positive verdict, so its extremes are at "no" and at "yes" for all missing verdicts.
     """
     missing = sum([group.missing for group in judged])
     numbers = spelled.format(**counts)
@@ -265,13 +265,13 @@ def combine(
     spelled: str,
     otherwise: str,
 ) -> Measurement:
-    """Apply a formula that rises with every part to the parts' values, or to their bounds.
+    """Apply a formula to the values of parts, or to their bounds; it must rise with every part.
 
     Args:
-        formula: takes the parts' values in order; None means undefined.
+        formula: takes the values of the parts in order; None means undefined.
         parts: the measurements, by name.
-        spelled: the formula as text with the parts' names in braces.
-        otherwise: the reason when the formula is undefined for defined parts.
+        spelled: the formula as text with names of parts in braces.
+        otherwise: the reason if the formula is undefined for defined parts.
     """
     reasons = [f"{name}: {part.reason}" for name, part in parts.items() if part.range is None]
     if reasons:
@@ -292,12 +292,12 @@ def combine(
 
 
 def valued(value: float, *, counts: Mapping[str, float], spelled: str) -> Measurement:
-    """A value that does not rest on verdicts, with its formula; see `score`."""
+    """A value without verdicts, with its formula; see `score`."""
     return Measurement(value=value, counts=counts, formula=f"{spelled.format(**counts)} = {_short(value)}")
 
 
 def _short(value: float) -> str:
-    """Three decimals, without trailing zeros; more where three would say a whole number that it is not.
+    """Three decimals without trailing zeros; more if three would round to a whole number.
 
     >>> _short(2 / 3), _short(1.0), _short(0.9999), _short(-0.0001)
     ('0.667', '1', '0.9999', '-0.0001')

@@ -1,17 +1,17 @@
 """The requests that a metric yields, and the models that answer them.
 
-A metric is a generator: it yields requests and receives typed answers. It never waits, opens or sends.
+A metric is a generator: it yields requests and receives typed answers. It neither waits nor does input or output.
 
 | request    | asks for                                   | is answered with                     |
 | ---------- | ------------------------------------------ | ------------------------------------ |
 | `Generate` | one or more replies of the judge           | a tuple of `Reply`, one for each draw |
 | `Compare`  | cosines between an anchor and some texts   | a tuple of `float | None`            |
 | `Rate`     | a scorer's numbers for pairs of texts      | a tuple of `float`                   |
-| `Count`    | what a library counts in texts             | counts by name, each a tuple of `int` |
+| `Count`    | counts of a library for texts              | counts by name, each a tuple of `int` |
 | `Segment`  | the sentences of a text                    | a tuple of `str`                     |
-| `Review`   | the verdicts that count                    | `Judged`                             |
+| `Review`   | the final verdicts                         | `Judged`                             |
 | `Part`     | another metric's measurement of the sample | `Measurement`                        |
-| `Fork`     | several generators, run side by side       | a tuple of their results             |
+| `Fork`     | several generators, run concurrently       | a tuple of their results             |
 """
 
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
@@ -75,17 +75,17 @@ _LONGEST_NAME = 300
 class Completion:
     """One reply of a judge.
 
-    What a server says beside the text is held to what it can be, at every door by which a reply comes in:
-    what is no name is unknown, a longer one is cut, and so are counts that are no counts.
+    Metadata from the server is sanitized at every entry point: long names are cut, and invalid names and
+    counts become None.
 
     Attributes:
         text: the raw reply.
-        model: the model that wrote it, as the server names it: at most 300 characters.
-        usage: tokens used by the call, each from 0 to 2**53; in a call with several draws, given with the
-            first only.
-        finish_reason: why the reply ended ("stop", "length", ...), None when unknown: at most 300 characters.
-        held_to: what the request held the reply to: "json_schema" or "json_object"; "graded" for one by a
-            judge of this library, which may carry probabilities; None for nothing.
+        model: the server's name of the model, at most 300 characters.
+        usage: tokens used by the call, each from 0 to 2**53; in a call with several draws, only the first has
+            it.
+        finish_reason: why the reply ended ("stop", "length", ...), at most 300 characters; None if unknown.
+        held_to: constraint on the reply: "json_schema" or "json_object"; "graded" for a reply of a judge of
+            this library, which may have probabilities; None if unconstrained.
 
     >>> Completion("yes", usage=Usage(-1, 10**400)).usage
     """
@@ -115,22 +115,22 @@ def _is_name(value: object) -> bool:
 
 
 def _name(value: object) -> str | None:
-    """A text cut to the length of a name, in characters that UTF-8 can carry; None for what is no text."""
+    """A text cut to the length of a name, in valid UTF-8; None for other values."""
     if not isinstance(value, str):
         return None
     return value[:_LONGEST_NAME].encode("utf-8", "replace").decode("utf-8")
 
 
 class Unread(NamedTuple):
-    """A reply that could not be used, or not whole, and is followed by another question.
+    """An unusable or incomplete reply that is followed by another question.
 
     Attributes:
         reply: the reply.
-        objections: why it could not be used.
-        draw: its draw.
-        judge: whose it is, where the run's judge is made of several.
-        expected: what the next reply is held to: the numbers that are left.
-        before: the reply before it in the same conversation, which could not be used either.
+        objections: the objections to it.
+        draw: number of its draw.
+        judge: the sub-judge that wrote it, if the run's judge has several.
+        expected: constraints on the next reply, with the remaining numbers.
+        before: the unusable reply before it in the same conversation.
     """
 
     reply: str
@@ -145,20 +145,19 @@ class Generate(NamedTuple, Generic[A_co]):
     """Ask the judge.
 
     Attributes:
-        prompt: what to ask.
-        variables: what to fill in; see `Prompt.render`.
-        expected: what the reply must be: who asks gives the numbers that are asked about, or the scale,
-            and the driver fills in the rest.
-        draw: the number of the first draw: draws of the same prompt with other numbers are other calls.
-        draws: how many replies are wanted. A judge may return fewer; the driver asks for the rest.
-        again: how often this was asked before, in the same conversation; the driver answers with no reply at
-            all when that is often enough.
-        attempts: how often it may be asked in all; None for as often as the run says.
-        follows: the replies that could not be used, when this asks once more: one reply is wanted for each.
-        passed_on: this asks for what an earlier reply left to another judge.
-        votes: the reply is a verdict: the driver may answer with as many replies as the run has votes.
-        messages: the rendered prompt; filled in by the driver, for the judge.
-        digest: digest of the messages; filled in by the driver.
+        prompt: the prompt.
+        variables: values of its variables; see `Prompt.render`.
+        expected: constraints on the reply. The caller gives the numbers or the scale; the driver sets the
+            rest.
+        draw: number of the first draw; draws of the same prompt with different numbers are different calls.
+        draws: number of replies. A judge may return fewer; the driver asks for the rest.
+        again: number of earlier requests in the same conversation. At the limit the driver returns no reply.
+        attempts: maximum number of requests; None for the run's own limit.
+        follows: the unusable replies, if this asks again; each needs one reply.
+        passed_on: whether this asks for verdicts that an earlier reply left to another judge.
+        votes: whether the reply is a verdict, for which the driver may return one reply for each vote.
+        messages: the rendered prompt, for the judge; set by the driver.
+        digest: digest of the messages; set by the driver.
     """
 
     prompt: Prompt[A_co]
@@ -176,7 +175,7 @@ class Generate(NamedTuple, Generic[A_co]):
 
     @property
     def schema(self) -> dict[str, Any] | None:
-        """The JSON schema of the reply's form, for models that can be held to one; None for lines of text."""
+        """The JSON schema of the reply, for models with constrained decoding; None for lines of text."""
         return self.prompt.answer.reply_schema(self.expected) if self.expected.as_json else None
 
 
@@ -184,11 +183,11 @@ class Reply(NamedTuple, Generic[A_co]):
     """A reply as the metric sees it.
 
     Attributes:
-        reading: what was read.
+        reading: the result of reading it.
         text: the raw reply.
-        draw: its draw.
-        judge: whose it is, where the run's judge is made of several.
-        prompt: the prompt that was asked, as the record names it.
+        draw: number of its draw.
+        judge: the sub-judge that wrote it, if the run's judge has several.
+        prompt: name of the prompt in the record.
     """
 
     reading: Reading[A_co]
@@ -215,15 +214,15 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Ask for what a library counts in an answer and its references; no model is involved.
+    """Ask for counts of a library for an answer and its references; no model is involved.
 
-    The counts become part of the record, with the library's version and settings, so that the score can be
-    derived again without the library.
+    The record keeps the counts with the library's version and settings, so the score can be recomputed
+    without the library.
 
     Attributes:
-        procedure: what is counted: "bleu", "chrf", "rouge" or "meteor".
+        procedure: the counts: "bleu", "chrf", "rouge" or "meteor".
         answer: the text under test.
-        references: the texts that it is compared with.
+        references: the texts to compare it with.
         settings: settings of the procedure, by name.
     """
 
@@ -234,20 +233,20 @@ class Count:
 
 
 class Segment(NamedTuple):
-    """Ask for the sentences of a text; the split becomes part of the record."""
+    """Ask for the sentences of a text; the record keeps them."""
 
     text: str
 
 
 class Review(NamedTuple):
-    """Hand in decisions on texts of a kind; a person's corrections are applied, the record keeps both.
+    """Submit decisions on texts of one kind; a person's corrections are applied, and the record keeps both.
 
     Attributes:
         decisions: one for each text, in order.
-        about: what the texts are.
-        labels: what a positive and a negative verdict are called.
-        declining: the first decision says whether the answer under test declines to answer.
-        notes: what was seen in the texts and does not count, with reasons.
+        about: the kind of texts.
+        labels: names of a positive and a negative verdict.
+        declining: whether the first decision says that the answer under test declines.
+        notes: findings in the texts that do not count, with reasons.
     """
 
     decisions: tuple[Decision, ...]
@@ -263,12 +262,12 @@ class Part:
 
     Attributes:
         metric: its name.
-        variant: its variant, the metric's default one when None.
+        variant: its variant; None for the metric's default.
         settings: its settings, by name.
         prompts: prompts that replace those of the same name.
-        reference: the reference that it is measured against, where the sample has several; set by the metric
-            that asks for the part, and no setting of it.
-        reference_number: which of them that is, for the record.
+        reference: the reference to measure against, if the sample has several; set by the metric that asks
+            for the part, not a setting.
+        reference_number: number of this reference, for the record.
     """
 
     metric: str
@@ -281,12 +280,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """Run several generators side by side, each at its own pace.
+    """Run several generators concurrently.
 
     Attributes:
         branches: the generators.
-        enough: whether a branch's result leaves nothing to ask. With it the branches run one after the
-            other, and those after the first such result do not run at all.
+        enough: function that says whether a branch's result is sufficient. With it the branches run one after
+            the other, and stop at the first sufficient result.
     """
 
     branches: tuple["Steps[Any]", ...]
@@ -303,8 +302,8 @@ TextFunction = Callable[[str], str | Awaitable[str]]
 class Judge(Protocol):
     """A model that answers prompts.
 
-    `identity` names the endpoint, the model and the settings that change its replies: replies of judges
-    with the same identity may stand for one another.
+    `identity` names the endpoint, the model and the settings that change its replies; judges with the same
+    identity share cached replies.
     """
 
     @property
@@ -313,7 +312,7 @@ class Judge(Protocol):
         ...
 
     def agenerate(self, request: Generate[Any]) -> Awaitable[Sequence[Completion]]:
-        """Reply to `request.messages`: at least one and at most `request.draws` completions.
+        """Reply to `request.messages` with 1 to `request.draws` completions.
 
         Raises:
             ModelError: the model did not answer.
@@ -323,11 +322,11 @@ class Judge(Protocol):
 
 @runtime_checkable
 class Narrow(Protocol):
-    """A judge that answers only so many calls at a time; more would only wait in its own queue."""
+    """A judge with a limit on concurrent calls; further calls would wait in its own queue."""
 
     @property
     def concurrency(self) -> int:
-        """How many calls it works on at a time."""
+        """Maximum number of concurrent calls."""
         ...
 
 
@@ -351,7 +350,7 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class Scorer(Protocol):
-    """A model that gives a number for a pair of texts (cross-encoder, entailment, answer equivalence)."""
+    """A model that rates pairs of texts (cross-encoder, entailment, answer equivalence)."""
 
     @property
     def identity(self) -> str:

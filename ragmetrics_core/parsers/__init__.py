@@ -1,4 +1,4 @@
-"""Replies to typed values: read in the form that was asked for, or objected to; and sentences and quotes."""
+"""Read replies as typed values, or object to them; split sentences and locate quotes."""
 
 from ragmetrics_core.parsers._answer import ANYTHING, READER, Answer, Declined, Expected, Reading, Scale
 from ragmetrics_core.parsers._earlier import of_earlier

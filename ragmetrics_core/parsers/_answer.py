@@ -1,7 +1,7 @@
-"""An answer type: the form of a reply, its reading, and what is wrong with a reply that is not read.
+"""Answer types: the form of a reply, its reading, and objections to a reply that cannot be read.
 
-A reply is read in the form that its prompt asks for, or not at all: then it has objections, each a sentence
-that the judge is told when it is asked once more, and that the record keeps for whoever opens the proof.
+A reply is read only in the form that its prompt asks for. Otherwise it gets objections: sentences for the
+judge, which is asked again, and for readers of the proof, because the record keeps them.
 """
 
 import json
@@ -39,16 +39,16 @@ __all__ = [
 ]
 
 READER: Final = "3"
-"""Which reader this is; records of the first one do not name it. The second one found fewer quotes."""
+"""Version of the reader. Records of the first reader do not name it; the second found fewer quotes."""
 
 T_co = TypeVar("T_co", covariant=True)
 M = TypeVar("M", bound=BaseModel)
 Schema = dict[str, Any]
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^[^\n\r]*[\w\p{N}][^\n\r]*$")]
-"""A text with a letter or a digit in it, on one line: several lines may be several entries."""
+"""One line of text with a letter or digit, because several lines may be several entries."""
 Texts = Annotated[tuple[Text, ...], FailFast()]
-"""Such texts; the first that is none ends the reading."""
+"""Such texts; validation stops at the first invalid one."""
 
 _PLACEHOLDER = re.compile(r"(?:[^\w<>]|\d)*<([^<>]*)>[^\w<>]*")
 # How many objections a judge is told, at most.
@@ -59,7 +59,7 @@ _ENTRIES = 3
 
 
 class Scale(NamedTuple):
-    """The numbers that a rating may be: from `low` to `high` in steps of `step`.
+    """The allowed ratings: from `low` to `high` in steps of `step`.
 
     >>> Scale(0, 4, 2).has(2), Scale(0, 4, 2).has(3), Scale(0, 10).has(11), Scale(0, 10).has(7.5)
     (True, False, False, False)
@@ -70,26 +70,26 @@ class Scale(NamedTuple):
     step: int = 1
 
     def has(self, number: float) -> bool:
-        """Whether a number is one of the scale."""
+        """Whether a number is on the scale."""
         return self.low <= number <= self.high and (number - self.low) % self.step == 0
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """All of them, in order."""
+        """All numbers of the scale, in order."""
         return tuple(range(self.low, self.high + 1, self.step))
 
 
 class Expected(NamedTuple):
-    """What a reply is held to.
+    """Constraints on a reply.
 
     Attributes:
         numbers: the numbers that are asked about, or may be named, in order.
         items: the texts of the numbered items, in the order of their numbers.
-        size: how many entries a list must have; None where nobody says.
-        scale: the numbers that a rating may be; None for any.
-        form: the prompt's own text, which shows the form; empty where nobody says. The driver fills it in.
-        graded: the reply is written by a judge of this library, as JSON whatever the prompt asks for; it may
-            give probabilities, and leave verdicts to another judge. The driver fills it in.
+        size: number of entries in a list; None if any number is allowed.
+        scale: the allowed ratings; None for any.
+        form: the text of the prompt, which shows the form; empty if unknown. Set by the driver.
+        graded: whether a judge of this library writes the reply: always as JSON, perhaps with probabilities,
+            and perhaps with verdicts left to another judge. Set by the driver.
     """
 
     numbers: tuple[int, ...] = ()
@@ -101,26 +101,26 @@ class Expected(NamedTuple):
 
     @property
     def as_json(self) -> bool:
-        """Whether JSON is asked for: the prompt says so, or nobody says what it asks for."""
+        """Whether the reply must be JSON: the prompt says so, or its text is unknown."""
         return self.graded or not self.form or "JSON" in self.form
 
     def shows(self, name: str) -> bool:
-        """Whether the form may have a field of this name; lines of text have what their type reads."""
+        """Whether the form can have a field of this name; always true for lines of text."""
         return self.graded or not self.as_json or not self.form or f'"{name}"' in self.form
 
 
 ANYTHING: Final = Expected()
-"""Nothing but the type says what a reply must be."""
+"""No constraints except the answer type."""
 
 
 class Reading(NamedTuple, Generic[T_co]):
-    """A reply as it was read.
+    """The result of reading a reply.
 
     Attributes:
-        value: the typed value; None when the reply is not of the form.
-        objections: why the reply is not of the form, or what is missing in it; empty when it was read whole.
-        rule: "json" or "lines", the form that was read; "unread" without a value.
-        dropped: what was read and does not count, each with the reason.
+        value: the typed value; None if the reply does not have the form.
+        objections: errors in the form and missing parts; empty for a complete reply.
+        rule: the form that was read, "json" or "lines"; "unread" without a value.
+        dropped: parts that do not count, each with the reason.
     """
 
     value: T_co | None
@@ -130,16 +130,16 @@ class Reading(NamedTuple, Generic[T_co]):
 
 
 class Declined(NamedTuple):
-    """Whether an answer declines to answer, as a step saw it, and why it says so."""
+    """Whether an answer declines, according to one step, with the reason."""
 
     declined: bool
     reason: str | None = None
 
 
 class Answer(BaseModel):
-    """A typed reply of a judge: its fields are the JSON object that the prompt asks for, and no others.
+    """A typed reply of a judge: its fields are exactly those of the JSON object that the prompt asks for.
 
-    A type of your own needs fields, and `objections` where not every value of them is an answer.
+    A custom type needs fields, and `objections` if some values of them are not valid answers.
     """
 
     # built at its first use: a program that imports the package may never read a reply
@@ -147,11 +147,10 @@ class Answer(BaseModel):
 
     @classmethod
     def read(cls, text: str, expected: Expected = ANYTHING) -> Reading[Self]:
-        """Read a raw reply, whatever the text is.
+        """Read any raw reply, in time linear in its length.
 
-        What a reasoning model thinks aloud at the start is set aside. Then the reply is one JSON object,
-        alone, in a code fence or behind other text, or, where the prompt does not ask for JSON, its lines
-        of text. The time is linear in the length.
+        Reasoning at the start is ignored. The rest must be one JSON object, alone, in a code fence or after
+        other text; or lines of text, if the prompt does not ask for JSON.
         """
         if len(text) > LONGEST:
             return Reading(None, (f"it has more than {LONGEST:,} characters",))
@@ -165,10 +164,10 @@ class Answer(BaseModel):
 
     @classmethod
     def of_value(cls, value: Mapping[str, Json], expected: Expected) -> Reading[Self]:
-        """Read what a JSON object says, or lines of text.
+        """Read a JSON object, also one converted from lines of text.
 
         Raises:
-            NotRead: it is not of the form.
+            NotRead: the object does not have the form.
         """
         answer = cls.checked(value)
         objections = tuple(islice(answer.objections(expected), _OBJECTIONS))
@@ -176,48 +175,48 @@ class Answer(BaseModel):
 
     @classmethod
     def of_lines(cls, body: str) -> dict[str, Json]:
-        """What the lines of a text say, as the JSON object that would say the same.
+        """Convert lines of text to the equivalent JSON object.
 
         Raises:
-            NotRead: they are not of the form.
+            NotRead: the lines do not have the form.
         """
         raise NotRead(f"a {cls.__name__} is read from JSON alone, which the prompt does not ask for")
 
     def objections(self, expected: Expected) -> Iterator[str]:
-        """Why a reply of this form is no answer to what was asked, each as the judge is told it."""
+        """Objections to a reply that has the form but does not answer the question, as shown to the judge."""
         yield from ()
 
     def abstention(self) -> Declined | None:
-        """Whether this reply says that the answer under test declines; None when it does not say."""
+        """Whether the answer under test declines, according to this reply; None if unknown."""
         return None
 
     @classmethod
     def reply_schema(cls, expected: Expected) -> Schema:
-        """The JSON schema of the form, for servers that hold a model to one."""
+        """The JSON schema of the form, for servers with constrained decoding."""
         return cls.model_json_schema()
 
     @classmethod
     def numbered_schema(cls, expected: Expected) -> Schema:
-        """The schema that leaves out no number, in words that not all servers know (`prefixItems`)."""
+        """A schema that requires every number, with `prefixItems`, which not all servers support."""
         return cls.reply_schema(expected)
 
     @classmethod
     def laid_out(cls, value: Mapping[str, Any], expected: Expected) -> str:
-        """A reply that says what a JSON object of the form says, in the form that is asked for."""
+        """A reply with the content of a JSON object, in the form that the prompt asks for."""
         return json.dumps(value, ensure_ascii=False) if expected.as_json else cls.to_lines(value)
 
     @classmethod
     def to_lines(cls, value: Mapping[str, Any]) -> str:
-        """What a JSON object of the form says, as lines of text: `of_lines` reads them again."""
+        """Convert a JSON object to lines of text, the inverse of `of_lines`."""
         raise NotImplementedError
 
     @classmethod
     def filled(cls, expected: Expected) -> str:
-        """A reply in the form, with any content: it stands in where nobody is asked, as in a plan."""
+        """A reply in the form with arbitrary content, for plans that ask no judge."""
         return cls.laid_out(example_of(cls.numbered_schema(expected)), expected)
 
     def written(self) -> dict[str, Any]:
-        """The value as it goes on record: the JSON object of the form, without fields that say nothing."""
+        """The value for the record: the JSON object of the form without empty fields."""
         fields: dict[str, Any] = self.__pydantic_serializer__.to_python(
             self, mode="json", by_alias=True, exclude_none=True
         )
@@ -225,10 +224,10 @@ class Answer(BaseModel):
 
     @classmethod
     def checked(cls, value: Mapping[str, Json]) -> Self:
-        """The answer that a JSON object is.
+        """Validate a JSON object.
 
         Raises:
-            NotRead: it is none: a field is missing, unknown or of another type.
+            NotRead: a field is missing, unknown or of the wrong type.
         """
         names = {field.alias or name for name, field in cls.model_fields.items()}
         if unknown := [name for name in value if name not in names]:
@@ -254,7 +253,7 @@ class Answer(BaseModel):
 
 
 def distinct(texts: Iterable[str], what: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The texts without repeated ones, and a note on each of those.
+    """The distinct texts, and a note on each repeated one.
 
     >>> distinct(["One.", "Two.", "one."], "statement")
     (('One.', 'Two.'), ('statement 3 repeats statement 1: one.',))
@@ -272,12 +271,12 @@ def distinct(texts: Iterable[str], what: str) -> tuple[tuple[str, ...], tuple[st
 
 
 def spoken(text: str) -> str:
-    """What a text says, however its letters, spaces and full stop are written."""
+    """Normalized text: without differences in case, spaces and final full stop."""
     return folded(spaced_form(text)).rstrip(" .")
 
 
 def object_of(expected: Expected, fields: Mapping[str, Schema]) -> Schema:
-    """An object of those fields that the prompt shows, in the order of its form, where each stands last."""
+    """Schema of an object with the fields that the prompt shows, in the order of its form."""
     places = {name: expected.form.rfind(f'"{name}"') for name in fields if expected.shows(name)}
     names = sorted(places, key=places.__getitem__)
     return {
@@ -289,12 +288,12 @@ def object_of(expected: Expected, fields: Mapping[str, Schema]) -> Schema:
 
 
 def list_of(schema: Schema, size: int | None = None) -> Schema:
-    """A list of such values, so many of them where that is known."""
+    """Schema of a list of such values, with a fixed length if it is known."""
     return {"type": "array", "items": schema} | ({} if size is None else {"minItems": size, "maxItems": size})
 
 
 def example_of(schema: Schema) -> Any:
-    """A value of a JSON schema, about as long as a judge's; no two texts of it are the same."""
+    """A value of a JSON schema, about as long as a judge's; all its texts differ."""
     return _example(schema, schema.get("$defs", {}), count(1))
 
 
@@ -322,7 +321,7 @@ def _example(schema: Schema, named: Mapping[str, Schema], places: Iterator[int])
 
 @lru_cache(maxsize=256)
 def _shown_in(form: str) -> tuple[str, Sequence[dict[str, Json]], frozenset[str]]:
-    """What the text of a prompt shows: its lines, the objects that begin one, its placeholders' words."""
+    """The lines of a prompt, the objects at the start of a line, and the words of its placeholders."""
     examples: list[dict[str, Json]] = []
     for line in re.finditer(r"^\{", form, re.MULTILINE):
         with suppress(NotRead):
@@ -339,7 +338,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _texts(value: Json) -> Iterator[str]:
-    """All texts of a JSON value, but those that a judge copies out of what it is shown."""
+    """All texts of a JSON value, except those that a judge copies from its input."""
     rest = [value]
     while rest:
         inner = rest.pop()
@@ -352,10 +351,10 @@ def _texts(value: Json) -> Iterator[str]:
 
 
 def validated(kind: type[M], value: Mapping[str, Json]) -> M:
-    """The value of a model that a JSON object is.
+    """Validate a JSON object as a model.
 
     Raises:
-        NotRead: it is none; the judge is told the first thing that is wrong with it.
+        NotRead: the object is invalid; the message is the first error, for the judge.
     """
     try:
         # as JSON, for a list is a tuple there also when nothing else is taken for anything else

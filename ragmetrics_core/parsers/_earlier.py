@@ -1,7 +1,7 @@
-"""What records of the first reader hold of a reply, as the answer types of today have it.
+"""Values from records of the first reader, as today's answer types.
 
-The first reader took replies in many forms. What it read is kept in its records, and is all that is known of
-what it understood: such a record is recomputed from there, and its replies are not read a second time.
+The first reader accepted replies in many forms. Its records keep the values that it read; they are recomputed
+from these values, and their replies are not read again.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,10 +23,10 @@ Fields = Mapping[str, Any]
 
 
 def of_earlier(kind: type[A], value: Fields, expected: Expected) -> Reading[A]:
-    """What the first reader read of a reply, from what its record holds, as far as it counted then.
+    """The value that the first reader took from a reply, from its record, without uncounted parts.
 
     Raises:
-        ValueError: the value is none of this type.
+        ValueError: the value does not have this type.
     """
     form = next((form for known, form in _FORMS.items() if issubclass(kind, known)), None)
     answer = kind.checked(value if form is None else form(value, expected))
@@ -39,7 +39,7 @@ def of_earlier(kind: type[A], value: Fields, expected: Expected) -> Reading[A]:
 
 
 def _verdicts(value: Fields, expected: Expected) -> dict[str, Json]:
-    """The first verdict of each number that was asked about, unless a later one contradicts it."""
+    """The first verdict for each number in question, unless a later one contradicts it."""
     first: dict[int, Fields] = {}
     contrary: set[int] = set()
     for each in value["verdicts"]:

@@ -1,4 +1,4 @@
-"""Named entities of a text, as a judge listed them."""
+"""Named entities of a text, from a judge."""
 
 from ragmetrics_core.parsers._answer import Answer, Expected, Schema, Texts, list_of, object_of
 
@@ -6,7 +6,7 @@ __all__ = ["EntityList"]
 
 
 class EntityList(Answer):
-    """Names in the judge's order: {"entities": ["..."]}; repeats stay, for the metric to decide on."""
+    """Names in the judge's order, with repeats: {"entities": ["..."]}."""
 
     entities: Texts
 

@@ -1,4 +1,4 @@
-"""Where a quoted text stands in the contexts."""
+"""Locate quotes in the contexts."""
 
 import re
 import unicodedata
@@ -31,11 +31,11 @@ class Span:
     """A place in the contexts.
 
     Attributes:
-        chunk: the chunk's number, from 1.
-        start: the first character within the chunk, from 0.
-        end: the character after the last one.
-        exact: whether the chunk has the quote letter for letter; otherwise case, spaces, quote marks, dashes
-            or what encloses the quote differ, or only its longest part was found.
+        chunk: number of the chunk, from 1.
+        start: index of the first character within the chunk, from 0.
+        end: index after the last character.
+        exact: whether the chunk has the quote letter for letter. Otherwise case, spaces, quotation marks,
+            dashes or enclosing marks differ, or only the longest part was found.
     """
 
     chunk: int
@@ -47,8 +47,8 @@ class Span:
 def locate(quote: str, contexts: Sequence[str]) -> Span | None:
     r"""Find a quote in the chunks: letter for letter, else normalised, else its longest part.
 
-    The first chunk that has it counts, and within it a place at whole words. None when the quote has under
-    three letters and digits or stands nowhere; a quote of under eight of them must stand at whole words.
+    The first matching chunk counts, and in it preferably a place at whole words. None if the quote has fewer
+    than three letters and digits or is not found. A quote with fewer than eight must match whole words.
 
     >>> locate("“THE cat\n sat”", ["A dog ran.", "Yes: the cat sat."])
     Span(chunk=2, start=5, end=16, exact=False)
@@ -71,7 +71,7 @@ def locate(quote: str, contexts: Sequence[str]) -> Span | None:
 
 
 def _variants(quote: str) -> Iterator[str]:
-    """The quote as it is, without what encloses it, and its longest part between ellipses."""
+    """The quote as it is, without enclosing marks, and its longest part between ellipses."""
     yield quote
     inner = _TRAILING.sub("", _LEADING.sub("", quote[:])) if len(quote) < 20_000 else quote.strip()
     yield inner
@@ -82,7 +82,7 @@ def _variants(quote: str) -> Iterator[str]:
 
 
 def _find(needle: str, text: str) -> int | None:
-    """The first place at whole words, else for a quote that is long enough the first place of all."""
+    """The first place at whole words; for long quotes, else the first place of all."""
     first = None
     at = text.find(needle)
     for _ in range(_TRIES):
@@ -99,7 +99,7 @@ def _find(needle: str, text: str) -> int | None:
 
 
 def _at_words(text: str, start: int, end: int) -> bool:
-    """Whether no word of a script with spaces is cut at either end."""
+    """Whether the place cuts no word of a script with spaces."""
     return not (_joins(text, start) or _joins(text, end))
 
 
@@ -115,7 +115,7 @@ def _is_unspaced(char: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _normal(text: str) -> Writing:
-    """The plain form without case, with one kind of quote mark and dash and single spaces."""
+    """The text with folded case, one kind of quotation mark and dash, and single spaces."""
     plain = Writing.of(text).plain()
     cased = plain.text.translate(_KINDS)
     lower = cased.casefold()

@@ -26,9 +26,9 @@ class FactLists(Answer):
     """Three lists of statements: {"TP": ["..."], "FP": ["..."], "FN": ["..."]}.
 
     Attributes:
-        tp: those in both answer and reference, each once.
-        fp: those in the answer alone.
-        fn: those in the reference alone.
+        tp: distinct statements in both answer and reference.
+        fp: distinct statements in the answer only.
+        fn: distinct statements in the reference only.
     """
 
     tp: Texts = Field(alias="TP")
@@ -37,7 +37,7 @@ class FactLists(Answer):
 
     @classmethod
     def of_value(cls, value: Mapping[str, Json], expected: Expected) -> Reading[Self]:
-        """The statements of each list, each once; one that stands in two lists belongs to neither."""
+        """Read the distinct statements of each list; reject a statement in two lists."""
         answer = cls.checked(value)
         dropped: list[str] = []
         lists: dict[str, tuple[str, ...]] = {}

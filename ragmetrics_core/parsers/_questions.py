@@ -1,4 +1,4 @@
-"""Questions that a judge made up for an answer."""
+"""Questions that a judge generated for an answer."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
@@ -16,7 +16,7 @@ _MARKS = ("?", "？", "؟", "\N{GREEK QUESTION MARK}")
 
 
 class GeneratedQuestion(BaseModel):
-    """A question that the answer would answer, and whether the judge calls that answer noncommittal."""
+    """A question that the answer would answer, with the judge's flag for a noncommittal answer."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
@@ -27,15 +27,15 @@ class GeneratedQuestion(BaseModel):
 class QuestionList(Answer):
     """The questions of one reply: {"questions": [{"question": "...", "noncommittal": false}]}.
 
-    As text: one line, which ends with a question mark. Repeats stay, since each is one draw.
+    As text: one line, which ends with a question mark. Repeats are kept, because each is a draw.
     """
 
     questions: Annotated[tuple[GeneratedQuestion, ...], FailFast()]
 
     def objections(self, expected: Expected) -> Iterator[str]:
-        """There must be as many as were asked for, each with its flag where one is asked for.
+        """Object to a wrong number of questions and to missing flags.
 
-        A judge of this library may have fewer for a text of few words.
+        A judge of this library may give fewer questions for a short text.
         """
         count, size = len(self.questions), expected.size
         if size is not None and count != size and not (expected.graded and count < size):
@@ -48,7 +48,7 @@ class QuestionList(Answer):
 
     @classmethod
     def of_lines(cls, body: str) -> dict[str, Json]:
-        """The question on the only line."""
+        """Read the question on the only line."""
         lines = lines_of(body)
         if len(lines) != 1 or not body.endswith(_MARKS) or split_sentences(body) != (body,):
             raise NotRead("it is not one line with one sentence that ends with a question mark")
@@ -68,7 +68,7 @@ class QuestionList(Answer):
         )
 
     def abstention(self) -> Declined | None:
-        """Declined when every question is flagged noncommittal; None when the reply carried no flag."""
+        """Declined if every question is flagged noncommittal; None if there are no flags."""
         flags = [each.noncommittal for each in self.questions]
         if not flags or None in flags:
             return None

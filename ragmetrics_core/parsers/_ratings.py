@@ -8,18 +8,18 @@ __all__ = ["Rating"]
 
 
 class Rating(Answer):
-    """A number of the scale that was asked for: {"reason": "...", "rating": 7}.
+    """A number on the scale: {"reason": "...", "rating": 7}.
 
     Attributes:
-        rating: the number that the judge gives.
-        reason: in its words, when it gives one.
+        rating: the number.
+        reason: the judge's reason; empty if it gives none.
     """
 
     rating: float
     reason: str | None = None
 
     def objections(self, expected: Expected) -> Iterator[str]:
-        """The rating must be on the scale."""
+        """Object to a rating that is not on the scale."""
         scale = expected.scale
         if scale is not None and not scale.has(self.rating):
             allowed = scale.numbers if len(scale.numbers) < 6 else f"{scale.low} to {scale.high}"

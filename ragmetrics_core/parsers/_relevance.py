@@ -1,4 +1,4 @@
-"""Which context sentences help to answer: by number, or copied out."""
+"""Context sentences that help to answer, by number or copied out."""
 
 import re
 from collections import Counter
@@ -17,7 +17,7 @@ from ragmetrics_core.shapes import Json
 __all__ = ["INSUFFICIENT", "ExtractedSentences", "RelevantSentences"]
 
 INSUFFICIENT: Final = "Insufficient Information"
-"""What stands in place of sentences where the contexts do not answer the question."""
+"""Phrase in place of sentences if the contexts do not answer the question."""
 
 _Numbers = TypeAliasType("_Numbers", Annotated[tuple[int, ...], FailFast()])
 _PHRASE = re.compile(rf"{INSUFFICIENT}\.?", re.IGNORECASE)
@@ -30,11 +30,11 @@ class RelevantSentences(Answer):
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The numbers, in the judge's order; none where the information is insufficient."""
+        """The numbers in the judge's order; empty for insufficient information."""
         return () if self.relevant == INSUFFICIENT else self.relevant
 
     def objections(self, expected: Expected) -> Iterator[str]:
-        """Each number must be a sentence's, and stand there once."""
+        """Object to numbers without a sentence and to repeated numbers."""
         counts = Counter(self.numbers)
         known = frozenset(expected.numbers) or counts
         yield from (f"there is no sentence {number}" for number in counts if number not in known)
@@ -53,11 +53,11 @@ class RelevantSentences(Answer):
 class ExtractedSentences(Answer):
     """Sentences that the judge copied out of the contexts, one on a line, then the line END.
 
-    Or the phrase "Insufficient Information" alone, with or without a full stop.
+    Or only the phrase "Insufficient Information", with or without a full stop.
 
     Attributes:
-        sentences: in the judge's order; empty where the information is insufficient.
-        phrase: the phrase as it was written; None where sentences were copied.
+        sentences: the sentences in the judge's order; empty for insufficient information.
+        phrase: the phrase as written; None if sentences were copied.
     """
 
     sentences: Texts
@@ -65,7 +65,7 @@ class ExtractedSentences(Answer):
 
     @classmethod
     def of_lines(cls, body: str) -> dict[str, Json]:
-        """The lines, or the phrase."""
+        """Read the lines, or the phrase."""
         if _PHRASE.fullmatch(body):
             return {"sentences": [], "phrase": body}
         lines = lines_to_end(body)
@@ -81,11 +81,11 @@ class ExtractedSentences(Answer):
 
     @classmethod
     def reply_schema(cls, expected: Expected) -> Schema:
-        """The sentences alone, which are asked for as lines."""
+        """The JSON schema of the sentences only, since the prompt asks for lines."""
         return object_of(expected, {"sentences": list_of({"type": "string"})})
 
     @classmethod
     def to_lines(cls, value: Mapping[str, Any]) -> str:
-        """The sentences, each on a line; the phrase where there are none."""
+        """The sentences, one on a line, or the phrase if there are none."""
         lines = [" ".join(text.split()) for text in value["sentences"]]
         return "\n".join([*lines, END]) if lines else INSUFFICIENT

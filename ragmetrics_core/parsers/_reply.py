@@ -1,4 +1,4 @@
-"""What a reply is taken apart into before its form is looked at: reasoning, one JSON object, lines."""
+"""Split a raw reply into reasoning, one JSON object, or lines, before its form is checked."""
 
 import json
 import re
@@ -31,11 +31,11 @@ _OPENING = re.compile(r"[\[{]")
 
 
 class NotRead(ValueError):
-    """A reply is not of the form that was asked for; the message says why, as the judge is told it."""
+    """The reply does not have the requested form; the message is the objection shown to the judge."""
 
 
 def without_reasoning(text: str) -> str:
-    """The text behind the reasoning block that it begins with; nothing where that block does not end.
+    """The text after its initial reasoning block; empty if the block does not end.
 
     >>> without_reasoning("<think>Paris, I believe.</think>It is Paris.")
     'It is Paris.'
@@ -50,10 +50,10 @@ def without_reasoning(text: str) -> str:
 
 
 def bodies(text: str) -> Iterator[str]:
-    """The text without its reasoning; then, where only the end of a block stands in it, what is behind that.
+    """The text without its reasoning; then, if it has only a closing tag, the text after that tag.
 
-    Some servers put the tag that opens the reasoning into the prompt. No quoted document ends a block: the
-    judge is shown no such tag (`Prompt.render`).
+    Some servers put the opening tag of the reasoning into the prompt. Quoted documents cannot end a block,
+    because `Prompt.render` shows no such tag to the judge.
     """
     yield without_reasoning(text).strip()
     for opening, closing in _BLOCKS:
@@ -62,17 +62,16 @@ def bodies(text: str) -> Iterator[str]:
 
 
 def json_object(body: str, *, is_last: bool = True) -> dict[str, Json]:
-    """The one JSON object of a text: before it stands no bracket, behind it at most a closing fence.
+    """The single JSON object of a text, with no bracket before it and at most a closing fence after it.
 
-    One deviation from JSON is read, for it changes no value: a control character, such as a line break,
-    within a text.
+    One harmless deviation from JSON is accepted: control characters within a text, such as line breaks.
 
     Args:
         body: the text.
-        is_last: nothing may stand behind it.
+        is_last: whether the object must end the text.
 
     Raises:
-        NotRead: there is no such object, or a name stands in it twice.
+        NotRead: there is no such object, or it has a repeated name.
     """
     opening = _OPENING.search(body)
     if opening is None or "{" not in body:
@@ -92,10 +91,10 @@ def json_object(body: str, *, is_last: bool = True) -> dict[str, Json]:
 
 
 def lines_of(body: str) -> list[str]:
-    """The lines that are not blank, without the space around them.
+    """The stripped lines that are not blank.
 
     Raises:
-        NotRead: there is more text than any answer has.
+        NotRead: the text is longer than any answer.
     """
     if len(body) > _LONGEST_LINES:
         raise NotRead(f"it has more than {_LONGEST_LINES:,} characters")
@@ -118,7 +117,7 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def _integer(digits: str) -> int:
-    """An integer; one of so many digits that no number here has them is refused."""
+    """Parse an integer; reject one with too many digits."""
     if len(digits) > 20:
         raise NotRead("it holds a number of more than 20 digits")
     return int(digits)

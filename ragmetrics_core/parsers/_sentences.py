@@ -1,4 +1,4 @@
-"""Text to sentences, in any script, without losing a letter of it."""
+"""Split text into sentences, in any script, without losing a letter."""
 
 import json
 import re
@@ -43,16 +43,15 @@ _SCRIPTS = (
 def split_sentences(text: str, language: str | None = None) -> tuple[str, ...]:
     """Split a text into its sentences, in order, each without the space and list marker around it.
 
-    The package sentencex finds the ends; our rules join what an abbreviation, an initial or "No." before a
-    number tore apart, and split at full-width and other scripts' terminators. Every line break ends a
-    sentence, so a hard-wrapped paragraph is split at its line ends as well. A quotation stays with the
-    sentence that it is in. Parts without a letter or digit are no sentences. All letters and digits of the
-    text are kept, apart from list numbers.
+    The package sentencex finds the ends. Our rules rejoin sentences that it splits after an abbreviation, an
+    initial or "No." before a number, and split at full-width and other scripts' terminators. Every line break
+    ends a sentence, even in a hard-wrapped paragraph. A quotation stays within its sentence. Parts without
+    letters and digits are not sentences. All letters and digits of the text are kept, except list numbers.
 
     Args:
         text: any text; lone surrogates become U+FFFD.
-        language: a tag such as "de" or "de-AT"; None guesses by script (Latin letters: English). An unknown
-            one falls back to English.
+        language: a tag such as "de" or "de-AT"; None guesses by script (Latin letters: English). Unknown tags
+            fall back to English.
 
     >>> split_sentences("See Fig. 3 in approx. 2 cases. It works.")
     ('See Fig. 3 in approx. 2 cases.', 'It works.')
@@ -67,7 +66,7 @@ def split_sentences(text: str, language: str | None = None) -> tuple[str, ...]:
 
 
 def _guess(text: str) -> str:
-    """The language that stands for the script of the text's first letters."""
+    """The default language for the script of the text's first letters."""
     if text.isascii():
         return "en"
     sample = [char for char in text[:2000] if char.isalpha()][:200]
@@ -79,13 +78,13 @@ def _guess(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _language_of(letter: str) -> str | None:
-    """The language that stands for a letter's script; None for Latin and scripts that are not listed."""
+    """The default language for a letter's script; None for Latin and unlisted scripts."""
     name = unicodedata.name(letter, "")
     return next((code for script, code in _SCRIPTS if name.startswith(script)), None)
 
 
 def _unlisted(line: str, listed: set[int]) -> str:
-    """The line without the marker of a list entry."""
+    """The line without its list marker."""
     if (bullet := _BULLET.match(line)) is not None and _has_content(line[bullet.end() :]):
         line = line[bullet.end() :]
     found = _NUMBERED.match(line)
@@ -107,7 +106,7 @@ def _pieces(line: str, code: str) -> Iterable[str]:
 
 
 def _segments(text: str, code: str) -> Iterable[str]:
-    """What sentencex makes of a text, given in windows: it takes quadratic time for quote marks."""
+    """The segments of sentencex, window by window, because quotation marks take it quadratic time."""
     return (_segmenter()(code, text) or [text]) if len(text) <= _WINDOW else _of_windows(text, code)
 
 
@@ -127,7 +126,7 @@ def _of_windows(text: str, code: str) -> Iterator[str]:
 
 @cache
 def _segmenter() -> Callable[[str, str], list[str]]:
-    """What sentencex does, loaded when the first text is split."""
+    """The function of sentencex, loaded at first use."""
     from sentencex import segment
 
     splits: Callable[[str, str], list[str]] = segment
@@ -135,7 +134,7 @@ def _segmenter() -> Callable[[str, str], list[str]]:
 
 
 def _windows(text: str) -> Iterator[tuple[int, int]]:
-    """Stretches of at most 2,000 characters that end where a sentence may, or at least a word."""
+    """Parts of at most 2,000 characters that end at a possible sentence end, or at least at a word end."""
     start = 0
     while len(text) - start > _WINDOW:
         ends = [found.end() for found in _WINDOW_END.finditer(text, start, start + _WINDOW)]
@@ -147,7 +146,7 @@ def _windows(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _joined(pieces: Iterable[str]) -> list[str]:
-    """Put together what is one sentence; a piece without letters and digits belongs to the one before."""
+    """Join the pieces of a sentence; a piece without letters and digits belongs to the piece before."""
     wholes: list[str] = []
     before = ""
     for piece in pieces:
@@ -160,7 +159,7 @@ def _joined(pieces: Iterable[str]) -> list[str]:
 
 
 def _is_unfinished(before: str, after: str) -> bool:
-    """Whether the dot at the end of the first piece is an abbreviation's."""
+    """Whether the first piece ends with the dot of an abbreviation."""
     if "." not in before[-4:]:
         return False
     tail = before[-40:]

@@ -1,4 +1,4 @@
-"""The statements of a text, as a judge listed them."""
+"""The statements of a text, from a judge."""
 
 import re
 from collections.abc import Mapping
@@ -29,13 +29,13 @@ _NUMBERED = re.compile(r"(\d{1,6})\. {1,9}(\S[^\n]*)")
 
 
 class StatementList(Answer):
-    """Short sentences that can each be true or false alone: {"statements": ["..."], "declined": false}.
+    """Short sentences, each true or false by itself: {"statements": ["..."], "declined": false}.
 
     As lines of text: "1. first statement", "2. second statement" and so on, then the line END.
 
     Attributes:
-        statements: in the judge's order, each once; empty when there are none.
-        declined: False, or why the split text declines to answer; None when the judge was not asked.
+        statements: distinct statements in the judge's order.
+        declined: False, or the reason why the split text declines; None if the judge was not asked.
     """
 
     statements: Texts
@@ -43,9 +43,9 @@ class StatementList(Answer):
 
     @classmethod
     def of_value(cls, value: Mapping[str, Json], expected: Expected) -> Reading[Self]:
-        """The statements, each once; of an answer that declines not the one that is the whole answer.
+        """Read the distinct statements; drop the refusal itself from an answer that declines.
 
-        That is so where the prompt's form asks for statements that are "no refusal".
+        It is dropped only if the prompt's form asks for statements that are "no refusal".
         """
         answer = cls.checked(value)
         if answer.declined is None and '"declined"' in expected.form:
@@ -62,7 +62,7 @@ class StatementList(Answer):
 
     @classmethod
     def of_lines(cls, body: str) -> dict[str, Json]:
-        """The statements of numbered lines."""
+        """Read the statements of numbered lines."""
         statements: list[Json] = []
         for number, line in enumerate(lines_to_end(body), start=1):
             match = _NUMBERED.fullmatch(line)
@@ -85,17 +85,17 @@ class StatementList(Answer):
         return "\n".join([*(f"{number}. {text}" for number, text in numbered), END])
 
     def abstention(self) -> Declined | None:
-        """Whether the split text declines to answer, when the judge said so or denied it."""
+        """Whether the split text declines, if the judge answered that."""
         if self.declined is None:
             return None
         return Declined(bool(self.declined), str(self.declined) if self.declined else None)
 
 
 def lines_to_end(body: str) -> list[str]:
-    """The lines before the line END, which must be the last one.
+    """The lines before the final line END.
 
     Raises:
-        NotRead: the last line is another one: the list may be cut.
+        NotRead: the last line is not END, so the list may be cut off.
     """
     *lines, last = lines_of(body) or [""]
     if last != END:

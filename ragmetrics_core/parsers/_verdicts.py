@@ -1,4 +1,4 @@
-"""The verdicts of one reply on numbered items."""
+"""Verdicts on numbered items, from one reply."""
 
 import re
 from collections.abc import Mapping, Sequence, Set
@@ -24,7 +24,7 @@ from ragmetrics_core.shapes import Json
 __all__ = ["PASSED_ON", "DecliningVerdict", "ExplainedVerdicts", "NumberedVerdict", "VerdictList"]
 
 PASSED_ON = "passed on"
-"""What stands at the place of a verdict that a reply leaves to another judge."""
+"""The verdict of an item that a reply defers to another judge."""
 
 _LINE = re.compile(r"(\d{1,6})[.):]? {1,9}(yes|no)\.?", re.IGNORECASE)
 _EXPLAINED = re.compile(r"(\d{1,6})\. (\S[^\n]*) Verdict: (yes|no)\.?", re.IGNORECASE)
@@ -38,16 +38,15 @@ _SHORTEST_COPY = 12
 
 
 class NumberedVerdict(BaseModel):
-    """What the judge says on one item.
+    """The judge's verdict on one item.
 
     Attributes:
-        number: the item's number.
-        reason: in the judge's words; empty when it gives none.
-        evidence: words that the judge copied, which are not checked here; several texts from a judge of this
-            library.
-        verdict: "yes" or "no"; partly is no. A judge of this library may also pass it on.
-        probability: that it is "yes", where a judge of this library gives one.
-        unsupported: the words of the item that nothing supports, where a judge of this library marks them.
+        number: number of the item.
+        reason: the judge's reason; empty if it gives none.
+        evidence: words that the judge copied, not checked here; several texts from a judge of this library.
+        verdict: "yes" or "no"; partly means no. A judge of this library may also defer it.
+        probability: probability of "yes", if a judge of this library gives one.
+        unsupported: the unsupported words of the item, if a judge of this library marks them.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, defer_build=True)
@@ -66,7 +65,7 @@ class NumberedVerdict(BaseModel):
 
     @property
     def quotes(self) -> tuple[str, ...]:
-        """The copied texts that hold a letter or a digit."""
+        """The copied texts with at least one letter or digit."""
         copied = (self.evidence,) if isinstance(self.evidence, str) else self.evidence
         return tuple([text.strip() for text in copied if any(map(str.isalnum, text))])
 
@@ -74,21 +73,21 @@ class NumberedVerdict(BaseModel):
 class VerdictList(Answer):
     """A verdict on each number: {"verdicts": [{"number": 1, "reason": "", "evidence": "", "verdict": "no"}]}.
 
-    As lines of text: a number and "yes" or "no" on each, as in "1. yes". Where some numbers have no verdict,
-    the others are read: they alone are asked for again. A number that was not asked about, stands there twice
-    or with another item's text leaves in doubt what all the others count: nothing of such a reply is read.
+    As lines of text: a number and "yes" or "no" on each, as in "1. yes". If some numbers have no verdict, the
+    others are read, and only the missing ones are asked for again. If a number is unknown, repeated or has
+    another item's text, the whole reply is rejected, because the other numbers may be wrong too.
     """
 
     verdicts: tuple[NumberedVerdict, ...]
 
     @property
     def passed_on(self) -> tuple[int, ...]:
-        """The numbers that the reply leaves to another judge."""
+        """The numbers that the reply defers to another judge."""
         return tuple([each.number for each in self.verdicts if each.verdict == PASSED_ON])
 
     @classmethod
     def of_value(cls, value: Mapping[str, Json], expected: Expected) -> Reading[Self]:
-        """The verdicts on numbers that were asked about; objections for those without one."""
+        """Read the verdicts; object to numbers that have none."""
         entries = value.get("verdicts")
         if not isinstance(entries, list) or len(value) != 1:
             raise NotRead('the object holds not one list, "verdicts"')
@@ -109,12 +108,12 @@ class VerdictList(Answer):
 
     @classmethod
     def of_lines(cls, body: str) -> dict[str, Json]:
-        """The verdicts of lines such as "1. yes"."""
+        """Read the verdicts of lines such as "1. yes"."""
         return {"verdicts": [_entry(line, _LINE.fullmatch(line)) for line in lines_of(body)]}
 
     @classmethod
     def reply_schema(cls, expected: Expected) -> Schema:
-        """The JSON schema of the form, with the numbers that are asked about."""
+        """The JSON schema of the form, with the numbers in question."""
         numbers = expected.numbers
         entry = object_of(
             expected,
@@ -129,7 +128,7 @@ class VerdictList(Answer):
 
     @classmethod
     def numbered_schema(cls, expected: Expected) -> Schema:
-        """The schema that also fixes the number of each entry by its place, which not all servers know."""
+        """A schema that also fixes the number of each entry, which not all servers support."""
         schema = cls.reply_schema(expected)
         if expected.numbers:
             verdicts = schema["properties"]["verdicts"]
@@ -147,14 +146,14 @@ class VerdictList(Answer):
 
 
 class ExplainedVerdicts(VerdictList):
-    """Verdicts as lines of text with their reasons, and once more in a last line.
+    """Verdicts as lines of text with their reasons, repeated in a last line.
 
-    "1. why. Verdict: Yes." for each number, then "Final verdicts: 1. Yes. 2. No.", which says the same.
+    "1. why. Verdict: Yes." for each number, then "Final verdicts: 1. Yes. 2. No." with the same verdicts.
     """
 
     @classmethod
     def of_lines(cls, body: str) -> dict[str, Json]:
-        """The verdicts of the lines, if the last line gives the same ones."""
+        """Read the verdicts of the lines; the last line must repeat them."""
         *lines, last = lines_of(body) or [""]
         entries = [_entry(line, _EXPLAINED.fullmatch(line)) for line in lines]
         if " ".join(last.split()).lower() != _final_line(entries).lower():
@@ -174,10 +173,10 @@ class ExplainedVerdicts(VerdictList):
 
 
 class DecliningVerdict(VerdictList):
-    """The verdict on one remark: that the answer declines to answer."""
+    """The verdict on the single remark that the answer declines."""
 
     def abstention(self) -> Declined | None:
-        """What the first verdict says; None when there is none."""
+        """The first verdict; None if it is missing."""
         if not self.verdicts:
             return None
         first = self.verdicts[0]
@@ -193,7 +192,7 @@ def _final_line(entries: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _entry(line: str, match: re.Match[str] | None) -> dict[str, Json]:
-    """What a line of text says, as an entry of the JSON form."""
+    """A line of text as an entry of the JSON form."""
     if match is None:
         raise NotRead(f"this line is not of the form: {line[:80]}")
     return {
@@ -204,10 +203,10 @@ def _entry(line: str, match: re.Match[str] | None) -> dict[str, Json]:
 
 
 def _verdict(entry: Mapping[str, Json], expected: Expected, fields: Set[str]) -> NumberedVerdict:
-    """The verdict that an entry gives, which has no other fields than these.
+    """The verdict of an entry.
 
     Raises:
-        NotRead: it gives none, or says more than was asked for.
+        NotRead: the entry has no verdict, or has unknown fields.
     """
     if not expected.graded:
         if not entry.keys() <= fields:
@@ -220,10 +219,10 @@ def _verdict(entry: Mapping[str, Json], expected: Expected, fields: Set[str]) ->
 
 
 def _numbered(entries: Sequence[Json], expected: Expected) -> dict[int, Mapping[str, Json]]:
-    """The entries by their numbers.
+    """The entries by number.
 
     Raises:
-        NotRead: a number is missing, was not asked about, or stands there twice or with another item's text.
+        NotRead: a number is missing, unknown, repeated or has another item's text.
     """
     numbered: dict[int, Mapping[str, Json]] = {}
     texts = {number: _beginning(text) for number, text in zip(expected.numbers, expected.items, strict=False)}
@@ -243,5 +242,5 @@ def _numbered(entries: Sequence[Json], expected: Expected) -> dict[int, Mapping[
 
 
 def _beginning(text: str) -> str:
-    """A text from its first letter on, however it is spelled and numbered."""
+    """The start of a normalized text, without its number."""
     return folded(_BEFORE_TEXT.sub("", plain_form(text), count=1).rstrip(" .?!"))

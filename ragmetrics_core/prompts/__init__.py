@@ -1,4 +1,4 @@
-"""Prompts: texts as data in `library/`, bound here to the type of their answer."""
+"""Prompts: texts in `library/`, bound here to their answer types."""
 
 from ragmetrics_core.parsers import (
     DecliningVerdict,

@@ -1,4 +1,4 @@
-"""Loading prompts from their files: the library that is shipped, and folders of the user."""
+"""Load prompts from files of the library and from folders of the user."""
 
 import re
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _SHARED = re.compile(r"\{\{ *(system|form) *\}\}")
 
 
 class PromptText(NamedTuple):
-    """The text of a prompt file: one template for each section."""
+    """The text of a prompt file, with one template for each section."""
 
     name: str
     version: int
@@ -41,17 +41,17 @@ class PromptText(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The name, and the language of a translation: `statements`, `statements.de`."""
+        """The name, with the language for a translation: `statements`, `statements.de`."""
         return f"{self.name}.{self.language}" if self.language else self.name
 
     @property
     def id(self) -> str:
-        """Name, version and language, as `Prompt.id`."""
+        """Name, version and language, like `Prompt.id`."""
         return f"{self.name}.v{self.version}" + (f".{self.language}" if self.language else "")
 
     @property
     def digest(self) -> str:
-        """Digest of the three templates, as `Prompt.digest`."""
+        """Digest of the three templates, like `Prompt.digest`."""
         return digest_of(self.system, self.user, self.again)
 
 
@@ -59,12 +59,12 @@ def load(name: str, *, version: int, answer: type[A]) -> Prompt[A]:
     """Read a prompt of the library, with its translations.
 
     Args:
-        name: the prompt's name.
-        version: which version of it.
-        answer: the type of its answer.
+        name: name of the prompt.
+        version: version of the prompt.
+        answer: answer type of the prompt.
 
     Raises:
-        PromptError: there is no such file.
+        PromptError: the file does not exist.
     """
     file_name = f"{name}.v{version}.md"
     if file_name not in (texts := _library()):
@@ -78,14 +78,14 @@ def load(name: str, *, version: int, answer: type[A]) -> Prompt[A]:
 
 
 def load_version(written: str, *, usual: Prompt[A]) -> Prompt[A]:
-    """Read a prompt of the library as a signature writes it: `verdicts.v4`, `verdicts.v4@2bfb1b8f`.
+    """Read a prompt of the library by its name in a signature: `verdicts.v4`, `verdicts.v4@2bfb1b8f`.
 
     Args:
-        written: name and version, and the beginning of the digest that it must have.
-        usual: the prompt that it is a version of.
+        written: name and version, optionally with the start of the expected digest.
+        usual: the current version of the prompt.
 
     Raises:
-        PromptError: the library has no such version, or one with another digest.
+        PromptError: the library does not have this version, or its digest differs.
     """
     found = _VERSION.fullmatch(written)
     versions = sorted(
@@ -93,7 +93,7 @@ def load_version(written: str, *, usual: Prompt[A]) -> Prompt[A]:
     )
     if found is None or f"{found['name']}.v{found['version']}" not in versions:
         raise PromptError(
-            f"the prompt library has no {written!r} in place of {usual.name}; it has {', '.join(versions)}"
+            f"the prompt library has no version {written!r} of {usual.name}; it has {', '.join(versions)}"
         )
     prompt = load(found["name"], version=int(found["version"]), answer=usual.answer)
     if not prompt.digest.startswith(found["digest"] or ""):
@@ -102,62 +102,63 @@ def load_version(written: str, *, usual: Prompt[A]) -> Prompt[A]:
 
 
 def load_file(path: str | Path, *, answer: type[A]) -> Prompt[A]:
-    """Read a prompt of one's own; its file is named as those of the library: `politeness.v1.md`.
+    """Read a custom prompt from a file named like those of the library: `politeness.v1.md`.
 
     Args:
         path: the file.
-        answer: the type of its answer, for example `VerdictList` or `Rating`.
+        answer: the answer type, such as `VerdictList` or `Rating`.
 
     Raises:
-        PromptError: there is no such file, it cannot be read as a prompt, or its answer not as it asks.
+        PromptError: the file does not exist, is not a valid prompt, or asks for a form that the answer type
+            cannot read.
     """
     path = Path(path)
     if not path.is_file():
-        raise PromptError(f"there is no prompt file {path}")
+        raise PromptError(f"prompt file {path} does not exist")
     prompt = _prompt(read_text(path.name, _content(path)), answer)
     prompt.check_form()
     return prompt
 
 
 def read_folder(folder: str | Path) -> dict[str, PromptText]:
-    """Read the prompt files of a user's folder, by prompt name; a translation by name and language.
+    """Read the prompt files of a user's folder, by prompt name; translations by name and language.
 
-    `verdicts.v2.md` is "verdicts", which replaces the text of the library; `verdicts.v2.de.md` is
-    "verdicts.de", which is asked for samples whose language is "de" and replaces nothing else. A tag may be
-    longer: for samples in "pt-BR", `verdicts.v2.pt-br.md` goes before `verdicts.v2.pt.md`.
+    `verdicts.v2.md` is "verdicts" and replaces the text of the library. `verdicts.v2.de.md` is "verdicts.de";
+    it is used only for samples whose language is "de". The most specific tag wins: for samples in "pt-BR",
+    `verdicts.v2.pt-br.md` precedes `verdicts.v2.pt.md`.
 
     Raises:
-        PromptError: the folder holds no prompt file, one that cannot be read, or two for the same prompt.
+        PromptError: the folder has no prompt files, an unreadable one, or two for the same prompt.
     """
     folder = Path(folder)
     if not folder.is_dir():
-        raise PromptError(f"there is no prompt folder {folder}")
+        raise PromptError(f"prompt folder {folder} does not exist")
     found = sorted(folder.glob("*.md"))
     texts = [read_text(path.name, _content(path)) for path in found]
     if not texts:
-        raise PromptError(f"the folder {folder} holds no prompt file (<name>.v<N>.md)")
+        raise PromptError(f"prompt folder {folder} contains no prompt file <name>.v<N>.md")
     by_key = {text.key: text for text in texts}
     if len(by_key) < len(texts):
         twice = next(text.key for text in texts if by_key[text.key] is not text)
-        raise PromptError(f"the folder {folder} holds {twice!r} in several versions; leave the one to use")
+        raise PromptError(f"prompt folder {folder} contains several versions of {twice!r}; keep only one")
     return by_key
 
 
 def read_text(file_name: str, content: str) -> PromptText:
-    """Take a prompt file apart: the name from its file name, the templates from its sections.
+    """Read a prompt file: the name from the file name, the templates from the sections.
 
-    `## form` shows the form of the reply; it stands wherever the other sections say `{{ form }}`.
+    `## form` shows the form of the reply and replaces `{{ form }}` in the other sections.
 
     Raises:
-        PromptError: the file name or the sections are not as they must be.
+        PromptError: the file name or the sections are invalid.
     """
     name = _FILE_NAME.fullmatch(file_name)
     if not name:
-        raise PromptError(f"a prompt file is named <name>.v<N>.md, not {file_name!r}")
+        raise PromptError(f"a prompt file must be named <name>.v<N>.md, not {file_name!r}")
     _, *parts = _SECTION.split(content)
     sections = {title: text.strip() for title, text in zip(parts[::2], parts[1::2], strict=True)}
     if not sections.get("user"):
-        raise PromptError(f"{file_name}: there must be a section '## user'")
+        raise PromptError(f"{file_name}: add the section '## user'")
     form = sections.get("form", "")
     shared = {"system": _shared("system"), "form": form}
     again = sections.get("again", _shared("again") if form else "")
@@ -187,7 +188,7 @@ def _library() -> Mapping[str, PromptText]:
 
 @cache
 def _shared(name: str) -> str:
-    """A text that prompts share: what the judge is, and how it is asked once more."""
+    """A text that prompts share: the system text, and the text for asking again."""
     return (_LIBRARY / f"{name}.v1.md").read_text(encoding="utf-8").strip()
 
 

@@ -1,7 +1,7 @@
-"""A prompt: a template with exact variables, and the type of its answer.
+"""A prompt: a template with exact variables, and its answer type.
 
-Templates are data. They are filled in one pass, so inserted text is never read as a template again, and
-the fences that hold untrusted text (`<answer> ... </answer>`) cannot be closed from inside it.
+Templates are data. They are filled in one pass, so inserted text is never parsed as a template, and untrusted
+text cannot close its fence (`<answer> ... </answer>`).
 """
 
 import re
@@ -69,11 +69,11 @@ def digest_of_bytes(text: bytes) -> str:
 
 
 def numbered_sentences(chunks: Sequence[str], split: Split = split_sentences) -> str:
-    r"""The context chunks as every prompt shows them: with their sentences numbered through all chunks.
+    r"""The context chunks as shown in prompts, with sentences numbered across all chunks.
 
-    A chunk is shown as it is: its lines, indentation, list markers, tables and code stay. A number stands
-    before the line that its sentence begins on; a further sentence of a line of prose begins a line of its
-    own, one of code, a table or an indented line stays where it is.
+    Lines, indentation, list markers, tables and code are kept. Each number precedes the line on which its
+    sentence begins. In prose, each further sentence of a line moves to a new line; in code, tables and
+    indented lines it stays in place.
 
     >>> print(numbered_sentences(["It sorts. It is fast.\n```\nfor x in y:\n    use(x)\n```"]))
     Chunk 1:
@@ -94,7 +94,7 @@ def numbered_sentences(chunks: Sequence[str], split: Split = split_sentences) ->
 
 
 def _numbered(chunk: str, sentences: Sequence[str], first: int) -> str:
-    """The chunk with a number for each sentence; without the blank lines around it."""
+    """The chunk with a number for each sentence and without surrounding blank lines."""
     parts: list[str] = []
     end = 0
     has_code = "```" in chunk or "~~~" in chunk
@@ -123,7 +123,7 @@ def _numbered(chunk: str, sentences: Sequence[str], first: int) -> str:
 
 
 def _is_laid_out(chunk: str, place: int, *, has_code: bool) -> bool:
-    """Whether the line at a place is indented, a row of a table, or stands in a block of code."""
+    """Whether the line at a place is indented, a table row, or in a block of code."""
     if chunk.startswith(_LAID_OUT, chunk.rfind("\n", 0, place) + 1, place):
         return True
     return has_code and len(_CODE_FENCE.findall(chunk, 0, place)) % 2 == 1
@@ -131,16 +131,16 @@ def _is_laid_out(chunk: str, place: int, *, has_code: bool) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Prompt(Generic[A_co]):
-    """What is asked in one step: a template for each role and the type of the answer.
+    """The question of one step: a template for each role, and the answer type.
 
     Attributes:
-        name: the prompt's name; a file `<name>.v<version>.md` holds its text.
-        version: rises with every change of the text.
-        answer: the type of the answer, which also knows how to read a raw reply.
+        name: name of the prompt; its text is in the file `<name>.v<version>.md`.
+        version: version of the text, raised with every change.
+        answer: the answer type, which also reads raw replies.
         system: template of the system message.
         user: template of the user message.
-        again: what is said when a reply could not be used and is asked for once more, after the reasons.
-        language: the language of the text, a tag such as "de" or "pt-br"; None for the default English one.
+        again: text after the objections when the judge is asked again.
+        language: language tag of the text, such as "de" or "pt-br"; None for the default, English.
         translations: the same prompt in other languages, by language.
     """
 
@@ -160,17 +160,17 @@ class Prompt(Generic[A_co]):
 
     @cached_property
     def digest(self) -> str:
-        """Digest of the three templates; any change of the text changes it."""
+        """Digest of the three templates, which changes with the text."""
         return digest_of(self.system, self.user, self.again)
 
     @cached_property
     def variables(self) -> frozenset[str]:
-        """The names that `render` needs, no more and no fewer."""
+        """The exact names of the variables for `render`."""
         return frozenset(_VARIABLE.findall(self.system + self.user))
 
     @cached_property
     def as_json(self) -> bool:
-        """Whether the text asks for JSON; any other asks for lines of text."""
+        """Whether the text asks for JSON; otherwise it asks for lines of text."""
         return Expected(form=self.user).as_json
 
     @cached_property
@@ -179,10 +179,10 @@ class Prompt(Generic[A_co]):
         return re.compile(rf"<(?=\s*/?\s*(?:{'|'.join(sorted(names))})\b)", re.IGNORECASE)
 
     def in_language(self, language: str | None) -> "Prompt[A_co]":
-        """The translation for a language tag, or the prompt itself when there is none.
+        """The translation for a language tag, or the prompt itself without one.
 
-        The most specific one: for "pt-BR" that into "pt-br", without it that into "pt". How a tag is spelled
-        does not matter: "DE", "en_GB".
+        The most specific translation wins: for "pt-BR", "pt-br" precedes "pt". Spelling is ignored: "DE",
+        "en_GB".
         """
         if not self.translations or not language:
             return self
@@ -195,10 +195,10 @@ class Prompt(Generic[A_co]):
     def with_text(
         self, *, system: str, user: str, again: str = "", version: int | None = None
     ) -> "Prompt[A_co]":
-        """The same question in other words; the variables must stay the same.
+        """The prompt with a new text, which must have the same variables.
 
         Raises:
-            PromptError: a variable of this prompt is missing in the new text, or the text has one more.
+            PromptError: a variable is missing in the new text, or the text has an extra one.
         """
         version = self.version if version is None else version
         changed = replace(
@@ -208,7 +208,7 @@ class Prompt(Generic[A_co]):
         return changed
 
     def check_form(self) -> None:
-        """Raise `PromptError` unless the text asks for a form in which its answer is read."""
+        """Raise `PromptError` unless the answer type can read the form that the text asks for."""
         answer = self.answer
         fields = {field.alias or name: field for name, field in answer.model_fields.items()}
         missing = [
@@ -216,16 +216,15 @@ class Prompt(Generic[A_co]):
         ]
         if self.as_json and missing:
             raise PromptError(
-                f'prompt {self.id}: it asks for JSON and never shows "{missing[0]}", '
-                f"which each {answer.__name__} has"
+                f'prompt {self.id}: the form must show "{missing[0]}", which each {answer.__name__} has'
             )
         if not self.as_json and answer.of_lines.__func__ is Answer.of_lines.__func__:  # type: ignore[attr-defined]
             raise PromptError(
-                f"prompt {self.id}: a {answer.__name__} is read from JSON alone: say JSON and show its form"
+                f"prompt {self.id}: a {answer.__name__} is only read from JSON; say JSON and show its form"
             )
 
     def check_variables(self, given: Iterable[str]) -> None:
-        """Raise `PromptError` unless exactly the template's variables are given."""
+        """Raise `PromptError` unless the names are exactly the template's variables."""
         given = frozenset(given)
         if given != self.variables:
             missing, extra = sorted(self.variables - given), sorted(given - self.variables)
@@ -240,12 +239,13 @@ class Prompt(Generic[A_co]):
         """Fill the templates.
 
         Args:
-            variables: a text, a number, the context chunks (a sequence of texts, shown with numbered
-                sentences) or numbered items, by name; exactly those that the templates name.
-            show: writes the context chunks with their sentences numbered.
+            variables: values by name, exactly for the variables of the templates. A value is a text, a
+                number, the context chunks (a sequence of texts, shown with numbered sentences) or numbered
+                items.
+            show: formats the context chunks with numbered sentences.
 
         Raises:
-            PromptError: the variables are not those of the templates.
+            PromptError: the names differ from the variables of the templates.
         """
         if variables.keys() ^ self.variables:
             self.check_variables(variables)
@@ -256,12 +256,12 @@ class Prompt(Generic[A_co]):
     def follow_up(
         self, messages: Sequence[Message], reply: str, objections: Sequence[str]
     ) -> tuple[Message, ...]:
-        """The messages that ask once more, in the same conversation, after a reply that could not be used.
+        """Messages that ask again in the same conversation, after an unusable reply.
 
         Args:
-            messages: those that asked first.
-            reply: what the judge replied, without its reasoning; a long one is shown in part.
-            objections: why it could not be used.
+            messages: the earlier messages.
+            reply: the judge's reply, without reasoning; a long reply is shortened.
+            objections: the objections to the reply.
         """
         reasons = "\n".join([f"{text[:1].upper()}{text[1:]}." for text in objections])
         asked = f"{reasons}\n{self.again or _AGAIN}"
@@ -273,7 +273,7 @@ class Prompt(Generic[A_co]):
 
     @cached_property
     def _templates(self) -> tuple[_Template, _Template]:
-        """The messages taken apart."""
+        """The parsed templates."""
         return tuple(_VARIABLE.split(self.system)), tuple(_VARIABLE.split(self.user))
 
     def _shown(self, value: object, show: ShowChunks) -> str:

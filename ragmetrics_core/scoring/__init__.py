@@ -1,8 +1,8 @@
-"""The formulas: numbers in, a number out, or None where the value is not defined.
+"""The formulas: numbers in, a number out, or None if the value is undefined.
 
-Nothing here knows a model, a sample or a record. Sums are rounded once (`math.fsum`, fractions), so that a
-score is the same to the last bit on every platform and in whatever order its parts arrive. For rankings of
-many queries at once there is `ragmetrics_core.scoring._rankings`, in numpy.
+The formulas are independent of models, samples and records. Sums are rounded once (`math.fsum`, fractions),
+so a score is the same to the last bit on every platform and for every order of its parts. The module
+`ragmetrics_core.scoring._rankings` handles the rankings of many queries at once, in numpy.
 """
 
 from ragmetrics_core.scoring._claims import (

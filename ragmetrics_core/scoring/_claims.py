@@ -1,4 +1,4 @@
-"""Formulas over counted claims: shares, F-measures, entity recall, and the two ways scores are combined."""
+"""Formulas over counted claims: shares, F-measures, entity recall, weighted and harmonic means."""
 
 import math
 from collections.abc import Sequence
@@ -43,11 +43,11 @@ def supported_share(supported: Sequence[bool] | NDArray[np.bool_]) -> float | No
 
 
 def share(part: int, whole: int) -> float | None:
-    r"""Share of a whole that a part makes up, from the two counts.
+    r"""A part divided by its whole.
 
     .. math:: \frac{\text{part}}{\text{whole}}
 
-    Range [0, 1]; whether higher is better depends on what is counted. Undefined (`None`) when the whole is 0.
+    Range [0, 1]; the direction depends on the counted items. Undefined (`None`) when the whole is 0.
 
     Raises:
         ValueError: the part is negative or larger than the whole.
@@ -74,9 +74,9 @@ def f_beta(tp: int, fp: int, fn: int, beta: float = 1.0) -> float | None:
 
     .. math:: F_\beta = \frac{(1 + \beta^2)\, TP}{(1 + \beta^2)\, TP + \beta^2\, FN + FP}
 
-    With :math:`\beta = 1` it is :math:`TP / (TP + 0.5\,(FP + FN))`. A beta above 1 weighs what is missing
-    (FN) more, below 1 what is wrong (FP). Range [0, 1], higher is better. Undefined (`None`) when all three
-    counts are 0; 0 when there is no true positive but something is wrong or missing.
+    With :math:`\beta = 1` it is :math:`TP / (TP + 0.5\,(FP + FN))`. A beta above 1 gives more weight to
+    missing items (FN), below 1 to wrong items (FP). Range [0, 1], higher is better. Undefined (`None`) when
+    all three counts are 0; 0 when only TP is 0.
 
     Raises:
         ValueError: a count is negative, or beta is not a positive finite number.
@@ -106,14 +106,14 @@ def f_beta(tp: int, fp: int, fn: int, beta: float = 1.0) -> float | None:
 
 
 def f_measure(precision: float | None, recall: float | None, beta: float = 1.0) -> float | None:
-    r"""F-beta of a precision and a recall that were each counted in their own unit.
+    r"""F-beta of a precision and a recall, each counted in its own unit.
 
     .. math:: F_\beta = \frac{(1 + \beta^2)\, P\, R}{\beta^2\, P + R}
 
     Precision counts statements of the answer, recall statements of the reference; the two lists differ in
-    length, so no single TP serves both. Range [0, 1], higher is better. A side that is undefined (`None`: it
-    has no statement) counts as 0, because the other side then has nothing to agree with. Undefined (`None`)
-    only when both are; 0 when either is 0.
+    length, so no single TP serves both. Range [0, 1], higher is better. An undefined side (`None`: it has no
+    statement) counts as 0, because the other side has nothing to agree with. Undefined (`None`) only when
+    both are undefined; 0 when either is 0.
 
     Raises:
         ValueError: precision or recall is outside [0, 1], or beta is not a positive finite number.
@@ -143,17 +143,17 @@ def f_measure(precision: float | None, recall: float | None, beta: float = 1.0) 
 
 
 def entity_recall(reference: Sequence[str], found: Sequence[str]) -> float | None:
-    r"""Share of the reference's distinct entities that were found.
+    r"""Share of the reference's distinct entities that are in the contexts.
 
     .. math:: \frac{|CE \cap GE|}{|GE|}
 
     with :math:`GE` the entities of the reference and :math:`CE` those of the contexts. Entities are compared
-    as they are, letter by letter; bring both sides to one spelling before. Range [0, 1], higher is better.
-    Undefined (`None`) when the reference has no entity.
+    letter by letter; normalize both sides first. Range [0, 1], higher is better. Undefined (`None`) when the
+    reference has no entity.
 
     References:
-        ragas, "Context entities recall". https://docs.ragas.io/en/stable/concepts/metrics/
-        Its denominator has 1e-8 added; here there is none, so full recall is exactly 1.
+        ragas, "Context entities recall". https://docs.ragas.io/en/stable/concepts/metrics/ It adds 1e-8 to
+        the denominator; this formula does not, so full recall is exactly 1.
 
     Examples:
         >>> entity_recall(["Agra", "1631", "Yamuna", "Agra"], ["Agra", "India"])
@@ -170,8 +170,8 @@ def weighted_mean(values: Sequence[float | None], weights: Sequence[float]) -> f
 
     .. math:: \frac{\sum_i w_i x_i}{\sum_i w_i}
 
-    Its range is that of the values. A value with weight 0 is not looked at. Undefined (`None`) when a value
-    that has weight is `None`.
+    Its range is that of the values. A value with weight 0 is ignored. Undefined (`None`) when a value with a
+    weight above 0 is `None`.
 
     Raises:
         ValueError: the lengths differ, a weight is negative, all are 0, or a number is not finite.
@@ -205,12 +205,12 @@ def weighted_mean(values: Sequence[float | None], weights: Sequence[float]) -> f
 
 
 def harmonic_mean(values: Sequence[float | None]) -> float | None:
-    r"""Harmonic mean of scores: low as soon as one of them is low.
+    r"""Harmonic mean of scores, which is low if any of them is low.
 
     .. math:: H = \frac{n}{\sum_i 1 / x_i}
 
     Its range is that of the values, higher is better. 0 when a value is 0, the limit of the formula.
-    Undefined (`None`) when there are no values, or one of them is `None` or negative.
+    Undefined (`None`) when there are no values, or a value is `None` or negative.
 
     Raises:
         ValueError: a value is not finite.
@@ -236,13 +236,13 @@ def harmonic_mean(values: Sequence[float | None]) -> float | None:
 
 @lru_cache(maxsize=4096)
 def _weighted_harmonic_mean(precision: float, recall: float, weight: Fraction) -> float:
-    """The same formula; of the few counts that samples have come few different shares."""
+    """The same formula, cached: few different shares occur."""
     return float(1 / ((1 - weight) / _exact(precision) + weight / _exact(recall)))
 
 
 @lru_cache(maxsize=256)
 def _weight_of_recall(beta: float) -> Fraction:
-    """beta² / (1 + beta²): how much of the whole weight recall gets; 1/2 for beta 1."""
+    """beta² / (1 + beta²), the weight of recall; 1/2 for beta 1."""
     if not (math.isfinite(beta) and beta > 0):
         raise ValueError(f"beta must be a positive finite number, got {beta}")
     square = _exact(beta) ** 2
@@ -251,9 +251,9 @@ def _weight_of_recall(beta: float) -> Fraction:
 
 @lru_cache(maxsize=4096)
 def _exact(number: float) -> Fraction:
-    """The fraction that a float stands for: 1/3 for the one nearest to it; else the float's own value.
+    """The simple fraction that a float rounds, such as 1/3; else the float's exact value.
 
-    Sums and products of these are rounded once, at the end: a score of 3/5 is 0.6, whatever led to it.
+    Sums and products of fractions are rounded once, at the end: a score of 3/5 is always 0.6.
     """
     if not math.isfinite(number):  # a formula would carry it into a score without a word
         raise ValueError(f"a score must be a finite number, got {number}")

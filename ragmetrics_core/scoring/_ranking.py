@@ -11,7 +11,7 @@ __all__ = ["Bounds", "average_precision", "average_precision_bounds"]
 
 
 class Bounds(NamedTuple):
-    """The lowest and the highest value that a score can still take."""
+    """The lowest and the highest possible value of a score."""
 
     low: float
     high: float
@@ -23,15 +23,15 @@ def average_precision(relevances: Sequence[bool] | NDArray[np.bool_]) -> float |
     .. math:: AP = \frac{\sum_{k=1}^{K} P@k \cdot v_k}{\sum_{k=1}^{K} v_k},
         \qquad P@k = \frac{1}{k} \sum_{i=1}^{k} v_i
 
-    with :math:`v_k = 1` when the result at rank k is relevant, else 0. It divides by the relevant results
-    that were retrieved, not by all there are. Range [0, 1], higher is better: 1 when every relevant result
-    stands before every other one. 0 when none is relevant. Undefined (`None`) when the list is empty. Summed
-    in fractions and rounded once.
+    with :math:`v_k = 1` when the result at rank k is relevant, else 0. It divides by the retrieved relevant
+    results, not by all relevant items. Range [0, 1], higher is better: 1 when all relevant results come
+    first, 0 when none is relevant. Undefined (`None`) when the list is empty. Summed in fractions and rounded
+    once.
 
     References:
-        ragas, "Context precision". https://docs.ragas.io/en/stable/concepts/metrics/
-        Its denominator has 1e-10 added; here there is none, so a perfect ranking is exactly 1.
-        Manning, Raghavan, Schütze (2008), "Introduction to Information Retrieval", section 8.4.
+        ragas, "Context precision". https://docs.ragas.io/en/stable/concepts/metrics/ It adds 1e-10 to the
+        denominator; this formula does not, so a perfect ranking is exactly 1. Manning, Raghavan, Schütze
+        (2008), "Introduction to Information Retrieval", section 8.4.
 
     Examples:
         >>> average_precision([False, True])
@@ -55,20 +55,20 @@ def average_precision(relevances: Sequence[bool] | NDArray[np.bool_]) -> float |
 
 
 def average_precision_bounds(relevances: Sequence[bool | None]) -> Bounds:
-    r"""Lowest and highest average precision over all ways to fill in the verdicts that are missing (`None`).
+    r"""Lowest and highest average precision over all completions of the missing verdicts (`None`).
 
     .. math:: \left[\min_{v \in V} AP(v),\ \max_{v \in V} AP(v)\right]
 
-    with :math:`V` the completions of the list. It is not enough to try "all relevant" and "none relevant",
+    with :math:`V` the completions of the list. Trying "all relevant" and "none relevant" is not enough,
     because average precision is not monotone in a verdict: `[True, False, False]` has 1, and `[True, False,
-    True]`, with one more relevant result, has (1 + 2/3) / 2 = 0.83. Exact for any number of missing verdicts,
-    without going through all completions: for each number of relevant results in the first k ranks only the
-    least and the greatest sum of precisions matters for what follows.
+    True]`, with one more relevant result, has (1 + 2/3) / 2 = 0.83. Exact for any number of missing verdicts
+    without listing all completions: for each number of relevant results in the first k ranks, only the
+    smallest and the largest sum of precisions matter for the later ranks.
 
-    Range [0, 1] for both. Without a missing verdict both are the average precision itself.
+    Range [0, 1] for both. Without missing verdicts both are the average precision.
 
     Raises:
-        ValueError: the list is empty, for which average precision is undefined.
+        ValueError: the list is empty, so average precision is undefined.
 
     References:
         The formula is that of `average_precision`; the bounds are this library's own.
@@ -80,7 +80,7 @@ def average_precision_bounds(relevances: Sequence[bool | None]) -> Bounds:
         Bounds(low=0.0, high=1.0)
     """
     if len(relevances) == 0:
-        raise ValueError("average precision of an empty list is undefined, so it has no bounds")
+        raise ValueError("give at least one verdict: average precision of an empty list is undefined")
     least: dict[int, Fraction] = {0: Fraction(0)}
     greatest: dict[int, Fraction] = {0: Fraction(0)}
     for rank, verdict in enumerate(relevances, start=1):

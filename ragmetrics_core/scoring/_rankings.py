@@ -1,7 +1,7 @@
-"""The formulas of `retrieval` over many rankings at once, in numpy.
+"""The formulas of `_retrieval` over many rankings at once, in numpy.
 
-They give the same numbers to the last few bits. A score that is undefined, because nothing is relevant to its
-query, is masked, so that `.mean()` leaves it out and `.count()` says of how many the mean is.
+The results agree to the last few bits. An undefined score, of a query without relevant results, is masked:
+`.mean()` leaves it out, and `.count()` gives the number of scores in the mean.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -31,8 +31,8 @@ class Rankings(NamedTuple):
     """Rankings of many queries, one row each.
 
     Attributes:
-        grades: the grade of the result at each rank; 0 where it is not relevant, and after the last one.
-        lengths: how many different results each query has.
+        grades: the grade of the result at each rank; 0 if it is not relevant, and after the last result.
+        lengths: number of distinct results of each query.
         ideal: the grades of all relevant results of a query, highest first, then zeros.
     """
 
@@ -42,7 +42,7 @@ class Rankings(NamedTuple):
 
     @property
     def relevant(self) -> NDArray[np.int64]:
-        """How many relevant results there are for each query."""
+        """Number of relevant results of each query."""
         counts: NDArray[np.int64] = np.count_nonzero(self.ideal > 0, axis=1)
         return counts
 
@@ -50,17 +50,19 @@ class Rankings(NamedTuple):
 def table(
     retrieved: Sequence[Sequence[str]], relevant: Sequence[Collection[str] | Mapping[str, float]]
 ) -> Rankings:
-    """Bring ids into rows: of repeated ids the first counts, grades of 0 or below are "not relevant".
+    """Arrange ids in rows; repeated ids count once, and grades of 0 or below mean "not relevant".
 
     Args:
         retrieved: for each query, the retrieved ids in rank order.
         relevant: for each query, the relevant ids, or a mapping from them to their grades.
 
     Raises:
-        ValueError: there are not as many of one as of the other.
+        ValueError: the two lists differ in length.
     """
     if len(retrieved) != len(relevant):
-        raise ValueError(f"{len(retrieved)} rankings, but relevant ids of {len(relevant)} queries")
+        raise ValueError(
+            f"got {len(retrieved)} rankings and relevant ids for {len(relevant)}; give ids for each ranking"
+        )
     found: list[list[float]] = []
     ideal: list[list[float]] = []
     for ranked, wanted in zip(retrieved, relevant, strict=True):
@@ -82,7 +84,7 @@ def precisions(ranked: Rankings, k: int | None = None) -> Scores:
         ValueError: `k` is below 1.
 
     References:
-        `scoring.precision_at`, of which it is the form for many queries.
+        `scoring.precision_at`, here for many queries.
 
     Examples:
         >>> precisions(table([["a", "x"], []], [{"a"}, {"b"}])).tolist()
@@ -103,7 +105,7 @@ def recalls(ranked: Rankings, k: int | None = None) -> Scores:
         ValueError: `k` is below 1.
 
     References:
-        `scoring.recall_at`, of which it is the form for many queries.
+        `scoring.recall_at`, here for many queries.
 
     Examples:
         >>> recalls(table([["a", "x"], ["a"]], [{"a", "b"}, set()])).tolist()
@@ -113,7 +115,7 @@ def recalls(ranked: Rankings, k: int | None = None) -> Scores:
 
 
 def hits(ranked: Rankings, k: int | None = None) -> Scores:
-    r"""Whether each ranking holds a relevant result, as 1 or 0.
+    r"""1 for each ranking with a relevant result, else 0.
 
     .. math:: \mathrm{hit}@k = [\exists i \le k : d_i \in R]
 
@@ -123,7 +125,7 @@ def hits(ranked: Rankings, k: int | None = None) -> Scores:
         ValueError: `k` is below 1.
 
     References:
-        `scoring.hit_at`, of which it is the form for many queries.
+        `scoring.hit_at`, here for many queries.
 
     Examples:
         >>> hits(table([["x", "a"], ["x"]], [{"a"}, {"a"}])).tolist()
@@ -133,7 +135,7 @@ def hits(ranked: Rankings, k: int | None = None) -> Scores:
 
 
 def reciprocal_ranks(ranked: Rankings, k: int | None = None) -> Scores:
-    r"""One over the rank of the first relevant result of each ranking; 0 when there is none.
+    r"""1 divided by the rank of the first relevant result of each ranking; 0 without one.
 
     .. math:: RR@k = 1 / \min\{i \le k : d_i \in R\}
 
@@ -143,7 +145,7 @@ def reciprocal_ranks(ranked: Rankings, k: int | None = None) -> Scores:
         ValueError: `k` is below 1.
 
     References:
-        `scoring.reciprocal_rank_at`, of which it is the form for many queries.
+        `scoring.reciprocal_rank_at`, here for many queries.
 
     Examples:
         >>> reciprocal_ranks(table([["x", "a"], ["x"]], [{"a"}, {"a"}])).tolist()
@@ -162,14 +164,14 @@ def average_precisions(
 
     .. math:: AP@k = \frac{\sum_{i \le k,\ d_i \in R} P@i}{|R|}
 
-    With the denominator "found" it divides by the relevant results that were retrieved. Range [0, 1], higher
-    is better. Undefined (masked) when nothing is relevant.
+    With the denominator "found" it divides by the retrieved relevant results. Range [0, 1], higher is better.
+    Undefined (masked) when nothing is relevant.
 
     Raises:
         ValueError: `k` is below 1.
 
     References:
-        `scoring.average_precision_at`, of which it is the form for many queries.
+        `scoring.average_precision_at`, here for many queries.
 
     Examples:
         >>> average_precisions(table([["a", "x", "b"]], [{"a", "b"}])).round(4).tolist()
@@ -185,7 +187,7 @@ def average_precisions(
 def ndcgs(
     ranked: Rankings, k: int | None = None, *, gain: Literal["linear", "exponential"] = "linear"
 ) -> Scores:
-    r"""Discounted cumulative gain of each ranking, as a share of that of its best ranking.
+    r"""Discounted cumulative gain of each ranking, divided by that of its best possible ranking.
 
     .. math:: nDCG@k = \frac{\sum_{i \le k} g(d_i) / \log_2(i + 1)}{\sum_{i \le k} g(r_i) / \log_2(i + 1)}
 
@@ -196,7 +198,7 @@ def ndcgs(
         ValueError: `k` is below 1.
 
     References:
-        `scoring.ndcg_at`, of which it is the form for many queries.
+        `scoring.ndcg_at`, here for many queries.
 
     Examples:
         >>> ndcgs(table([["b", "a"]], [{"a": 3, "b": 1}])).round(4).tolist()
@@ -211,7 +213,7 @@ def ndcgs(
 
 
 def _gains(grades: NDArray[np.float64], highest: NDArray[np.float64], gain: str) -> NDArray[np.float64]:
-    """Gains as shares of the highest one of their query, so that no power can overflow."""
+    """Gains divided by the highest gain of their query, so that no power overflows."""
     safe = np.where(highest > 0, highest, 1.0)
     if gain == "linear":
         return grades / safe
@@ -235,7 +237,7 @@ def _masked(values: Any, ranked: Rankings) -> Scores:
 
 
 def _padded(rows: Sequence[Sequence[float]]) -> NDArray[np.float64]:
-    """Rows of one length, with zeros after the shorter ones."""
+    """Rows of equal length, padded with zeros."""
     table = np.zeros((len(rows), max(map(len, rows), default=0)))
     if rows:
         lengths = np.array([len(row) for row in rows])

@@ -1,13 +1,11 @@
 """Formulas over retrieved and relevant ids.
 
-They are trec_eval's, which takes a ranking to be a list of different results and the relevant ids to be a
-set. So an id counts at the first rank where it stands, later repetitions are left out of the ranking, and
-each relevant id is credited once. An empty ranking has 0. Where nothing is relevant, every ranking is as good
-as any other, and nothing is defined.
+They follow trec_eval: a ranking is a list of distinct results, and relevant ids are a set. So an id counts at
+its first rank, later repetitions are dropped, and each relevant id is credited once. An empty ranking scores
+0. If nothing is relevant, all rankings are equally good, and the scores are undefined.
 
-Relevant ids are given alone, or as a mapping with a grade for each; a grade of 0 or below is "not relevant".
-`k` cuts the ranking after so many results; None takes all of it. The order of the ranking is taken as it is:
-results with the same score are no tie here, whoever made the list has put one first.
+Relevant ids are a set, or a mapping with grades; a grade of 0 or below means "not relevant". `k` cuts the
+ranking after k results; None keeps all of them. The order of the ranking is final: there are no ties.
 """
 
 import math
@@ -33,8 +31,8 @@ def precision_at(retrieved: Sequence[str], relevant: Collection[str], k: int | N
 
     .. math:: P@k = |\{i \le k : d_i \in R\}| / k
 
-    With a `k` it divides by `k` also when fewer were retrieved, as trec_eval does; without one, by the number
-    of different results.
+    With `k` it divides by `k` even when fewer results were retrieved, as trec_eval does; without it, by the
+    number of distinct results.
 
     Range [0, 1], higher is better. Undefined (`None`) when nothing is relevant.
 
@@ -116,7 +114,7 @@ def hit_at(retrieved: Sequence[str], relevant: Collection[str], k: int | None = 
 def reciprocal_rank_at(
     retrieved: Sequence[str], relevant: Collection[str], k: int | None = None
 ) -> float | None:
-    r"""One over the rank of the first relevant result; 0 when there is none.
+    r"""1 divided by the rank of the first relevant result; 0 without one.
 
     .. math:: RR@k = 1 / \min\{i \le k : d_i \in R\}
 
@@ -145,12 +143,12 @@ def reciprocal_rank_at(
 def reciprocal_ranks_at(
     retrieved: Sequence[str], relevant: Collection[str], k: int | None = None
 ) -> float | None:
-    r"""Mean of one over the rank, over the relevant results that were retrieved; 0 when there is none.
+    r"""Mean reciprocal rank of the retrieved relevant results; 0 without any.
 
     .. math:: \frac{\sum_{i \le k,\ d_i \in R} 1 / i}{|\{i \le k : d_i \in R\}|}
 
-    Not one of trec_eval's: LlamaIndex calls it the granular mean reciprocal rank. It does not say how many
-    relevant results are missing, and one more relevant result far down lowers it.
+    trec_eval does not have it; LlamaIndex calls it the granular mean reciprocal rank. It ignores missing
+    relevant results, and another relevant result far down lowers it.
 
     Range [0, 1], higher is better. Undefined (`None`) when nothing is relevant.
 
@@ -158,7 +156,7 @@ def reciprocal_ranks_at(
         ValueError: `k` is below 1.
 
     References:
-        LlamaIndex, `MRR(use_granular_mrr=True)`; there a result that is retrieved twice counts twice.
+        LlamaIndex, `MRR(use_granular_mrr=True)`, where a repeated result counts twice.
 
     Examples:
         >>> reciprocal_ranks_at(["a", "b"], {"a", "b"})
@@ -180,12 +178,12 @@ def average_precision_at(
     *,
     denominator: Literal["relevant", "found"] = "relevant",
 ) -> float | None:
-    r"""Mean over all relevant results of the precision at their rank; 0 for those that were not retrieved.
+    r"""Mean precision at the ranks of all relevant results; 0 for results that were not retrieved.
 
     .. math:: AP@k = \frac{\sum_{i \le k,\ d_i \in R} P@i}{|R|}
 
-    It divides by all relevant results, so it falls when some are missing. With the denominator "found" it
-    divides by those that were retrieved, as some libraries do. Summed in fractions and rounded once.
+    It divides by all relevant results, so missing ones lower it. With the denominator "found" it divides by
+    the retrieved ones, as some libraries do. Summed in fractions and rounded once.
 
     Range [0, 1], higher is better. Undefined (`None`) when nothing is relevant.
 
@@ -226,14 +224,14 @@ def ndcg_at(
     *,
     gain: Literal["linear", "exponential"] = "linear",
 ) -> float | None:
-    r"""Discounted cumulative gain, as a share of that of the best ranking.
+    r"""Discounted cumulative gain, divided by that of the best possible ranking.
 
     .. math:: nDCG@k = \frac{\sum_{i \le k,\ d_i \in R} g(d_i) / \log_2(i + 1)}
         {\sum_{i=1}^{\min(|R|,\,k)} g(r_i) / \log_2(i + 1)}
 
-    with :math:`r_1, r_2, \ldots` the relevant results, highest grade first, also those that were not
-    retrieved. The gain :math:`g` is the grade ("linear", trec_eval's) or :math:`2^{grade} - 1`
-    ("exponential", which stresses high grades); without grades both are 1.
+    with :math:`r_1, r_2, \ldots` the relevant results, retrieved or not, highest grade first. The gain
+    :math:`g` is the grade ("linear", as in trec_eval) or :math:`2^{grade} - 1` ("exponential", which
+    emphasizes high grades); without grades both are 1.
 
     Range [0, 1], higher is better. Undefined (`None`) when nothing is relevant.
 
@@ -272,7 +270,7 @@ def ndcg_at(
 
 
 def _gain(grade: float, highest: float, gain: Literal["linear", "exponential"]) -> float:
-    """The gain of a grade, as a share of that of the highest grade; 0 for the grade 0."""
+    """The gain of a grade, divided by that of the highest grade; 0 for the grade 0."""
     if gain == "linear":
         return grade / highest
     # (2^grade - 1) / (2^highest - 1) without a power that could overflow
@@ -285,31 +283,31 @@ def _discounted(gains: Sequence[float]) -> float:
 
 
 def _gains(retrieved: Sequence[str], relevant: Collection[str], k: int | None) -> list[bool] | None:
-    """For each rank of the first `k` different results, whether it is relevant; None when nothing is."""
+    """Relevance of the first `k` distinct results; None when no item is relevant."""
     ranked = _ranked(retrieved, k)
     wanted = grades_of(relevant)
     return [each in wanted for each in ranked] if wanted else None
 
 
 def _ranked(retrieved: Sequence[str], k: int | None) -> list[str]:
-    """The first `k` different results."""
+    """The first `k` distinct results."""
     check_cut(k)
     return list(dict.fromkeys(retrieved))[:k]
 
 
 def check_cut(k: int | None) -> None:
-    """Raise `ValueError` unless `k` is a number of results, or None for all."""
+    """Raise `ValueError` unless `k` is at least 1, or None for all results."""
     if k is not None and k < 1:
         raise ValueError(f"k must be at least 1, or None, not {k}")
 
 
 def _is_graded(relevant: Collection[str]) -> TypeIs[Mapping[str, float]]:
-    """Whether relevant ids come with a grade for each."""
+    """Whether the relevant ids have grades."""
     return isinstance(relevant, Mapping)
 
 
 def grades_of(relevant: Collection[str]) -> dict[str, float]:
-    """The relevant ids with their grades, 1 where none are given."""
+    """The relevant ids with their grades (default: 1)."""
     if not _is_graded(relevant):
         return dict.fromkeys(relevant, 1.0)
     return {result: float(grade) for result, grade in relevant.items() if grade > 0}

@@ -17,12 +17,12 @@ def cosine(a: Vector, b: Vector) -> float | None:
 
     .. math:: \cos(a, b) = \frac{a \cdot b}{\lVert a \rVert\, \lVert b \rVert}
 
-    Range [-1, 1], higher is more alike; negative values are kept. Undefined (`None`) when a vector is zero:
-    it points nowhere. The result is held within [-1, 1] against rounding only.
+    Range [-1, 1], higher is more alike; negative values are kept. Undefined (`None`) when a vector is zero.
+    The result is clipped to [-1, 1] only against rounding errors.
 
     Raises:
-        ValueError: the vectors differ in length, are empty, are not flat lists of numbers, or hold a number
-            that is not finite.
+        ValueError: the vectors differ in length, are empty, are not flat lists of numbers, or contain a
+            number that is not finite.
 
     References:
         Roychowdhury et al. (2024), equation 6: answer similarity. https://arxiv.org/abs/2407.12873
@@ -46,13 +46,13 @@ def cosine(a: Vector, b: Vector) -> float | None:
 
 
 def mean_cosine(question_vector: Vector, vectors: Sequence[Vector] | NDArray[np.floating]) -> float | None:
-    r"""Mean cosine between one vector and several: answer relevance, from a question and the generated ones.
+    r"""Mean cosine between one vector and several others, such as a question and generated questions.
 
     .. math:: \frac{1}{N} \sum_{i=1}^{N} \cos(E(q), E(q_i))
 
     Range [-1, 1], higher is better; never clipped at 0, which would hide how far off a question is. Undefined
-    (`None`) when there are no vectors or any vector is zero. A zero vector is not left out of the mean: that
-    would change N, and a score over fewer questions than were asked for would look like the others.
+    (`None`) when there are no vectors or any vector is zero. Zero vectors are not left out of the mean,
+    because scores over fewer questions would look like the others.
 
     Raises:
         ValueError: as `cosine`.
@@ -77,11 +77,11 @@ def mean_cosine(question_vector: Vector, vectors: Sequence[Vector] | NDArray[np.
 
 
 def _scaled(vector: Vector) -> NDArray[np.float64]:
-    """The vector times a power of two: same direction, and its squares neither over- nor underflow."""
+    """Scale a vector by a power of two, so that its squares neither overflow nor underflow."""
     array = np.asarray(vector, dtype=np.float64)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"a vector must be a flat list of at least one number, got the shape {array.shape}")
     if not np.isfinite(array).all():
-        raise ValueError("a vector must hold finite numbers only")
+        raise ValueError("a vector must contain finite numbers only")
     exponent = int(np.frexp(np.abs(array).max())[1])
     return np.ldexp(array, -exponent)

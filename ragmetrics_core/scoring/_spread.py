@@ -1,4 +1,4 @@
-"""How far a score would move if it were measured again, and which of its two kinds of steps moves it."""
+"""Spread of a score over repeated measurements, by its two sources: verdicts and statements."""
 
 from collections.abc import Sequence
 from math import fsum, sqrt
@@ -12,12 +12,10 @@ class Spread(NamedTuple):
     """Standard deviations of one score of one sample, over repetitions.
 
     Attributes:
-        total: of a measurement with one vote for each verdict; None when no sample was measured twice.
-        verdicts: what comes from verdicts that differ about the same statements; None when each was asked
-            for once.
-        statements: what comes from statements that were extracted differently; None unless both others are
-            known.
-        samples: how many samples were measured at least twice.
+        total: spread of a measurement with one vote for each verdict; None if no sample was measured twice.
+        verdicts: spread from different verdicts on the same statements; None if each verdict has one vote.
+        statements: spread from differently extracted statements; None unless the other two are known.
+        samples: number of samples that were measured at least twice.
     """
 
     total: float | None
@@ -27,7 +25,7 @@ class Spread(NamedTuple):
 
 
 def nested_spread(samples: Sequence[Sequence[Sequence[float]]]) -> Spread:
-    r"""Split the spread of scores into what happens within measurements and what happens between them.
+    r"""Split the spread of scores into the spread within measurements and the spread between them.
 
     Score :math:`y_{irv}` is that of sample i in repetition r by vote v. With :math:`s^2` for sample variances
     (n - 1), averaged over samples, and B votes in each repetition:
@@ -37,14 +35,14 @@ def nested_spread(samples: Sequence[Sequence[Sequence[float]]]) -> Spread:
         \sigma^2_{statements} = \max(0, \overline{s^2_r(\bar y_{ir})} - \sigma^2_{verdicts} / B), \quad
         \sigma^2_{total} = \sigma^2_{verdicts} + \sigma^2_{statements}
 
-    which are the method-of-moments estimates of a nested random effects model. With one vote each the two
-    cannot be told apart, and the variance between repetitions is the total.
+    which are the method-of-moments estimates of a nested random effects model. With one vote each, the two
+    sources cannot be separated, and the variance between repetitions is the total.
 
-    Range [0, inf), lower is better. Undefined (`None`) as the fields of `Spread` say.
+    Range [0, inf), lower is better. The fields of `Spread` state when they are undefined (`None`).
 
     Args:
-        samples: for each sample, for each repetition, the score by each vote; repetitions without a score
-            are left out, and so are samples with fewer than two.
+        samples: the score by each vote, for each repetition of each sample; repetitions without a score and
+            samples with fewer than two repetitions are left out.
 
     References:
         Searle, Casella, McCulloch (1992), "Variance Components", section 3.6 (ANOVA estimators).

@@ -1,4 +1,4 @@
-"""Formulas over the words that two texts share, and how a text is taken apart into words for them."""
+"""Formulas over shared words of two texts, and the split of a text into words."""
 
 import math
 import re
@@ -54,20 +54,19 @@ _UNSPACED = re.compile(
 def words_of(
     text: str, *, language: str | None = None, rules: Literal["unicode", "names", "squad"] = "unicode"
 ) -> list[str]:
-    r"""The words of a text, brought to one spelling.
+    r"""The normalized words of a text.
 
     .. math:: \mathrm{words}(t) = (w_1, \ldots, w_n)
 
-    "unicode": compatibility forms and case are folded; punctuation and symbols of every script are taken out,
-    but not those that belong to what is said (the sign, point or comma of a number, what stands between two
-    digits, C++, C#, A+, A-, .NET), and a currency or a percent sign is a word of its own. An English article
-    before another word is left out, unless the text is known to be in another language or it is a capital A
-    inside of the text ("Vitamin A deficiency"). Each character of a script without spaces (Chinese, Japanese,
-    Thai, Lao, Burmese, Khmer) is a word of its own. "names": the same, but punctuation inside of a word takes
-    it apart ("Jean-Luc" is two words, "U.S." is one), and articles stay. "squad": what the evaluation script
-    of SQuAD does, to the letter.
+    "unicode": compatibility forms and case are folded. Punctuation and symbols of every script are removed,
+    except those with a meaning: the sign, point or comma of a number, marks between two digits, C++, C#, A+,
+    A-, .NET. A currency or percent sign is a separate word. An English article before another word is
+    removed, unless the text is known to be in another language or the article is a capital A inside the text
+    ("Vitamin A deficiency"). In scripts without spaces (Chinese, Japanese, Thai, Lao, Burmese, Khmer) each
+    character is a word. "names": the same, but punctuation inside a word splits it ("Jean-Luc" is two words,
+    "U.S." is one), and articles stay. "squad": exactly like the evaluation script of SQuAD.
 
-    Range: any number of words, none for a text without any. Never undefined.
+    Range: any number of words; empty for a text without words. Never undefined.
 
     References:
         Rajpurkar et al. (2016), SQuAD, and its evaluation script. https://arxiv.org/abs/1606.05250
@@ -100,7 +99,7 @@ def words_of(
 
 
 def shared_words(answer: Sequence[Hashable], reference: Sequence[Hashable]) -> int:
-    r"""How many words two texts share, each as often as both have it.
+    r"""Number of words that two texts share; repeated words count as often as both texts have them.
 
     .. math:: \sum_w \min(n_w(\text{answer}), n_w(\text{reference}))
 
@@ -117,12 +116,12 @@ def shared_words(answer: Sequence[Hashable], reference: Sequence[Hashable]) -> i
 
 
 def common_length(answer: Sequence[Hashable], reference: Sequence[Hashable]) -> int:
-    r"""Length of the longest common subsequence: words in the same order, not necessarily side by side.
+    r"""Length of the longest common subsequence: words in the same order, not necessarily adjacent.
 
     .. math:: \mathrm{LCS}(x, y)
 
-    Range: from 0 to the number of words of the shorter text. Never undefined. It works on whole words of
-    bits at a time, so that texts of 100,000 words take seconds.
+    Range: from 0 to the number of words of the shorter text. Never undefined. The algorithm is bit-parallel,
+    so texts of 100,000 words take seconds.
 
     References:
         Lin (2004), "ROUGE: A Package for Automatic Evaluation of Summaries", section 3.
@@ -146,15 +145,15 @@ def common_length(answer: Sequence[Hashable], reference: Sequence[Hashable]) -> 
 def bleu(
     matches: Sequence[int], totals: Sequence[int], answer_length: int, reference_length: int
 ) -> float | None:
-    r"""BLEU of one text, smoothed, from its counts of n-grams.
+    r"""Smoothed BLEU of one text, from its n-gram counts.
 
     .. math:: BP \cdot \exp\Big(\frac{1}{N} \sum_{n=1}^{N} \log p_n\Big),
         \qquad BP = \min(1, e^{1 - r / c})
 
     with :math:`p_n` the share of the answer's n-grams that a reference has, :math:`c` the answer's length and
-    :math:`r` that of the nearest reference. :math:`N` is 4, or less where the answer has no n-gram so long
-    (sacreBLEU's "effective order"). The j-th :math:`p_n` in a row that would be 0 is :math:`1 / (2^j t_n)`,
-    with :math:`t_n` n-grams (smoothing "exp").
+    :math:`r` that of the reference closest in length. :math:`N` is 4, or less if the answer is too short for
+    4-grams (sacreBLEU's "effective order"). The j-th consecutive :math:`p_n` that would be 0 is :math:`1 /
+    (2^j t_n)`, with :math:`t_n` n-grams (smoothing "exp").
 
     Range [0, 1] (sacreBLEU's, divided by 100), higher is better; 0 when no word is shared. Undefined (`None`)
     when there is no reference word.
@@ -195,15 +194,15 @@ def chrf(
     .. math:: (1 + \beta^2) \frac{P R}{\beta^2 P + R}, \qquad P = \frac{1}{N} \sum_{n=1}^{N} P_n,
         \quad R = \frac{1}{N} \sum_{n=1}^{N} R_n
 
-    over the N lengths of n-grams that both texts have, as sacreBLEU takes them.
+    over the N lengths of n-grams that both texts have, as in sacreBLEU.
 
     Range [0, 1] (sacreBLEU's, divided by 100), higher is better. Undefined (`None`) when the reference has no
     character; 0 when the answer has none.
 
     Args:
-        matches: n-grams in both texts, by length.
-        answer: n-grams of the answer, by length.
-        reference: n-grams of the reference, by length.
+        matches: number of n-grams in both texts, by length.
+        answer: number of n-grams of the answer, by length.
+        reference: number of n-grams of the reference, by length.
         beta: how much more recall weighs than precision.
 
     References:
@@ -240,15 +239,15 @@ def meteor(
     beta: float = 3.0,
     gamma: float = 0.5,
 ) -> float | None:
-    r"""METEOR from its alignment: how many words are matched, and in how many unbroken runs.
+    r"""METEOR from its alignment: the matched words and their unbroken runs.
 
     .. math:: (1 - \gamma (c / m)^\beta) \cdot \frac{P R}{\alpha P + (1 - \alpha) R}
 
     with :math:`m` matched words, :math:`c` runs, :math:`P = m / \text{answer}` and
     :math:`R = m / \text{reference}`.
 
-    Range [0, 1], higher is better; 0 when no word is matched. A text compared with itself stays below 1,
-    because its one run counts too. Undefined (`None`) when the reference has no word.
+    Range [0, 1], higher is better; 0 when no word is matched. A text compared with itself scores below 1,
+    because its single run is penalized too. Undefined (`None`) when the reference has no word.
 
     References:
         Banerjee and Lavie (2005), "METEOR". https://aclanthology.org/W05-0909
@@ -269,7 +268,7 @@ def meteor(
 
 
 def _without_articles(pieces: Sequence[str]) -> list[str]:
-    """The words of a text but its articles; what is last, or a capital A inside of a text, is none."""
+    """The words without articles; the last word and a capital A inside the text are kept."""
     shouted = not any(map(str.islower, pieces))
     kept: list[str] = []
     before = "."
@@ -283,7 +282,7 @@ def _without_articles(pieces: Sequence[str]) -> list[str]:
 
 
 def _without_marks(text: str, instead: str) -> str:
-    """The text without the marks that say nothing; currencies and percent signs stand alone."""
+    """The text without meaningless marks; currency and percent signs become separate words."""
     kept = {place for found in _MEANT.finditer(text) for place in range(*found.span())}
 
     def shown(found: re.Match[str]) -> str:
@@ -297,12 +296,12 @@ def _without_marks(text: str, instead: str) -> str:
 
 @cache
 def _is_mark(char: str) -> bool:
-    """Whether a character is punctuation, a symbol or a control, and no space."""
+    """Whether a character is punctuation, a symbol or a control character, but not a space."""
     return unicodedata.category(char)[0] in "PSC" and not char.isspace()
 
 
 def _characters(piece: str) -> list[str]:
-    """Each character of a script without spaces alone, with the marks that follow it; the rest together."""
+    """Split off each character of a script without spaces, with its marks; keep the rest together."""
     words: list[str] = []
     joins = False
     for char in piece:

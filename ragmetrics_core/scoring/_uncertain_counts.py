@@ -1,4 +1,4 @@
-"""How many of some independent verdicts are positive, when each is so with a probability of its own."""
+"""Distribution of the number of positive verdicts among independent verdicts with probabilities."""
 
 from collections.abc import Sequence
 from itertools import accumulate
@@ -7,7 +7,7 @@ __all__ = ["central_counts", "poisson_binomial"]
 
 
 def poisson_binomial(probabilities: Sequence[float]) -> tuple[float, ...]:
-    """How probable each count of positive verdicts is, from 0 to all of them.
+    """Probability of each count of positive verdicts, from 0 to all.
 
     >>> poisson_binomial([0.5, 0.5])
     (0.25, 0.5, 0.25)
@@ -27,7 +27,7 @@ def poisson_binomial(probabilities: Sequence[float]) -> tuple[float, ...]:
 
 
 def central_counts(probabilities: Sequence[float], *, tail: float = 0.05) -> tuple[int, int]:
-    """The counts between which the true one lies, but for at most `tail` on either side.
+    """Lowest and highest count of the central interval; each side leaves out a probability of at most `tail`.
 
     >>> central_counts([0.9, 0.6, 0.2])
     (1, 3)

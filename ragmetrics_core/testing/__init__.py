@@ -1,6 +1,6 @@
-"""Models for tests that need no weights, and the check for a metric of one's own.
+"""Test models without weights, and the check for custom metrics.
 
-All are public: tests of pipelines that use ragmetrics need them too. Nothing here imports pytest.
+All are public, for tests of pipelines that use ragmetrics. pytest is not needed.
 """
 
 from ragmetrics_core.testing._contract import check_metric

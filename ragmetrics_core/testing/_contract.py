@@ -1,4 +1,4 @@
-"""What every metric must keep to, as a check for a metric of one's own."""
+"""The contract of all metrics, as a check for custom metrics."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -29,22 +29,21 @@ def check_metric(
     embedder: Embedder | None = None,
     scorer: Scorer | None = None,
 ) -> None:
-    """Measure samples with judges that answer at random, in part or with garbage; check what comes out.
+    """Measure samples with judges that answer at random, in part or with garbage, and check the results.
 
-    Checked are that a record gives its score again and passes the audit, that it survives being written and
-    read, that the score is in the metric's range, that bounds are in order and that a score without a value
-    has a reason; that a missing field skips the sample and is named; that the settings survive being stored;
-    and that some judge leaves the metric defined.
+    The checks: a record gives its score again, passes the audit, and survives writing and reading; scores are
+    in the metric's range; bounds are in order; a score without a value has a reason; a missing field skips
+    the sample and is named; settings survive being stored; and some judge leaves the metric defined.
 
     Args:
         metric: the metric.
-        samples: samples that have all fields that it needs.
-        seeds: how many random judges are tried.
-        embedder: its embedder; a stand-in by default.
-        scorer: its scorer; a stand-in by default.
+        samples: samples with all fields that the metric needs.
+        seeds: number of random judges.
+        embedder: the embedder. Default: `HashEmbedder()`.
+        scorer: the scorer. Default: `OverlapScorer()`.
 
     Raises:
-        AssertionError: the metric does not keep to something; the message says what.
+        AssertionError: a check failed; the message names it.
     """
     models = {"embedder": embedder or HashEmbedder(), "scorer": scorer or OverlapScorer()}
     rows = [each if isinstance(each, Sample) else Sample.from_mapping(each) for each in samples]

@@ -1,4 +1,4 @@
-"""An embedder that needs no weights."""
+"""An embedder without weights."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,11 +14,11 @@ __all__ = ["HashEmbedder"]
 
 @dataclass(frozen=True, kw_only=True)
 class HashEmbedder:
-    """Vectors from hashed words: the same text always has the same vector, shared words bring texts closer.
+    """Vectors from hashed words: equal texts have equal vectors, and shared words bring texts closer.
 
     Attributes:
-        dimensions: the vectors' length.
-        vectors: vectors of given texts, used in place of hashed ones.
+        dimensions: length of the vectors.
+        vectors: vectors to use instead of hashed ones, by text.
     """
 
     dimensions: int = 64

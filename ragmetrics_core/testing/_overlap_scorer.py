@@ -1,4 +1,4 @@
-"""A scorer that needs no weights."""
+"""A scorer without weights."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ __all__ = ["OverlapScorer"]
 
 @dataclass(frozen=True)
 class OverlapScorer:
-    """Rates a pair by the F1 of the words that both texts share; two texts without a word are 0."""
+    """F1 of the words that two texts share; 0 for two texts without words."""
 
     identity: str = "overlap"
 

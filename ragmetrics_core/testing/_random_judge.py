@@ -1,4 +1,4 @@
-"""A judge that can answer any prompt: it fills the form that the prompt asks for at random."""
+"""A judge that answers any prompt by filling its form at random."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -14,13 +14,13 @@ WORDS = ["Paris", "Seine", "1879", "Einstein", "violin", "Ulm", "Louvre", "physi
 
 @dataclass
 class RandomJudge:
-    """A judge whose replies have the right form and any content; the same seed gives the same replies.
+    """A judge whose replies have the right form and random content; equal seeds give equal replies.
 
     Attributes:
-        seed: chooses the replies.
-        complete: give a verdict on every number that is asked about, each once; else some are left out, some
-            given twice and some given on numbers that nobody asked about.
-        asked: every request so far, in order.
+        seed: random seed.
+        complete: give exactly one verdict on every number. Otherwise some verdicts are missing, repeated, or
+            on unknown numbers.
+        asked: all requests so far, in order.
     """
 
     seed: int
@@ -29,11 +29,11 @@ class RandomJudge:
 
     @property
     def identity(self) -> str:
-        """The seed."""
+        """Name with the seed and completeness."""
         return f"random-{self.seed}{'-complete' if self.complete else ''}"
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
-        """A reply of the form that the prompt asks for, one for each draw."""
+        """One reply in the form of the prompt for each draw."""
         self.asked.append(request)
         answer, expected = request.prompt.answer, request.expected
         texts = [message.content for message in request.messages]
@@ -50,7 +50,7 @@ class _Filler:
     complete: bool
 
     def value(self, schema: dict[str, Any], names: Mapping[str, Any] | None = None) -> Any:
-        """A value of the schema; `names` are the schemas that it may name."""
+        """A value of the schema; `names` are the schemas that it can refer to."""
         named: Mapping[str, Any] = schema.get("$defs", names or {})
         if "$ref" in schema:
             return self.value(named[schema["$ref"].rpartition("/")[2]], named)

@@ -14,14 +14,14 @@ __all__ = ["ScriptedJudge"]
 
 @dataclass
 class ScriptedJudge:
-    """A judge with prepared replies that remembers what it was asked.
+    """A judge with prepared replies that remembers its requests.
 
     Attributes:
-        replies: by prompt name: one reply for every call, or a list of replies for one call after the
-            other (the last one stays); or a function from the request to a reply. A reply is a text, a
-            mapping (sent as JSON), a `Completion`, or an exception to raise.
-        identity: how the judge is named in records.
-        asked: every request so far, in order.
+        replies: replies by prompt name: one reply for every call, a list of replies for successive calls (the
+            last one is repeated), or a function from the request to a reply. A reply is a text, a mapping
+            (sent as JSON), a `Completion`, or an exception to raise.
+        identity: name of the judge in records.
+        asked: all requests so far, in order.
 
     >>> judge = ScriptedJudge({"statements": {"statements": ["Paris is in France."]}})
     """
@@ -42,7 +42,7 @@ class ScriptedJudge:
         return [_completion(self._reply(request, draw)) for draw in range(request.draws)]
 
     def count(self, prompt: str) -> int:
-        """How often a prompt was asked."""
+        """Number of requests for a prompt."""
         return sum(request.prompt.name == prompt for request in self.asked)
 
     def _reply(self, request: Generate[Any], draw: int) -> Any:
