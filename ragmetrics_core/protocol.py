@@ -1,6 +1,6 @@
 """The requests that a metric yields, and the models that answer them.
 
-A metric is a generator: it yields requests and receives typed answers. It neither waits nor does input or output.
+A metric is a generator: it yields requests and receives typed answers. It does not wait, read or send.
 
 | request    | asks for                                   | is answered with                     |
 | ---------- | ------------------------------------------ | ------------------------------------ |

@@ -23,7 +23,7 @@ from ragmetrics_core.shapes import Json
 __all__ = ["END", "StatementList", "lines_to_end"]
 
 END = "END"
-"""The line behind the last one of a list that is text: without it nobody knew whether more was to come."""
+"""Last line of a list as text; without it, the list may be cut off."""
 
 _NUMBERED = re.compile(r"(\d{1,6})\. {1,9}(\S[^\n]*)")
 

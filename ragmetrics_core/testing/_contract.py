@@ -56,7 +56,7 @@ def check_metric(
             score = run.score(sample.id, metric)
             _check_score(score, metric)
             statuses.add(score.status)
-    assert "ok" in statuses, f"{metric.name}: no judge left it defined on these samples ({sorted(statuses)})"
+    assert "ok" in statuses, f"{metric.name}: no judge gave it a score on these samples ({sorted(statuses)})"
     _check_settings(metric)
     for name in metric.view.required():
         without = rows[0].model_dump(exclude={name, *(["references"] if name == "reference" else [])})
@@ -86,7 +86,7 @@ def _check_score(score: Record, metric: Metric[Any]) -> None:
     values = [score.value] if score.value is not None else list(score.bounds or ())
     low, high = metric.range
     inside = all(low <= value and (value <= high or metric.exceeds) for value in values)
-    assert inside, f"{where}: {values} is outside of [{low:g}, {high:g}]"
+    assert inside, f"{where}: {values} is outside [{low:g}, {high:g}]"
     assert values == sorted(values), f"{where}: the bounds {values} are not in order"
 
 
