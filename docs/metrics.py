@@ -308,9 +308,7 @@ def main() -> None:
     there = {path.name: path.read_text(encoding="utf-8") for path in PAGES.glob("*.md")}
     if "--check" in sys.argv[1:]:
         if wrong := sorted(name for name in wanted | there if wanted.get(name) != there.get(name)):
-            raise SystemExit(
-                f"docs/metrics/{', '.join(wrong)}: out of date; run `python docs/metrics.py`"
-            )
+            raise SystemExit(f"docs/metrics/{', '.join(wrong)}: out of date; run `python docs/metrics.py`")
         return
     for name in there.keys() - wanted.keys():
         (PAGES / name).unlink()

@@ -69,7 +69,7 @@ def test_a_setting_without_a_default_is_told(command, place):
     ("written", "said"),
     [
         ("jargon_of_mine:Jargon(most=3)", "jargon has no setting 'most'; it has ['least', 'only']"),
-        ("jargon_of_mine:Jargon(least)", "'least' is no setting: write setting=value"),
+        ("jargon_of_mine:Jargon(least)", "a setting is written setting=value, not 'least'"),
         ("jargon_of_mine:Jargon(least=long)", "least"),
         ("jargon_of_mine:Jargon(least=1,least=2)", "least is given twice"),
         ("jargon_of_mine:Nothing(least=1)", "there is no metric 'jargon_of_mine:Nothing(least=1)'"),

@@ -41,9 +41,9 @@ def test_a_score_that_depends_on_chance_is_found():
 @pytest.mark.parametrize(
     ("measurement", "named"),
     [
-        (valued(2.0, counts={}, spelled="2"), r"\[2.0\] is outside of \[0, 1\]"),
+        (valued(2.0, counts={}, spelled="2"), r"\[2.0\] is outside \[0, 1\]"),
         (Measurement(bounds=(0.9, 0.1), reason="open"), "are not in order"),
-        (undefined("never"), "no judge left it defined"),
+        (undefined("never"), "no judge gave it a score"),
     ],
 )
 def test_a_score_that_cannot_be_is_found(measurement, named):

@@ -56,5 +56,5 @@ def test_the_embedded_judge_says_that_it_has_no_rule_for_its_prompt(hedging):
 
 
 def test_a_prompt_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(PromptError, match="there is no prompt file"):
+    with pytest.raises(PromptError, match=r"prompt file .* does not exist"):
         load_file(tmp_path / "none.v1.md", answer=VerdictList)

@@ -188,8 +188,8 @@ def test_a_metric_of_another_library_is_ours_where_it_is_the_same(metrics: Any, 
         ("HallucinationMetric", "ideal contexts"),
         ("GEval", r'pass Criterion\("..."\)'),
         (ANSWER_RELEVANCY(strictness=5), "strictness=5, which is not carried over"),
-        (PRECISION(threshold=0.7), "a metric has no threshold here"),
-        (3, "a metric is a name or a Metric object, not int"),
+        (PRECISION(threshold=0.7), "metrics have no threshold here"),
+        (3, "a metric must be a name or a Metric object, not int"),
     ],
 )
 def test_a_metric_that_differs_is_refused_with_what_to_write(metric: Any, message: str):

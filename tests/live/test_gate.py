@@ -123,11 +123,11 @@ def test_a_metric_may_be_named_as_its_aliases_and_its_signature():
     ("thresholds", "told"),
     [
         ({}, "needs a threshold"),
-        ({"faithfulnes": 0.7}, "not measured; there is faithfulness"),
+        ({"faithfulnes": 0.7}, "is not measured; name one of faithfulness"),
         ({"faithfulness": 7}, "from 0 to 1"),
-        ({"faithfulness": float("nan")}, "is a number"),
-        ({"faithfulness": "0.7"}, "is a number"),
-        ({"faithfulness": True}, "is a number"),
+        ({"faithfulness": float("nan")}, "must be a number"),
+        ({"faithfulness": "0.7"}, "must be a number"),
+        ({"faithfulness": True}, "must be a number"),
     ],
 )
 def test_a_gate_that_could_not_decide_is_refused_when_it_is_made(thresholds, told):
@@ -162,5 +162,5 @@ def test_a_threshold_below_the_range_is_refused_where_scores_may_lie_above_it_to
     exceeding = get("context_relevance", variant="paper")
     assert exceeding.exceeds
     Gate({"context_relevance": 1.5}, [exceeding])
-    with pytest.raises(ConfigError, match="is a score, from"):
+    with pytest.raises(ConfigError, match="must be from"):
         Gate({"context_relevance": -1}, [exceeding])

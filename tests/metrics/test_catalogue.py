@@ -260,8 +260,8 @@ def test_a_name_may_carry_settings_as_a_signature_does(name, signature):
             "faithfulness(granularity=word)",
             "faithfulness: granularity must be one of 'statement', 'sentence', 'answer', not 'word'",
         ),
-        ("ndcg(k)", "'k' is no setting: write setting=value"),
-        ("ndcg(k=10", "is no metric's name"),
+        ("ndcg(k)", "a setting is written setting=value, not 'k'"),
+        ("ndcg(k=10", "a metric is written name"),
         ("faithfulness@5", "faithfulness has no setting 'k'"),
         ("ndcg@0", "ndcg: k must be at least 1"),
         ("ndcg@10(k=5)", "ndcg@10(k=5): k is given twice"),
@@ -285,7 +285,7 @@ def test_a_name_may_carry_settings_as_a_signature_does(name, signature):
         ),
         ("answer_similarity(threshold=-2)", "answer_similarity: threshold must be between -1 and 1, not -2"),
         ("answer_equivalence(threshold=-1)", "answer_equivalence: threshold must be between 0 and 1, not -1"),
-        ("bert_score(baseline=1)", "bert_score: baseline must be from 0 to below 1, not 1"),
+        ("bert_score(baseline=1)", "bert_score: baseline must be at least 0 and below 1, not 1"),
         (
             "chrf(char_order=0)",
             "chrf: char_order and beta must be at least 1 and word_order at least 0, not 0",
@@ -295,13 +295,13 @@ def test_a_name_may_carry_settings_as_a_signature_does(name, signature):
         ("meteor(alpha=1)", "meteor: alpha must be between 0 and 1"),
         (
             "rubric(levels=only)",
-            "rubric: levels must be two texts or more, none of them blank, not ('only',)",
+            "rubric: levels must be at least two texts that are not blank, not ('only',)",
         ),
-        ("rubric(levels=wrong:)", "rubric: levels must be two texts or more"),
+        ("rubric(levels=wrong:)", "rubric: levels must be at least two texts"),
         ("criterion(text=)", "criterion: say what the answer must do"),
         (
             "context_relevance(without_sentences=2)",
-            "context_relevance: without_sentences is a score, from 0 to 1, not 2",
+            "context_relevance: without_sentences must be a score from 0 to 1, not 2",
         ),
         ("context_precision(epsilon=-1)", "context_precision: epsilon must be 0 or more, not -1"),
         ("ndcg(k=2.5)", "ndcg: k must be a whole number or none, not 2.5"),
@@ -319,7 +319,10 @@ def test_a_name_may_carry_settings_as_a_signature_does(name, signature):
             "answer_correctness(weights=1:x)",
             "answer_correctness: weights must be 2 values, each a finite number, not (1, 'x')",
         ),
-        ("faithfulness(variant=paper)", "faithfulness: the variant is no setting, write faithfulness/paper"),
+        (
+            "faithfulness(variant=paper)",
+            "faithfulness: the variant is not a setting; write faithfulness/paper",
+        ),
         (
             "faithfulness(verify=strictly)",
             "faithfulness: verify must be a prompt, not 'strictly'; pass Faithfulness(verify=Prompt(...)), "
@@ -327,7 +330,7 @@ def test_a_name_may_carry_settings_as_a_signature_does(name, signature):
         ),
         (
             "faithfulness(verify=verdicts.v9)",
-            "the prompt library has no 'verdicts.v9' in place of verdicts; it has verdicts.v1, verdicts.v2, "
+            "the prompt library has no version 'verdicts.v9' of verdicts; it has verdicts.v1, verdicts.v2, "
             "verdicts.v3, verdicts.v4",
         ),
         (
@@ -336,7 +339,7 @@ def test_a_name_may_carry_settings_as_a_signature_does(name, signature):
         ),
         (
             "faithfulness(decompose=answer_rating.v1)",
-            "the prompt library has no 'answer_rating.v1' in place of statements; it has statements.v1, "
+            "the prompt library has no version 'answer_rating.v1' of statements; it has statements.v1, "
             "statements.v2",
         ),
         (

@@ -249,9 +249,12 @@ def test_a_model_of_another_folder_is_another_model():
     [
         ({"prompts": {"verdicts.v4": "0" * 32}}, f"{SHORT} was asked in words of verdicts.v4"),
         ({"metric": "faithfulness/strict.1(verify=verdicts.v4@00000000)"}, "has the digest 2bfb1b8f"),
-        ({"metric": "faithfulness/strict.1(verify=verdicts.v99@2bfb1b8f)"}, "has no 'verdicts.v99@2bfb1b8f'"),
+        (
+            {"metric": "faithfulness/strict.1(verify=verdicts.v99@2bfb1b8f)"},
+            "no version 'verdicts.v99@2bfb1b8f'",
+        ),
         ({"metric": "faithfulness/strict.1(nothing=1)"}, "has no setting 'nothing'"),
-        ({"metric": "faithfulness/strict.1("}, "is no metric's name"),
+        ({"metric": "faithfulness/strict.1("}, "a metric is written name"),
         ({"metric": "faithfulness/strict.1(per_call=20)"}, "these settings are faithfulness/strict.1 today"),
         ({"old": {"verdicts.v1": "1" * 32}}, f"{USUAL} was asked in words of verdicts.v1 that this version"),
     ],

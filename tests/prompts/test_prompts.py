@@ -220,7 +220,7 @@ def test_the_most_specific_translation_is_asked_then_that_of_the_language_then_e
 def test_two_versions_of_a_prompt_in_a_folder_are_an_error(tmp_path):
     for version in (7, 8):
         (tmp_path / f"statements.v{version}.md").write_text("## user\n{{ question }} {{ answer }}\n", "utf-8")
-    with pytest.raises(PromptError, match="'statements' in several versions"):
+    with pytest.raises(PromptError, match="several versions of 'statements'"):
         read_folder(tmp_path)
 
 
@@ -235,10 +235,10 @@ def test_a_form_stands_wherever_it_is_named_also_where_it_is_asked_again():
 @pytest.mark.parametrize(
     ("answer", "user", "error"),
     [
-        (StatementList, 'JSON: {"facts": ["<fact>"]}', 'it asks for JSON and never shows "statements"'),
+        (StatementList, 'JSON: {"facts": ["<fact>"]}', 'the form must show "statements"'),
         (StatementList, 'JSON: {"statements": ["<fact>"]}', None),
         (StatementList, "1. <fact>\nEND", None),
-        (EntityList, "1. <name>\nEND", "a EntityList is read from JSON alone: say JSON and show its form"),
+        (EntityList, "1. <name>\nEND", "a EntityList is only read from JSON; say JSON and show its form"),
     ],
 )
 def test_a_prompt_of_ones_own_asks_for_a_form_in_which_its_answer_is_read(tmp_path, answer, user, error):
@@ -263,7 +263,7 @@ def test_a_folder_may_ask_in_lines_what_the_library_asks_as_json(tmp_path):
 
 def test_a_folder_cannot_ask_in_lines_for_what_is_read_from_json_alone(tmp_path):
     (tmp_path / "answer_rating.v7.md").write_text("## user\nRate it. {{ question }} {{ answer }}", "utf-8")
-    with pytest.raises(PromptError, match="a Rating is read from JSON alone"):
+    with pytest.raises(PromptError, match="a Rating is only read from JSON"):
         evaluate([SAMPLE], metrics="answer_relevance_rating", judge=ScriptedJudge({}), prompts=tmp_path)
 
 
@@ -280,11 +280,11 @@ def test_a_variable_that_is_missing_or_too_many_is_named(variables, wrong):
 
 
 def test_what_is_no_prompt_file_and_no_folder_of_them_is_an_error_that_says_why(tmp_path):
-    with pytest.raises(PromptError, match="holds no prompt file"):
+    with pytest.raises(PromptError, match="contains no prompt file"):
         read_folder(tmp_path)
-    with pytest.raises(PromptError, match="there is no prompt folder"):
+    with pytest.raises(PromptError, match=r"prompt folder .* does not exist"):
         read_folder(tmp_path / "nowhere")
-    with pytest.raises(PromptError, match=r"a prompt file is named <name>.v<N>.md, not 'notes.md'"):
+    with pytest.raises(PromptError, match=r"a prompt file must be named <name>.v<N>.md, not 'notes.md'"):
         read_text("notes.md", "## user\nhello")
-    with pytest.raises(PromptError, match="there must be a section '## user'"):
+    with pytest.raises(PromptError, match="add the section '## user'"):
         read_text("statements.v2.md", "Split the answer.")

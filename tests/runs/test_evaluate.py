@@ -205,9 +205,9 @@ def test_a_synchronous_function_is_a_judge_and_runs_beside_the_loop():
     ("arguments", "message"),
     [
         ({"metrics": "faithfullness"}, "there is no metric 'faithfullness'; did you mean 'faithfulness'"),
-        ({"metrics": []}, "give at least one metric, or leave metrics out"),
+        ({"metrics": []}, "give at least one metric, or omit metrics"),
         ({"metrics": ["faithfulness", Faithfulness()]}, "the metric faithfulness/strict.1 is given twice"),
-        ({"metrics": [42]}, "a metric is a name or a Metric object, not int"),
+        ({"metrics": [42]}, "a metric must be a name or a Metric object, not int"),
         ({"metrics": "faithfulness/lax"}, "faithfulness has no variant 'lax', only strict.1, paper.1"),
         (
             {"judge": None},

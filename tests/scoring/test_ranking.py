@@ -53,6 +53,6 @@ def test_bounds_are_the_lowest_and_highest_over_all_completions(relevances):
 
 def test_bounds_of_an_empty_list_are_refused():
     with pytest.raises(
-        ValueError, match=r"^average precision of an empty list is undefined, so it has no bounds$"
+        ValueError, match=r"^give at least one verdict: average precision of an empty list is undefined$"
     ):
         scoring.average_precision_bounds([])

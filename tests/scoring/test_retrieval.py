@@ -103,5 +103,5 @@ def test_the_settings_of_the_formulas_hold_for_many_queries_too():
 
 
 def test_rankings_and_relevant_ids_of_different_numbers_are_a_mistake():
-    with pytest.raises(ValueError, match="2 rankings, but relevant ids of 1 queries"):
+    with pytest.raises(ValueError, match="got 2 rankings and relevant ids for 1"):
         rankings.table([["a"], ["b"]], [{"a"}])

@@ -66,8 +66,8 @@ def test_the_length_of_a_vector_does_not_matter_however_small_or_large(size):
     ("a", "b", "message"),
     [
         ([1, 0], [1, 0, 0], "vectors must have the same length, got 2 and 3"),
-        ([1, math.nan], [1, 0], "^a vector must hold finite numbers only$"),
-        ([1, 0], [math.inf, 0], "^a vector must hold finite numbers only$"),
+        ([1, math.nan], [1, 0], "^a vector must contain finite numbers only$"),
+        ([1, 0], [math.inf, 0], "^a vector must contain finite numbers only$"),
         ([], [], r"a vector must be a flat list of at least one number, got the shape \(0,\)"),
         ([[1, 0]], [1, 0], r"a vector must be a flat list of at least one number, got the shape \(1, 2\)"),
     ],

@@ -386,7 +386,7 @@ def test_without_a_gate_tokens_are_streamed(make_middleware):
 @pytest.mark.parametrize(
     ("mistake", "told"),
     [
-        ({"gate": {"faithfullness": 0.7}}, "names 'faithfullness', which is not measured"),
+        ({"gate": {"faithfullness": 0.7}}, "the gate's 'faithfullness' is not measured"),
         ({"gate": {"faithfulness": 7}}, "from 0 to 1, not 7"),
         ({"gate": {"faithfulness": 0.7}, "on_failure": "raise"}, "on_failure must be"),
         ({"on_reject": "retry"}, "on_reject must be 'say', 'ask_again' or a function"),
