@@ -215,7 +215,7 @@ def test_inline_answers_are_scored_side_by_side():
     [
         ({"gate": {"faithfulness": 0.7}}, "a gate must wait for the scores: pass mode='inline'"),
         ({"on_error": "raise"}, "on_error='raise' must wait for the scores"),
-        ({"mode": "inline", "gate": {"relevance": 0.7}}, "the gate names 'relevance'"),
+        ({"mode": "inline", "gate": {"relevance": 0.7}}, "the gate's 'relevance' is not measured"),
         ({"mode": "sometimes"}, "mode must be 'background' or 'inline'"),
         ({"metrics": "faithfullness"}, "did you mean 'faithfulness'"),
         ({"concurrency": 0}, "concurrency must be at least 1"),
