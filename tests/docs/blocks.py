@@ -2,28 +2,35 @@
 
 | language | what is done |
 | --- | --- |
-| `python` | runs; a page is one program, its blocks share their names |
+| `python` | runs; a page is one program, its blocks share their names; a value in a comment must be right |
 | `console`, `bash`, `sh`, `shell`, or none and a command | its commands run, and print what is shown |
 | `text` or none, just below a `python` block | must be what that block printed |
 | `json`, `jsonl`, `toml`, `yaml`, `math` | is read |
 | `text` or none elsewhere | nothing: it is a drawing, a table, a formula |
 
+A value in a comment stands behind an expression or an assignment: `print(x)  # 0.5`, `x  # [1, 2]`, `x = f()  # None`.
+It begins like a number, a string, a list, a dict or a tuple, or with True, False or None; any other comment is
+prose. It is compared with what the line prints, or else with the value's `repr`. `...` stands for anything, and a
+number with three decimals or more may be rounded.
+
 A block that cannot run has its reason in a comment before it: `<!-- skip: next "it needs a cluster" -->`.
 """
+
+import ast
 
 import contextlib
 import io
 import json
 import re
+import tokenize
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 from unittest import SkipTest
 
 from sybil import Document, Example, Region
-from sybil.evaluators.python import PythonEvaluator
 from sybil.parsers.markdown import SkipParser
 from sybil.parsers.markdown.lexers import RawFencedCodeBlockLexer
 
@@ -34,6 +41,7 @@ Outcome = Literal["run", "checked", "read", "shown", "not run"]
 FENCES = RawFencedCodeBlockLexer(re.compile(r"(?P<info>[^\n]*)\n"))
 PROMPT = re.compile(r"^\$ |\A(?:make|pip|python|ragmetrics) ", re.MULTILINE)
 SHELL = {"bash", "console", "sh", "shell"}
+VALUE = re.compile(r"""# *([(\[{]*(?:[-+]?\.?\d|["'\[{]|(?:True|False|None)\b).*)""")
 
 
 class Block(NamedTuple):
@@ -106,8 +114,11 @@ class Page:
         raise AssertionError(f"{self.name}: tests/docs/blocks.py does not say what a block of {language} is")
 
     def _python(self, example: Example) -> None:
+        # the lines above it are counted, so that a traceback names the line of the page
+        code = checking("\n" * example.line + example.parsed, self.name)
         with contextlib.redirect_stdout(io.StringIO()) as printed:
-            PythonEvaluator()(example)
+            example.namespace.update(__so_far__=printed.tell, __hold__=Holding(printed))
+            exec(code, example.namespace)  # noqa: S102 - running the page's code is the test
         self._say(example, printed.getvalue())
         self._note(example, "run")
 
@@ -164,6 +175,50 @@ READERS: dict[str, Callable[[str], object]] = {
 }
 
 
-def promises(text: str) -> list[str]:
-    """What the comments behind the `print` calls of a page say will be printed."""
-    return re.findall(r"^\s*print\(.*\)  # (.*)$", text, re.MULTILINE)
+def checking(source: str, name: str) -> Any:
+    """The code of a block, in which each line with a value in its comment compares the two."""
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    values = {
+        token.start[0]: found[1].strip()
+        for token in tokens
+        if token.type == tokenize.COMMENT and (found := VALUE.fullmatch(token.string))
+    }
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr | ast.Assign | ast.AnnAssign) and node.value and node.end_lineno in values:
+            # `x` becomes `__hold__(__so_far__(), x, "0.5", 12)`; arguments are evaluated from left to right
+            call = ast.parse("__hold__(__so_far__(), None, None, None)", mode="eval").body
+            assert isinstance(call, ast.Call)
+            call.args[1:] = [node.value, ast.Constant(values[node.end_lineno]), ast.Constant(node.end_lineno)]
+            node.value = ast.copy_location(call, node.value)
+    return compile(ast.fix_missing_locations(tree), name, "exec")
+
+
+class Holding(NamedTuple):
+    """Holds a line to the value in its comment."""
+
+    printed: io.StringIO
+
+    def __call__(self, so_far: int, value: object, expected: str, line: int) -> object:
+        """Compare the comment with what was printed since `so_far`, or else with the value; return the value."""
+        printed = self.printed.getvalue()[so_far:]
+        shown = printed if value is None and printed else repr(value)
+        assert is_shown(expected, shown), f"line {line} says {expected}, and it is {shown.strip()}"
+        return value
+
+
+def is_shown(expected: str, shown: str) -> bool:
+    """Whether a comment says all that is shown; white space does not count."""
+    shown = " ".join(shown.split())
+    numbers = set(re.findall(r"(?<![\w.])\d+\.\d+(?:e-?\d+)?", shown))
+    pattern = ""
+    for piece in re.split(r"((?<![\w.])\d+\.\d{3,}(?![\de])|\.\.\.|…)", " ".join(expected.split())):
+        if piece in {"...", "…"}:
+            pattern += ".*"
+        elif re.fullmatch(r"\d+\.\d{3,}", piece):
+            decimals = len(piece.partition(".")[2])
+            same = [number for number in numbers if f"{float(number):.{decimals}f}" == piece]
+            pattern += f"(?:{'|'.join(map(re.escape, [piece, *same]))})"
+        else:
+            pattern += re.escape(piece)
+    return re.fullmatch(pattern, shown) is not None

@@ -60,6 +60,47 @@ def test_data_that_cannot_be_read_fails(read, lines):
         read(*lines)
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "print(0.5, '1 / 2 = 0.5')  # 0.5  1 / 2 = 0.5",
+        "4 / 7  # 0.571",
+        "[4 / 7, 0.25]  # [0.5714, 0.25]",
+        "x = None  # None",
+        "(\n    1,\n    2,\n)  # (1, 2)",
+        "for _ in range(2):\n    print(1)  # 1",
+        "print({'a': 1, 'b': object()})  # {'a': 1, ...}",
+        "print(1)  # the number of samples",
+        "x = [\n    1,  # 2 is not its value\n]",
+        "s = 'a # 0.5'",
+    ],
+)
+def test_a_value_in_a_comment_is_what_the_line_shows(read, code):
+    assert read("```python", *code.splitlines(), "```") == [("run", "")]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "print(0.5)  # 0.4",
+        "print(0.54)  # 0.5",  # rounding takes three decimals, so that 0.5 is not any number near it
+        "print(10.57)  # 0.57",
+        "4 / 7  # 0.572",
+        "x = 4 / 7  # 0.572",
+        "print('a')  # 'b'",
+        "print([1, 2])  # [1]",
+        "3 > 2  # False",
+        "if True:\n    print(2)  # 1",
+        "for n in range(2):\n    print(n)  # 0",
+        "print(2)  # 2 samples of 3",
+        "print(2)  # None",
+    ],
+)
+def test_a_value_in_a_comment_that_is_not_what_the_line_shows_fails(read, code):
+    with pytest.raises(AssertionError, match=r"line \d says"):
+        read("```python", *code.splitlines(), "```")
+
+
 def test_a_block_that_cannot_run_is_noted_with_its_reason(read):
     done = read(
         '<!-- skip: next "it needs a cluster" -->', "", "```python", "1 / 0", "```", "```", "a table", "```"

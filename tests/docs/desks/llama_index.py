@@ -2,7 +2,6 @@
 
 import json
 
-from tests.docs.blocks import promises
 from tests.integrations.llama_index.fakes import (
     FunctionLLM,
     FunctionRetriever,
@@ -34,9 +33,3 @@ def given():
         "query_engine": qa_engine(lambda question: TEXTS[0], lambda question: TEXTS),
         "retriever": FunctionRetriever(lambda question: TEXTS),
     }
-
-
-def then(names, page):
-    promised = promises(page.path.read_text(encoding="utf-8"))
-    assert len(promised) >= 3
-    assert [each for each in promised if each not in page.printed] == []
