@@ -19,7 +19,7 @@ from ragmetrics_core import evaluate
 ROOT = Path(__file__).resolve().parents[2]
 BLOCKS: list[dict[str, str]] = []
 
-ReadPages = Callable[[Sequence[Path]], None]
+ReadPages = Callable[..., None]
 
 
 @pytest.fixture(scope="session")
@@ -60,7 +60,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def read_pages(tmp_path: Path, desk: Path, provider: str) -> ReadPages:
     """Read pages in a Python of their own, which reaches no other host."""
 
-    def read(pages: Sequence[Path]) -> None:
+    def read(pages: Sequence[Path], *, without: str = "") -> None:
         folder = shutil.copytree(desk, tmp_path / "reader")
         for name in ("examples", "benchmarks"):
             (folder / name).symlink_to(ROOT / name)
@@ -73,6 +73,7 @@ def read_pages(tmp_path: Path, desk: Path, provider: str) -> ReadPages:
             "OPENAI_API_KEY": "none",
             "OPENAI_BASE_URL": provider,
             "PYTHONPATH": os.pathsep.join(map(str, paths)),
+            "WITHOUT_PACKAGES": without,
         }
         result = tmp_path / "blocks.json"
         command = [

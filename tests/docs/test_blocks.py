@@ -20,6 +20,11 @@ def test_the_code_of_a_page_does_what_the_page_says(path: Path, read_pages: Read
         read_pages([path])
 
 
+@pytest.mark.parametrize("name", ["README.md", "docs/start.md", "docs/coming_from_ragas.md"])
+def test_the_first_pages_hold_without_the_extra_embedded(name: str, read_pages: ReadPages):
+    read_pages([ROOT / name], without="wordllama")
+
+
 def test_the_examples_of_the_metrics_print_what_their_pages_say(read_pages: ReadPages):
     for package in ("sacrebleu", "rouge_score", "nltk", "latex2mathml"):
         pytest.importorskip(package, exc_type=ImportError)

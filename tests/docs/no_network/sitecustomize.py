@@ -1,8 +1,11 @@
 """Forbids connections to other hosts, in every Python that has this folder on its path.
 
+The packages named in `WITHOUT_PACKAGES` cannot be imported, as if they were not installed.
+
 The interpreter says so itself, by its audit events, so that nothing of a page's code is patched.
 """
 
+import os
 import sys
 
 LOCAL = {"127.0.0.1", "::1", "localhost", "0.0.0.0", "", None}
@@ -23,3 +26,4 @@ def refuse(event: str, arguments: tuple[object, ...]) -> None:
 
 
 sys.addaudithook(refuse)
+sys.modules.update(dict.fromkeys(os.environ.get("WITHOUT_PACKAGES", "").split()))
