@@ -1,4 +1,4 @@
-"""RAG evaluation whose every score can be opened and proved."""
+"""RAG evaluation in which you can open and check every score."""
 
 from typing import TYPE_CHECKING
 
@@ -44,6 +44,8 @@ __all__ = [
     "write_report",
 ]
 
+__version__ = "0.1.0"
+
 # Loaded when they are asked for: the package itself costs nothing to import.
 _NAMES = {
     "drivers": ("recompute", "rescore"),
@@ -65,5 +67,4 @@ _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 __getattr__ = loaded_when_asked(__name__, _MODULES)
 
 
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy

@@ -1,11 +1,14 @@
 """What is built and installed is complete, and importing it has no side effects."""
 
+import email
 import os
+import re
 import shutil
 import subprocess
 import sys
 import sysconfig
 import tarfile
+import tomllib
 import zipfile
 from importlib import metadata
 from importlib.util import find_spec
@@ -14,6 +17,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+import ragmetrics_core
 
 ROOT = Path(__file__).resolve().parents[2]
 IS_CHECKOUT = (ROOT / "ragmetrics_core").is_dir()
@@ -166,12 +171,51 @@ def test_the_package_imports_from_a_built_wheel_elsewhere(wheel: Path, tmp_path:
     assert Path(found).is_relative_to(tmp_path)
 
 
-def test_the_source_archive_holds_what_builds_and_tests_the_package(tmp_path: Path, package_files: set[str]):
+def test_the_source_archive_holds_every_tracked_file_so_that_its_checks_pass_in_it(tmp_path: Path):
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("needs a git checkout")
     with tarfile.open(build("sdist", tmp_path)) as archive:
         shipped = {name.partition("/")[2] for name in archive.getnames()}
 
-    assert package_files <= shipped
-    assert {"LICENSE", "README.md", "pyproject.toml", "Makefile", "tests/conftest.py"} <= shipped
+    assert {name for name in listed.stdout.splitlines() if (ROOT / name).is_file()} - shipped == set()
+
+
+def test_the_version_is_the_same_wherever_it_is_written():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+    assert ragmetrics_core.__version__ == project["version"]
+    assert f"\nversion: {project['version']}\n" in citation
+
+
+def test_workflows_take_every_action_by_its_commit():
+    workflows = list((ROOT / ".github" / "workflows").glob("*.yml"))
+    used = re.findall(r"uses: (\S+)", "".join(path.read_text(encoding="utf-8") for path in workflows))
+
+    assert len(workflows) == 3
+    assert [each for each in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", each)] == []
+
+
+def test_a_release_has_absolute_links_to_files_that_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    base = "https://code.example/team/ragmetrics"
+    monkeypatch.setenv("RAGMETRICS_REPOSITORY", base)
+    with zipfile.ZipFile(build("wheel", tmp_path)) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        described = email.message_from_bytes(archive.read(name))
+    page = described.get_payload()
+    assert isinstance(page, str)
+
+    targets = re.findall(r'\]\(([^)\s]+)\)|src="([^"]+)"', page)
+    addresses = ["".join(found) for found in targets]
+    addresses += [each.split(", ")[1] for each in described.get_all("Project-URL", [])]
+    own = [each for each in addresses if each.startswith(base)]
+    assert f"{base}/raw/v0.1.0/docs/pictures/proof.png" in own
+    assert [each for each in addresses if not each.startswith("https://")] == []
+    paths = [each.split("/v0.1.0/")[1].partition("#")[0] for each in own if "/v0.1.0/" in each]
+    assert len(paths) > 20
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+    assert f"git clone {base}" in page
 
 
 def test_the_source_archive_builds_the_same_wheel(wheel: Path, tmp_path: Path):
