@@ -1,7 +1,7 @@
 """Gives a release its addresses: `RAGMETRICS_REPOSITORY=https://HOST/OWNER/NAME` when it is built.
 
-The page of a package index shows the README, where relative links and pictures lead nowhere. With the variable
-set, they become absolute and `[project.urls]` is filled; without it the README stays as it is.
+A package index shows the README, where relative links and pictures lead nowhere. With the variable, they
+become absolute and `[project.urls]` is filled. Without it, the README stays as it is.
 """
 
 import os

@@ -34,10 +34,14 @@ def main() -> None:
         page.evaluate("scrollTo(0, 0)")
         top = page.get_by_text("tc-49").first.bounding_box()
         last = page.get_by_text("chunk 2").nth(1).bounding_box()
-        assert top and last, "the report has no such sample"
+        assert top is not None
+        assert last is not None
         height = last["y"] + last["height"] - top["y"] + 4 * MARGIN
-        part = {"x": 0, "y": top["y"] - MARGIN, "width": WIDTH, "height": height}
-        page.screenshot(path=PICTURE, full_page=True, clip=part)
+        page.screenshot(
+            path=PICTURE,
+            full_page=True,
+            clip={"x": 0, "y": top["y"] - MARGIN, "width": WIDTH, "height": height},
+        )
         browser.close()
     print(PICTURE.relative_to(ROOT))
 

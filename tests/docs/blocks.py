@@ -1,6 +1,6 @@
-"""The code blocks of a page of the documentation, and what is done with each of them.
+"""The code blocks of a page of the documentation, and how each language is tested.
 
-| language | what is done |
+| language | test |
 | --- | --- |
 | `python` | runs; a page is one program, its blocks share their names; a value in a comment must be right |
 | `console`, `bash`, `sh`, `shell`, or none and a command | its commands run, and print what is shown |
@@ -8,16 +8,15 @@
 | `json`, `jsonl`, `toml`, `yaml`, `math` | is read |
 | `text` or none elsewhere | nothing: it is a drawing, a table, a formula |
 
-A value in a comment stands behind an expression or an assignment: `print(x)  # 0.5`, `x  # [1, 2]`, `x = f()  # None`.
-It begins like a number, a string, a list, a dict or a tuple, or with True, False or None; any other comment is
-prose. It is compared with what the line prints, or else with the value's `repr`. `...` stands for anything, and a
-number with three decimals or more may be rounded.
+A value in a comment follows an expression or an assignment, as in `print(x)  # 0.5` or `x = f()  # [1, 2]`.
+It begins like a number, a string, a list, a dict or a tuple, or with True, False or None; any other comment
+is prose. The line's output must equal it, or the `repr` of the line's value if nothing is printed. `...`
+matches anything, and a number with at least three decimals may be rounded.
 
 A block that cannot run has its reason in a comment before it: `<!-- skip: next "it needs a cluster" -->`.
 """
 
 import ast
-
 import contextlib
 import io
 import json
@@ -114,11 +113,11 @@ class Page:
         raise AssertionError(f"{self.name}: tests/docs/blocks.py does not say what a block of {language} is")
 
     def _python(self, example: Example) -> None:
-        # the lines above it are counted, so that a traceback names the line of the page
+        # blank lines in front, so that a traceback names the line of the page
         code = checking("\n" * example.line + example.parsed, self.name)
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             example.namespace.update(__so_far__=printed.tell, __hold__=Holding(printed))
-            exec(code, example.namespace)  # noqa: S102 - running the page's code is the test
+            exec(code, example.namespace)
         self._say(example, printed.getvalue())
         self._note(example, "run")
 
@@ -185,7 +184,11 @@ def checking(source: str, name: str) -> Any:
     }
     tree = ast.parse(source)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Expr | ast.Assign | ast.AnnAssign) and node.value and node.end_lineno in values:
+        if (
+            isinstance(node, ast.Expr | ast.Assign | ast.AnnAssign)
+            and node.value
+            and node.end_lineno in values
+        ):
             # `x` becomes `__hold__(__so_far__(), x, "0.5", 12)`; arguments are evaluated from left to right
             call = ast.parse("__hold__(__so_far__(), None, None, None)", mode="eval").body
             assert isinstance(call, ast.Call)
@@ -195,20 +198,20 @@ def checking(source: str, name: str) -> Any:
 
 
 class Holding(NamedTuple):
-    """Holds a line to the value in its comment."""
+    """Comparison of a line with the value in its comment."""
 
     printed: io.StringIO
 
     def __call__(self, so_far: int, value: object, expected: str, line: int) -> object:
-        """Compare the comment with what was printed since `so_far`, or else with the value; return the value."""
+        """Compare the comment with the output since `so_far`, or else with the value; return the value."""
         printed = self.printed.getvalue()[so_far:]
         shown = printed if value is None and printed else repr(value)
-        assert is_shown(expected, shown), f"line {line} says {expected}, and it is {shown.strip()}"
+        assert is_shown(expected, shown), f"line {line} says {expected}, but it is {shown.strip()}"
         return value
 
 
 def is_shown(expected: str, shown: str) -> bool:
-    """Whether a comment says all that is shown; white space does not count."""
+    """Whether a comment equals the whole output; white space does not count."""
     shown = " ".join(shown.split())
     numbers = set(re.findall(r"(?<![\w.])\d+\.\d+(?:e-?\d+)?", shown))
     pattern = ""

@@ -1,4 +1,4 @@
-"""What is built and installed is complete, and importing it has no side effects."""
+"""The built and installed packages are complete, and importing them has no side effects."""
 
 import email
 import os
