@@ -26,7 +26,7 @@ LOCK := $(UV) compile --upgrade --universal --python-version 3.11 --generate-has
 help: ## list the verbs
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-demo: $(VENV)/demo.stamp ## evaluate the example data with no key and no network, and open one score
+demo: $(VENV)/demo.stamp ## evaluate the example data without a key, and open one score
 	$(BIN)/ragmetrics evaluate examples/data/telecom.jsonl --judge embedded --embedder embedded \
 	  --metrics faithfulness,factual_correctness,context_precision,context_recall,answer_relevance \
 	  --out runs/demo --overwrite

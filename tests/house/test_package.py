@@ -19,6 +19,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import ragmetrics_core
+from ragmetrics_core.metrics import METRICS
 
 ROOT = Path(__file__).resolve().parents[2]
 IS_CHECKOUT = (ROOT / "ragmetrics_core").is_dir()
@@ -232,6 +233,15 @@ def test_the_source_archive_builds_the_same_wheel(wheel: Path, tmp_path: Path):
 def contents(wheel: Path) -> dict[str, bytes]:
     with zipfile.ZipFile(wheel) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
+
+
+def test_the_readme_counts_the_metrics_and_those_with_variants():
+    named = [metric for name, metric in METRICS.items() if name not in {"criterion", "rubric"}]
+    several = [metric for metric in named if len(metric.variants) > 1]
+
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"[All {len(named)}, with definition" in readme
+    assert f"{len(several)} of the {len(named)} have some of" in readme
 
 
 def test_the_readme_counts_the_packages_that_the_core_brings():
