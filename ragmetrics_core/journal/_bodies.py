@@ -1,4 +1,4 @@
-"""What the journal stores of an answer: a reply, a rating (both JSON) or a vector.
+"""Stored form of answers in the journal: replies and ratings (JSON) and vectors.
 
 | kind   | body                                                                                          |
 | ------ | --------------------------------------------------------------------------------------------- |
@@ -6,8 +6,8 @@
 | rating | `{"kind":"rating","rating":0.25}`                                                             |
 | vector | `vector <f8 <f4`, a line break, and the numbers: given as float64, stored as float32 (below)  |
 
-What is unknown is left out of a reply. The JSON is UTF-8; a text with a lone surrogate, which UTF-8 cannot
-carry, is written with escapes.
+Unknown fields of a reply are left out. The JSON is UTF-8; a text with an unpaired surrogate is written with
+escapes.
 """
 
 import json
@@ -37,10 +37,10 @@ _escaped = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",",
 
 
 def encode_reply(completion: Completion) -> bytes:
-    """A reply as the journal stores it.
+    """Encode a reply for the journal.
 
     Raises:
-        ModelError: it is no text, which could not be read back.
+        ModelError: the reply is not text.
     """
     if not isinstance(cast("object", completion.text), str):
         raise ModelError(f"the judge replied with {type(completion.text).__name__}, not with text")
@@ -56,10 +56,10 @@ def encode_reply(completion: Completion) -> bytes:
 
 
 def decode_reply(body: bytes) -> Completion:
-    """The reply as it was given.
+    """Decode a reply.
 
     Raises:
-        RecordError: this is no reply.
+        RecordError: the body is not a reply.
     """
     fields = _fields(body, "reply")
     text, usage = fields.get("text"), fields.get("usage")
@@ -75,7 +75,7 @@ def decode_reply(body: bytes) -> Completion:
 
 
 def encode_rating(rating: float) -> bytes:
-    """A scorer's number as the journal stores it.
+    """Encode a scorer's number for the journal.
 
     Raises:
         ValueError: it is not finite.
@@ -84,10 +84,10 @@ def encode_rating(rating: float) -> bytes:
 
 
 def decode_rating(body: bytes) -> float:
-    """The number as it was given, to the last bit.
+    """Decode a scorer's number exactly.
 
     Raises:
-        RecordError: this is no rating.
+        RecordError: the body is not a rating.
     """
     rating = _fields(body, "rating").get("rating")
     if not isinstance(rating, float):
@@ -96,9 +96,9 @@ def decode_rating(body: bytes) -> float:
 
 
 def encode_vector(vector: NDArray[Any]) -> bytes:
-    """A vector as the journal stores it: with 4 bytes for each number where that loses nothing, else 8.
+    """Encode a vector for the journal: 4 bytes per number if that is exact, else 8.
 
-    Most servers send float32, which clients widen to float64: half the space, and not a bit is lost.
+    Most servers send float32, which clients widen to float64, so this halves the space without loss.
     """
     given = vector if vector.dtype in _FLOATS else vector.astype(np.float64)
     given = given.astype(given.dtype.newbyteorder("<"), copy=False)
@@ -112,10 +112,10 @@ def encode_vector(vector: NDArray[Any]) -> bytes:
 
 
 def decode_vector(body: bytes) -> NDArray[Any]:
-    """The vector as it was given, bit for bit and in the same dtype.
+    """Decode a vector exactly, in its original dtype.
 
     Raises:
-        RecordError: this is no vector.
+        RecordError: the body is not a vector.
     """
     head, _, data = body.partition(b"\n")
     kind, *dtypes = head.decode("ascii", "replace").split(" ")
@@ -131,7 +131,7 @@ def decode_vector(body: bytes) -> NDArray[Any]:
 
 
 def usage_of(body: bytes) -> Usage | None:
-    """The tokens that a reply used, None when it does not say or this is no reply."""
+    """Tokens that a reply used; None if unknown or if the body is not a reply."""
     if not body.startswith(b"{"):
         return None
     try:
@@ -156,6 +156,6 @@ def _fields(body: bytes, kind: str) -> dict[str, Any]:
 
 def _no(kind: str) -> RecordError:
     return RecordError(
-        f"the journal holds something that is no {kind} where one is asked for; another version of "
+        f"the journal holds an entry that is not a {kind}; another version of "
         "ragmetrics may have written it: update ragmetrics, or move the journal aside"
     )

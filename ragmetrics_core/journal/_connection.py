@@ -1,4 +1,4 @@
-"""SQLite connections that are closed when nobody needs them any more."""
+"""SQLite connections that close themselves."""
 
 import sqlite3
 from contextlib import suppress
@@ -7,13 +7,13 @@ __all__ = ["Connection"]
 
 
 class Connection(sqlite3.Connection):
-    """A connection that is closed when its last user lets go of it; the `factory` of `sqlite3.connect`.
+    """A connection that closes when it is garbage collected; the `factory` of `sqlite3.connect`.
 
-    From Python 3.13 on the class of the standard library warns of a connection that nobody closed. A run that
-    is dropped, or a journal in memory, has nothing that a user should have to close.
+    From Python 3.13 on, the standard class warns about unclosed connections. Users need not close a dropped run
+    or a journal in memory.
     """
 
     def __del__(self) -> None:
-        """Close; again does nothing."""
+        """Close; does nothing if closed already."""
         with suppress(sqlite3.ProgrammingError):  # it could not be opened
             self.close()

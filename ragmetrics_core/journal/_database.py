@@ -1,11 +1,10 @@
-"""The journal's file: an SQLite database in WAL mode that is ours, whole, and never overwritten.
+"""The journal's file: a checked SQLite database in WAL mode.
 
-What is wrong with a file is said in one sentence, before anything is written to it. A file is looked over
-when it is opened (`PRAGMA quick_check`, about 0.8 s for each gigabyte that the system has in memory), because
-a damaged page may otherwise come to light hours into a run, or not at all: a broken index forgets calls,
-which are then paid for again. Larger files than `_LOOKED_OVER` are not: they belong to caches that are shared
-between many runs, and each of these would wait for it. Whatever their size, a row's own digest is checked
-when it is read, so that no damage ever becomes an answer.
+Problems of a file raise an error before anything is written to it. A file is checked when it is opened
+(`PRAGMA quick_check`, about 0.8 s per cached gigabyte). Otherwise a damaged page may be noticed hours into a run
+or never: a broken index loses calls, which are then paid for again. Files larger than `_LOOKED_OVER` are not
+checked, because every run that shares such a cache would wait. Each row's digest is checked whenever it is read,
+so damage never becomes an answer.
 """
 
 import os
@@ -67,16 +66,16 @@ class AnsweredCall(NamedTuple):
 
 
 class Database:
-    """The calls in a file or, without one, in memory; safe to use from several threads.
+    """The calls in a file or in memory; thread-safe.
 
     Args:
         path: the file; None for memory.
-        name: how messages name it.
-        create: make the file when there is none.
-        writable: False opens a file that is only read, which may then be in a read-only folder.
+        name: name of the file in messages.
+        create: create a missing file.
+        writable: False opens the file for reading only; it may then be in a read-only folder.
 
     Raises:
-        RecordError: the file cannot be used; it is left as it was.
+        RecordError: the file cannot be used; it is not changed.
     """
 
     def __init__(self, path: Path | None, name: str, *, create: bool = True, writable: bool = True) -> None:
@@ -105,7 +104,7 @@ class Database:
             self._reader = _connect(_uri(path))
 
     def read(self, address: bytes) -> tuple[bytes, int] | None:
-        """Body and time of the last use of a call.
+        """Body and last use of a call.
 
         Raises:
             RecordError: the row is damaged, or the file cannot be read.
@@ -122,9 +121,9 @@ class Database:
         return body, used
 
     def write(self, rows: Iterable[AnsweredCall], used: Sequence[bytes] = (), *, now: int = 0) -> None:
-        """Add rows, except those whose address is known, and note which addresses were used now.
+        """Add rows with new addresses and update the last use of addresses.
 
-        All of it or, after an error, nothing.
+        All or nothing.
 
         Raises:
             RecordError: it cannot be written.
@@ -142,12 +141,12 @@ class Database:
                 )
 
     def forget(self, addresses: Iterable[bytes]) -> None:
-        """Remove calls, as far as they are there."""
+        """Remove calls; unknown addresses are ignored."""
         with self._transaction():
             self._writer.executemany("DELETE FROM calls WHERE address = ?", ((key,) for key in addresses))
 
     def rows(self) -> Iterator[AnsweredCall]:
-        """All calls, in the order in which they came.
+        """All calls, in order of arrival.
 
         Raises:
             RecordError: a row is damaged, or the file cannot be read.
@@ -158,12 +157,12 @@ class Database:
                 yield AnsweredCall(address, name, created, used, body)
 
     def count(self) -> int:
-        """How many calls there are."""
+        """Number of calls."""
         with self._told(), self._reading:
             return int(self._reader.execute("SELECT count(*) FROM calls").fetchone()[0])
 
     def prune(self, *, unused_since: int | None, keep_bytes: int | None, identity: str | None) -> None:
-        """Remove calls that were not used since, then the least recently used; see `Journal.prune`."""
+        """Remove calls unused since a time, then the least recently used; see `Journal.prune`."""
         mine = "TRUE"
         names: tuple[str, ...] = ()
         if identity is not None:
@@ -191,7 +190,7 @@ class Database:
             self._writer.close()
 
     def _create(self, path: Path) -> None:
-        """Make the file; it is never there without its tables, however the process ends."""
+        """Create the file with its tables atomically."""
         if not path.parent.is_dir():
             raise RecordError(
                 f"there is no folder {path.parent} for the journal {self._name}: create it first"
@@ -201,7 +200,7 @@ class Database:
         if log.exists() and not path.exists():
             # SQLite would take the log of an earlier file for this one's.
             raise RecordError(
-                f"the journal {self._name} is gone but {log.name} beside it is not: put the journal back, or "
+                f"the journal {self._name} is missing but its file {log.name} is there: put the journal back, or "
                 "move that file aside too"
             )
         scratch = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
@@ -217,16 +216,16 @@ class Database:
                 scratch.with_name(scratch.name + rest).unlink(missing_ok=True)
 
     def _check_header(self, path: Path) -> None:
-        """Look at the first bytes: SQLite itself would write to a file that is not ours."""
+        """Check the first bytes, because SQLite would write to files of other programs."""
         if path.exists() and not path.is_file():
-            what = "a folder" if path.is_dir() else "no regular file"
+            what = "a folder" if path.is_dir() else "not a regular file"
             raise RecordError(f"the journal {self._name} is {what}: give the path of a file")
         with path.open("rb") as file:
             head = file.read(100)
         if not head:
             raise self._damaged("the file is empty")
         if not head.startswith(_MAGIC[: len(head)]) or int.from_bytes(head[68:72]) != _APPLICATION:
-            raise RecordError(f"{self._name} is no journal of ragmetrics: choose another path")
+            raise RecordError(f"{self._name} is not a journal of ragmetrics: choose another path")
         self._check_version(int.from_bytes(head[60:64]))
 
     def _check_version(self, version: int) -> None:
@@ -237,7 +236,7 @@ class Database:
             )
 
     def _check_pages(self, path: Path, *, writable: bool) -> None:
-        """Read all pages, through a connection that cannot write, not even what it finds in the log."""
+        """Check all pages through a read-only connection, which does not even apply the log."""
         if writable:
             for needed in (path, path.parent):
                 if not os.access(needed, os.W_OK):
@@ -248,7 +247,7 @@ class Database:
             # A file of somebody else could have these run, or never end, whenever it is read or written.
             if connection.execute(_FOREIGN).fetchone() is not None:
                 raise RecordError(
-                    f"{self._name} is no journal of ragmetrics (it holds views or triggers): choose another "
+                    f"{self._name} is not a journal of ragmetrics (it holds views or triggers): choose another "
                     "path"
                 )
             if path.stat().st_size <= _LOOKED_OVER:
@@ -271,7 +270,7 @@ class Database:
 
     @contextmanager
     def _transaction(self) -> Generator[None]:
-        """What happens inside is written whole or not at all."""
+        """Write everything in the block or nothing."""
         with self._told():
             self._writer.execute("BEGIN IMMEDIATE")
             try:
@@ -285,7 +284,7 @@ class Database:
 
     @contextmanager
     def _told(self) -> Generator[None]:
-        """Turn what SQLite and the system say into what the user can do."""
+        """Turn errors of SQLite and the system into advice for the user."""
         try:
             yield
         except _FAILURES as error:
@@ -312,7 +311,7 @@ class Database:
 
 # SQLite quotes a damaged file in its messages, which then may be no text.
 _FAILURES = (OSError, sqlite3.Error, UnicodeDecodeError)
-_ASIDE = "move it and its -wal file aside, and give the same command again: it asks again what is missing"
+_ASIDE = "move it and its -wal file aside and repeat the command, which makes the missing calls again"
 _UNWRITABLE = "cannot be opened for writing: make the file and its folder writable, or choose another path"
 
 # What to say, by the beginning of the error's name.
@@ -321,13 +320,12 @@ _SENTENCES: Sequence[tuple[tuple[str, ...], str]] = (
     (
         ("SQLITE_FULL", "SQLITE_IOERR"),
         "could not be read or written ({error}): is the disk full? What it held is intact: free some space "
-        "and give the same command again",
+        "and repeat the command",
     ),
     (("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH"), _UNWRITABLE),
     (
         ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL"),
-        f"was locked by another process for {_PATIENCE:g} seconds: wait until that ends, then give the same "
-        "command again",
+        f"was locked by another process for {_PATIENCE:g} seconds: wait until that ends, then repeat the command",
     ),
 )
 
@@ -353,12 +351,12 @@ def _uri(path: Path, *, writable: bool = True) -> str:
 
 
 def _digest(address: bytes, body: bytes) -> bytes:
-    """Ties a body to its address; found in place of another one, it does not fit."""
+    """Digest of a body with its address, which detects swapped bodies."""
     return sha256(address + body).digest()[:16]
 
 
 def _text(identity: str) -> str:
-    """An identity that SQLite can store: lone surrogates as escapes."""
+    """An identity that SQLite can store: unpaired surrogates are escaped."""
     return identity if identity.isascii() else identity.encode("utf-8", "backslashreplace").decode()
 
 

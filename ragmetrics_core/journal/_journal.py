@@ -25,7 +25,7 @@ _MANY_USED = 1000
 
 
 class Pruned(NamedTuple):
-    """How much `Journal.prune` removed, and what is left."""
+    """Numbers of calls that `Journal.prune` removed and kept."""
 
     removed: int
     left: int
@@ -36,7 +36,7 @@ def call_address(identity: str, *parts: str) -> str:
 
     Args:
         identity: the model's identity.
-        parts: what it is asked, e.g. the digest of the rendered messages and the number of the draw.
+        parts: content of the call, e.g. the digest of the rendered messages and the number of the draw.
     """
     hashed = _begun(identity).copy()
     for part in parts:
@@ -48,13 +48,13 @@ def call_address(identity: str, *parts: str) -> str:
 
 @lru_cache(maxsize=64)
 def _begun(identity: str) -> Any:
-    """The hash of what the addresses of a model's calls begin with; they are those of `digest_of`."""
+    """Hash of the common beginning of a model's addresses, which equal those of `digest_of`."""
     texts = [text.encode("utf-8", "surrogatepass") for text in ("call", identity)]
     return sha256(b"".join([len(text).to_bytes(8) + text for text in texts]))
 
 
 class _Addresses:
-    """Addresses, as well as a megabyte can tell them: what it may hold must be looked up."""
+    """Approximate set of addresses in a megabyte; possible members must be looked up."""
 
     _BITS = 23
 
@@ -73,18 +73,17 @@ class _Addresses:
 class Journal:
     """Every answered call by content address; the first answer to a call stays.
 
-    What is put can be read at once, and is on disk at most 50 ms after the first of a batch: a thread of the
-    journal's own commits it. Threads may share a journal, and processes a journal's file. After an error
-    (full disk, damage) every further use fails with the same message, and what was committed stays.
+    Answers can be read at once. A thread of the journal commits them to disk at most 50 ms after the first of a
+    batch. Threads can share a journal, and processes can share its file. After an error (full disk, damage)
+    every further use fails with the same message; committed answers stay.
 
     Args:
         path: the file, in a folder that exists; None keeps everything in memory.
-        alone: nobody else writes to the file meanwhile; when it is empty, it need not be searched for what
-            was never put.
+        alone: no other process writes to the file meanwhile, which saves lookups in a new file.
 
     Raises:
-        RecordError: the file is no journal, is damaged, of a later version, or cannot be written. It is left
-            as it was.
+        RecordError: the file is not a journal, is damaged, has a newer format, or cannot be written. It is
+            not changed.
 
     >>> with Journal() as journal:
     ...     journal.put(call_address("model", "question"), b"answer", identity="model")
@@ -113,7 +112,7 @@ class Journal:
             self._put_here = _Addresses() if is_empty else None
 
     def get(self, address: str) -> bytes | None:
-        """The answer to a call, None when there is none.
+        """The answer to a call; None if there is none.
 
         Raises:
             RecordError: the journal has failed, or the answer was altered after it was stored.
@@ -138,7 +137,7 @@ class Journal:
         return body
 
     def put(self, address: str, body: bytes, *, identity: str) -> None:
-        """Store the answer to a call, unless there is one.
+        """Store the answer to a call, unless it has one already.
 
         Args:
             address: see `call_address`.
@@ -173,20 +172,20 @@ class Journal:
             self._database.forget(map(bytes.fromhex, addresses))
 
     def flush(self) -> None:
-        """Commit now what was put.
+        """Commit all answers now.
 
         Raises:
-            RecordError: it could not be committed.
+            RecordError: they could not be committed.
         """
         self._commit()
         if self._failure is not None:
             self._raise()
 
     def close(self) -> None:
-        """Commit what was put and close the file; closing again does nothing.
+        """Commit all answers and close the file; does nothing if closed already.
 
         Raises:
-            RecordError: something could not be committed and nobody was told yet.
+            RecordError: a commit failed and no earlier call raised its error.
         """
         if self._closing.is_set():
             return
@@ -216,12 +215,12 @@ class Journal:
         return True
 
     def __len__(self) -> int:
-        """How many calls it holds."""
+        """Number of calls."""
         self.flush()
         return self._database.count()
 
     def statistics(self) -> tuple[IdentityStatistics, ...]:
-        """What it holds of each model, by identity. Reads every answer, and so checks it too.
+        """Statistics of each model, by identity. Reads, and so checks, every answer.
 
         Raises:
             RecordError: an answer was altered, or the file cannot be read.
@@ -236,15 +235,15 @@ class Journal:
         keep_bytes: int | None = None,
         identity: str | None = None,
     ) -> Pruned:
-        """Remove answers that are no longer needed, and give their space back to the disk.
+        """Remove unneeded answers and free their disk space.
 
         Args:
-            older_than_days: remove those that were not used for so many days.
-            keep_bytes: then remove the least recently used, until the rest has at most this size.
-            identity: remove of this model only; alone, everything of this model.
+            older_than_days: remove answers that were not used for this number of days.
+            keep_bytes: then remove the least recently used answers until the rest has at most this size.
+            identity: remove only answers of this model; without the other two, all of them.
 
         Raises:
-            ConfigError: nothing was said, or a number is negative.
+            ConfigError: no argument is given, or a number is negative.
             RecordError: the journal cannot be written.
         """
         if older_than_days is None and keep_bytes is None and identity is None:
@@ -260,13 +259,13 @@ class Journal:
         return Pruned(removed=before - left, left=left)
 
     def absorb(self, other: str | Path) -> int:
-        """Copy the answers of another journal; where both have one, this journal's stays.
+        """Copy the answers of another journal; existing answers stay.
 
         Returns:
-            How many were copied.
+            The number of copied answers.
 
         Raises:
-            RecordError: the other file is no journal, or either is damaged or cannot be used.
+            RecordError: the other file is not a journal, or one of them is damaged or cannot be used.
         """
         from ragmetrics_core.journal._database import Database
 
@@ -322,7 +321,7 @@ class Journal:
             self._commit()
 
     def _commit(self) -> None:
-        """Commit what was put; an error is kept for whoever uses the journal next."""
+        """Commit all answers; the next use raises any error."""
         from ragmetrics_core.journal._database import AnsweredCall
 
         with self._committing:

@@ -1,4 +1,4 @@
-"""What a journal holds of each model: how many answers, how large, and since when."""
+"""Statistics of a journal by model: number, size and age of its answers."""
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -13,15 +13,15 @@ __all__ = ["IdentityStatistics", "statistics_of"]
 
 
 class IdentityStatistics(NamedTuple):
-    """What the journal holds of one model.
+    """Statistics of one model in a journal.
 
     Attributes:
         identity: the model, by endpoint, name and settings.
-        calls: answered calls: replies, vectors and ratings.
+        calls: number of answered calls (replies, vectors and ratings).
         bytes: size of the stored answers.
-        prompt_tokens, completion_tokens: what they cost, as far as the replies say.
-        first_created, last_created: when the first and the last answer came.
-        last_used: when one was last asked for, to the day.
+        prompt_tokens, completion_tokens: tokens used, as far as the replies state them.
+        first_created, last_created: times of the first and last answer.
+        last_used: last use of an answer, to the day.
     """
 
     identity: str
@@ -39,7 +39,7 @@ _TOGETHER: tuple[Callable[[Any], Any], ...] = (sum, sum, sum, sum, min, max, max
 
 
 def statistics_of(calls: "Iterable[AnsweredCall]") -> tuple[IdentityStatistics, ...]:
-    """What answered calls come to for each model, by identity."""
+    """Statistics of answered calls for each model, by identity."""
     statistics: dict[str, IdentityStatistics] = {}
     for call in calls:
         created, used = (datetime.fromtimestamp(seconds, UTC) for seconds in (call.created, call.used))

@@ -1,4 +1,4 @@
-"""Records: the proof of one score, the form in which it is stored, and what differs between two of them."""
+"""Records: the proof of one score, its stored form, and comparison of two records."""
 
 from ragmetrics_core.records._parts import (
     Abstained,

@@ -1,4 +1,4 @@
-"""What differs between two records of the same score."""
+"""Comparison of two records of the same score."""
 
 import difflib
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ __all__ = ["Change", "RecordDiff", "diff"]
 
 
 class Change(NamedTuple):
-    """One text of the two records, before and after; None on the side that does not have it."""
+    """A text before and after; None in the record that lacks it."""
 
     before: Verdict | None
     after: Verdict | None
@@ -33,14 +33,14 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class RecordDiff:
-    """How one record's score became the other's.
+    """Difference between two records of a score.
 
     Attributes:
         before, after: the two records.
         flipped: texts in both records whose verdict changed.
-        reworded: texts that correspond but are worded differently, with the same verdict.
-        removed: texts that only the first record has.
-        added: texts that only the second record has.
+        reworded: corresponding texts with different wording and the same verdict.
+        removed: texts only in the first record.
+        added: texts only in the second record.
     """
 
     before: Record
@@ -52,7 +52,7 @@ class RecordDiff:
 
     @property
     def moved(self) -> float | None:
-        """The second value less the first; None unless both have one."""
+        """Second value minus the first; None unless both exist."""
         if self.before.value is None or self.after.value is None:
             return None
         return self.after.value - self.before.value
@@ -66,14 +66,14 @@ class RecordDiff:
 
 
 def diff(before: Record, after: Record, *, alike: float = 0.75) -> RecordDiff:
-    """List which texts and verdicts moved between two records, and what that did to the score.
+    """List the changed texts and verdicts of two records, and the change of the score.
 
-    Texts of the same kind are matched first where they are equal, then where they are alike.
+    Texts of the same kind are matched if they are equal, then if they are similar.
 
     Args:
         before: the first record.
         after: the second record.
-        alike: from which similarity (0 to 1, of `difflib`) on two texts count as the same, reworded.
+        alike: lowest similarity (0 to 1, by `difflib`) at which two texts count as reworded.
     """
     pairs, removed, added = _matched(before.verdicts, after.verdicts, alike)
     return RecordDiff(
@@ -97,7 +97,7 @@ class _Matched(NamedTuple):
 
 
 def _matched(before: Sequence[Verdict], after: Sequence[Verdict], alike: float) -> _Matched:
-    """Pair the texts of two records: equal ones, then the most alike ones."""
+    """Pair the texts of two records: equal ones, then the most similar ones."""
     pairs: list[tuple[Verdict, Verdict]] = []
     left, right = list(before), list(after)
     for one in before:

@@ -1,4 +1,4 @@
-"""Writing a record in its stored form: `_stored_form` says what that is, and reads it."""
+"""Writing a record in its stored form; `_stored_form` describes and reads it."""
 
 # A record may hold anything that JSON can.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
@@ -27,7 +27,7 @@ _PLAIN = frozenset({str, bool, int, float, type(None)})
 
 
 def packed(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a record as they are stored; its verdicts are columns by the names of their fields."""
+    """Stored form of a record's fields; its verdicts are columns by field name."""
     texts = _WrittenTexts()
     # first, as the line has them last: whatever else repeats a text refers to a reply
     steps = [_packed_step(step, texts) for step in fields["steps"]]
@@ -48,26 +48,26 @@ def packed(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _unusual(fields: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that do not go without saying."""
+    """Fields that differ from their defaults."""
     return {name: value for name, value in fields.items() if name not in usual or value != usual[name]}
 
 
 class _WrittenTexts(dict[str, str]):
-    """How a text is written: as the number that it has in the line ("@0" is the first), or as it is."""
+    """Stored form of texts: their number in the line ("@0" is the first), or the text."""
 
     def __missing__(self, text: str) -> str:
-        """A text that stands in the line for the first time, which gives it its number."""
+        """A text at its first occurrence in the line, which gives it its number."""
         self.add((text,))
         return f"@{text}" if text[:1] == "@" else text
 
     def add(self, texts: Iterable[str]) -> None:
-        """Number texts that stand in the line."""
+        """Number texts of the line."""
         for text in texts:
             if SHORTEST <= len(text) <= LONGEST:
                 self.setdefault(text, f"@{len(self)}")
 
     def packed(self, value: Any) -> Any:
-        """A value with numbers for the texts that stand in the line already."""
+        """A value with numbers for texts that are in the line already."""
         kind = type(value)
         if kind is str:
             return self[value]
@@ -80,7 +80,7 @@ class _WrittenTexts(dict[str, str]):
         return self.packed(to_jsonable_python(value, inf_nan_mode="null"))
 
     def column(self, column: Sequence[Any], *, whole: bool = False) -> Any:
-        """The values of a field in all rows, or the one that it has in each."""
+        """The values of a field in all rows, or its common value."""
         first = column[0]
         is_one = type(first) in _PLAIN and column.count(first) == len(column)
         # 1 is not true
@@ -101,7 +101,7 @@ def _escaped(name: str) -> str:
 
 
 def _are_rows(items: Sequence[Any]) -> bool:
-    """Whether these are several dictionaries of the same fields in the same order."""
+    """Whether these are several dictionaries with the same fields in the same order."""
     if len(items) < 2 or type(items[0]) is not dict or not items[0]:
         return False
     names = list(items[0])
@@ -111,7 +111,7 @@ def _are_rows(items: Sequence[Any]) -> bool:
 
 
 def outlined_step(step: Mapping[str, Any]) -> dict[str, Any]:
-    """A step with a reply as it is stored, but for its texts: what goes without saying is left out."""
+    """Stored form of a step with a reply, without default values; texts are not packed yet."""
     line = _unusual(step, STEP)
     if line.pop("kind", "") and line["reply_digest"] == digest_of(line["reply"]):
         del line["reply_digest"]
@@ -139,14 +139,14 @@ def _packed_verdicts(verdicts: Mapping[str, Sequence[Any]], texts: _WrittenTexts
 
 
 def _packed_evidence(evidence: Evidence, texts: _WrittenTexts) -> list[Any]:
-    """The quote, where it was looked up, and where it stands there."""
+    """The quote, its source, and its position there."""
     span = evidence.span
     place = [] if span is None else [span.chunk, span.start, span.end, span.exact]
     return [texts.packed(evidence.quote), texts.packed(evidence.source), *place]
 
 
 def _lengths(spans: Iterable[Sequence[int]]) -> list[Any]:
-    """Spans as lengths; where a span does not begin one character after the last one, with that distance."""
+    """Spans as lengths; with the distance from the last span if that is not one character."""
     lengths: list[Any] = []
     end = -1
     for start, stop in spans:

@@ -1,4 +1,4 @@
-"""What a record is made of: its steps, a person's corrections, and the outcomes of its metric's parts."""
+"""Parts of a record: steps, corrections, and outcomes of its metric's parts."""
 
 from typing import Annotated, Any, Literal
 
@@ -34,19 +34,18 @@ class GenerateStep(Stored, frozen=True):
         prompt_digest: digest of the prompt's text, the key to `prompts.jsonl`.
         rendered_digest: digest of the messages that were sent.
         draw: the draw's number.
-        again: whether this asked once more, after a reply that could not be used.
-        judge: identity of the judge that replied, where the run has a panel or a cascade of several.
+        again: whether this call repeats one with an unusable reply.
+        judge: identity of the judge that replied, if the run has a panel or a cascade.
         reply: the raw reply.
         reply_digest: digest of the reply.
         model: the model that replied, as the server names it.
         finish_reason: why the reply ended.
-        held_to: what the request held the reply to, as the judge says: "json_schema", "json_object", a tool.
+        held_to: constraint on the reply's form, as the judge states it: "json_schema", "json_object", a tool.
         prompt_tokens, completion_tokens: as counted by the model.
-        rule: the form in which the reply was read, "json" or "lines"; "unread" when it was in neither. In
-            records of the first reader, which name none in `versions`, the name of one of its rules.
-        value: what was read.
-        objections: why the reply could not be used, or what was missing in it.
-        dropped: what was seen in the reply and does not count.
+        rule: form of the reply: "json", "lines", or "unread" if it was neither. In records of the first reader, which is not in `versions`, the name of one of its rules.
+        value: the value that was read.
+        objections: why the reply could not be used, or what it lacked.
+        dropped: parts of the reply that do not count.
     """
 
     kind: Literal["generate"] = "generate"
@@ -71,19 +70,19 @@ class GenerateStep(Stored, frozen=True):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Why the reply could not be used, and what was read of it and does not count."""
+        """Objections to the reply, and parts of it that do not count."""
         return self.objections + self.dropped
 
 
 class CompareStep(Stored, frozen=True):
-    """Cosines between an anchor and some texts; None where a vector is zero.
+    """Cosines between an anchor and some texts; None for a zero vector.
 
     Attributes:
         path: the step's place in the measurement.
         text_digests: digests of the anchor and the texts.
         vector_digests: digests of their vectors (as little-endian float64).
         cosines: one for each text.
-        vectors: the vectors themselves, when the run keeps them.
+        vectors: the vectors, if the run keeps them.
     """
 
     kind: Literal["compare"] = "compare"
@@ -104,12 +103,12 @@ class RateStep(Stored, frozen=True):
 
 
 class CountStep(Stored, frozen=True):
-    """What a library counted in an answer and its references.
+    """Counts that a library made in an answer and its references.
 
     Attributes:
         path: the step's place in the measurement.
-        procedure: what was counted: "bleu", "chrf", "rouge" or "meteor".
-        made_by: the library with its version and settings, in its own notation where it has one.
+        procedure: "bleu", "chrf", "rouge" or "meteor".
+        made_by: the library with its version and settings, in its own notation if it has one.
         text_digests: digests of the answer and the references.
         counts: the counts, by name.
     """
@@ -132,8 +131,8 @@ class Correction(Stored, frozen=True):
     """A person's decision that overrules a verdict.
 
     Attributes:
-        path: where in the measurement the verdict stands.
-        item: which of the verdicts at that place, from 1.
+        path: the verdict's place in the measurement.
+        item: number of the verdict at that place, from 1.
         supported: the person's decision.
         by: who decided.
     """
@@ -145,16 +144,15 @@ class Correction(Stored, frozen=True):
 
 
 class Abstained(Stored, frozen=True):
-    """Whether the answer declines to answer, as a step saw it.
+    """Whether the answer declines to answer, according to a step.
 
-    Of several draws or judges of a step more than half decide; of several steps the last one counts, in the
-    order of their paths. A person's correction of a verdict on it counts before the judge's.
+    The majority of a step's draws or judges decides; of several steps the last one, in the order of paths. A
+    correction of the verdict overrules the judge.
 
     Attributes:
         declined: whether it declines.
-        reason: why, in the words of the first reply that says so.
-        path: the step's place in the measurement; empty in records of versions that kept whatever reply came
-            last.
+        reason: the reason of the first such reply.
+        path: the step's place in the measurement; empty in records of old versions, which kept the last reply.
     """
 
     declined: bool
@@ -163,7 +161,7 @@ class Abstained(Stored, frozen=True):
 
 
 class PartResult(Stored, frozen=True):
-    """The outcome of a metric that is a part of the record's metric."""
+    """Outcome of a metric that is part of the record's metric."""
 
     metric: str
     value: float | None = None
@@ -175,10 +173,10 @@ class PartResult(Stored, frozen=True):
 
     @classmethod
     def of(cls, name: str, measurement: Measurement) -> "PartResult":
-        """The stored form of a part's measurement.
+        """Stored form of a part's measurement.
 
         Raises:
-            ValueError: it has numbers that no record holds, such as NaN, or no numbers at all.
+            ValueError: a number is not finite, or is not a number.
         """
         return cls(
             metric=name,

@@ -1,4 +1,4 @@
-"""The record: the proof of one score, and what differs between two of them.
+"""The record: the proof of one score.
 
 A stored record names its sample and its prompts by digest. Reading a run hydrates it (attaches both), and
 `self_contained` inlines everything. The format is described in docs/record.md.
@@ -44,7 +44,7 @@ Status = Literal[
 FAILED: Final[frozenset[Status]] = frozenset(
     {"parse_error", "model_error", "metric_error", "timeout", "cancelled"}
 )
-"""The statuses of a score that is missing because something failed; asked again there may be one."""
+"""Statuses of scores that failed and may succeed if measured again."""
 
 SCHEMA = 1
 
@@ -56,19 +56,19 @@ class Record(Stored, frozen=True):
         schema_: version of the format, rises only when a meaning changes (stored as `schema`).
         sample_id, sample_digest: which sample, and the digest of its content.
         metric, variant, settings: what was measured; `signature` names all three in short.
-        status: "ok" exactly when `value` is a number.
+        status: "ok" exactly if `value` is a number.
         reason: why there is no value: a code ("no_statements"), a field ("reference"), or a message.
         value, bounds, counts, formula, parts: the outcome.
         verdicts: what was decided about each text, numbered from 1.
         steps: every reply and comparison, in the order of their paths.
         segments: how texts were split, by the texts' digests: [start, end] of each sentence.
-        notes: what was read and did not count when verdicts were put together.
-        corrections: a person's decisions that overrule verdicts.
-        abstained: whether the answer declines to answer, once a step has seen it.
+        notes: content of replies that did not count.
+        corrections: a person's decisions, which overrule verdicts.
+        abstained: whether the answer declines to answer, if a step checked it.
         judge, embedder, scorer: identities of the models used.
-        versions: of ragmetrics and of what splits sentences.
+        versions: of ragmetrics and the sentence splitter.
         digest: seal of the stored line: digest of everything before it.
-        seal: what the seal should be for the line that was read; empty when no stored line was read.
+        seal: the right seal of the line that was read; empty if no stored line was read.
         sample, prompts: attached when hydrated; None in a stored record.
     """
 
@@ -105,11 +105,11 @@ class Record(Stored, frozen=True):
     rendered_prompts: dict[str, tuple[Message, ...]] | None = None
 
     def stored(self) -> str:
-        """The line that is stored: without sample and prompts, sealed with its own digest."""
+        """The stored line: without sample and prompts, with its seal."""
         return self.line().decode()
 
     def line(self) -> bytes:
-        """The line that is stored, in UTF-8."""
+        """The stored line in UTF-8."""
         return sealed_line(self.body().encode())
 
     def body(self) -> str:
@@ -118,12 +118,12 @@ class Record(Stored, frozen=True):
         return _json(packed({**self._fields(), "verdicts": columns if self.verdicts else ()}))
 
     def sealed(self) -> "Record":
-        """The same record with the digest that belongs to it."""
+        """The same record with its own digest."""
         seal = digest_of(self.body())
         return self.model_copy(update={"digest": seal, "seal": seal})
 
     def seals(self) -> tuple[str, str]:
-        """The seals that these fields have in the stored form, and written out."""
+        """Seals of these fields in the stored form and in the full form."""
         fields = self._fields()
         if "reader" not in self.versions:  # its steps were written before they had these fields
             for step in fields["steps"]:
@@ -149,13 +149,13 @@ class Record(Stored, frozen=True):
 
     @property
     def remarks(self) -> list[str]:
-        """What the score passed over: why replies were asked for again, and what did not count."""
+        """Remarks on the score: why calls were repeated, and what did not count."""
         said = ((step.prompt, text) for step in self.generate_steps for text in step.remarks)
         return list(dict.fromkeys([*self.notes, *(f"{prompt}: {text}" for prompt, text in said)]))
 
     @property
     def ratings(self) -> Iterator[tuple[float, str]]:
-        """The ratings that were read, in the order of their steps, each with the judge's reason."""
+        """Ratings in the order of their steps, with the judge's reasons."""
         for step in self.generate_steps:
             value = step.value if is_dict(step.value) else {}
             if isinstance(rating := value.get("rating"), int | float):
@@ -189,7 +189,7 @@ class Record(Stored, frozen=True):
         """Read a stored or self-contained record.
 
         Raises:
-            RecordError: the text is no record, or one of a later format.
+            RecordError: the text is not a record, or has a newer format.
         """
         try:
             fields: Json = json.loads(text)

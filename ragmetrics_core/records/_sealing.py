@@ -6,15 +6,14 @@ __all__ = ["seal_of", "sealed_line"]
 
 
 def sealed_line(body: bytes) -> bytes:
-    """A stored line, with the digest of everything before it."""
+    """A stored line with its seal, the digest of everything before it."""
     return b'%b,"digest":"%b"}' % (body[:-1], digest_of_bytes(body).encode())
 
 
 def seal_of(line: str | bytes) -> str:
-    """The seal that belongs to a stored line; empty for any other text.
+    """The right seal of a stored line; empty for any other text.
 
-    It is taken from the line and not from its fields, so that a later version with more fields, or one that
-    writes numbers in another way, still finds it intact.
+    It depends on the line, not its fields, so that versions with more fields or another number format agree.
     """
     text = line.decode("utf-8", "surrogatepass") if isinstance(line, bytes) else line
     body, _, seal = text.rstrip().rpartition(',"digest":"')

@@ -1,10 +1,9 @@
-"""The form in which a record is stored: each text once, what goes without saying not at all.
+"""Stored form of a record: each text once, without default values.
 
-A reply, what was read from it and the verdicts on it say the same three times. On disk the reply is written
-as it came; wherever else one of its texts stands, its number stands instead ("@3"). Rows of the same fields
-become columns, and fields that have their usual value are left out. Unpacking looks at nothing but the
-line: no parser of today has a say in what a reply meant when it was read. docs/record.md describes the form,
-`_packing` writes it.
+A reply, the value read from it and the verdicts repeat the same texts. On disk the reply is verbatim; every other
+occurrence of one of its texts is a number ("@3"). Rows with the same fields become columns, and default values
+are left out. Unpacking needs only the line, so later parsers do not change what a reply meant when it was read.
+docs/record.md describes the form, `_packing` writes it.
 """
 
 # A line of JSON may hold anything.
@@ -36,7 +35,7 @@ __all__ = [
 ]
 
 PACKED: Final = 2
-"""What a packed line says its format is; unpacked it is a record of format 1."""
+"""Format number of a packed line; unpacked, it is a record of format 1."""
 
 # Texts of these lengths are written once. Shorter ones are not worth a number; and were longer ones, a
 # folder from anywhere could hold a line that unpacks to thousands of times its size.
@@ -69,14 +68,14 @@ READINGS: Final = ("value", "objections", "dropped")
 
 
 def unpacked(line: Mapping[str, Any], length: int) -> dict[str, Any]:
-    """The fields of a record of which a line was stored, in either form; what has its usual value may lack.
+    """Fields of a stored record in either form; default values may be missing.
 
     Args:
         line: the line's JSON.
-        length: its characters: no rows that were packed have more cells.
+        length: number of its characters, the limit for cells in packed rows.
 
     Raises:
-        ValueError, LookupError, TypeError, AttributeError: the line is not as it must be.
+        ValueError, LookupError, TypeError, AttributeError: the line is malformed.
     """
     fields = outlined(line)
     if line.get("schema") != PACKED:
@@ -94,10 +93,10 @@ def unpacked(line: Mapping[str, Any], length: int) -> dict[str, Any]:
 
 
 def outlined(line: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a line as `unpacked` gives them, but for texts, steps and verdicts, which stay packed.
+    """Fields of a line as from `unpacked`, except that texts, steps and verdicts stay packed.
 
     Raises:
-        LookupError, AttributeError: the line is not as it must be.
+        LookupError, AttributeError: the line is malformed.
     """
     if line.get("schema") != PACKED:
         return dict(line)
@@ -108,7 +107,7 @@ def outlined(line: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def texts_of(reply: str) -> Iterable[str]:
-    """The texts of a reply, in their order: those in quotes or, without any, its lines."""
+    """Texts of a reply in order: quoted strings or, without any, its lines."""
     if '"' not in reply:
         return map(_unmarked, reply.splitlines())
     if "\\" in reply:
@@ -117,7 +116,7 @@ def texts_of(reply: str) -> Iterable[str]:
 
 
 class _ReadTexts(dict[str, str]):
-    """The texts of a line by their numbers as they are written: "@0" for the first text."""
+    """Texts of a line by their written numbers: "@0" for the first text."""
 
     def __init__(self, length: int) -> None:
         super().__init__()
@@ -125,7 +124,7 @@ class _ReadTexts(dict[str, str]):
         self._numbered: set[str] = set()
 
     def __missing__(self, text: str) -> str:
-        """A text that is written as it is, which gives it its number."""
+        """A text in full, which gets the next number."""
         if text.startswith("@"):
             text = text[1:]
             if not text.startswith("@"):
@@ -134,14 +133,14 @@ class _ReadTexts(dict[str, str]):
         return text
 
     def add(self, texts: Iterable[str]) -> None:
-        """Number texts that stand in the line."""
+        """Number texts of the line."""
         for text in texts:
             if text not in self._numbered and SHORTEST <= len(text) <= LONGEST:
                 self._numbered.add(text)
                 self[f"@{len(self)}"] = text
 
     def unpacked(self, value: Any) -> Any:
-        """The value that was packed."""
+        """Unpack a value."""
         if isinstance(value, str):
             return self[value]
         if isinstance(value, list):
@@ -154,7 +153,7 @@ class _ReadTexts(dict[str, str]):
         return self.rows(fields) if is_rows else fields
 
     def rows(self, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The rows of columns, of which those that are no list have one value in each row."""
+        """Rows from columns; a column that is not a list has the same value in all rows."""
         (count,) = {len(column) for column in columns.values() if isinstance(column, list)}
         self._cells -= count * len(columns)
         if self._cells < 0:
@@ -204,7 +203,7 @@ def _unmarked(line: str) -> str:
 
 
 def _unescaped(text: str) -> str:
-    """What a text in JSON says; one that is none, as it stands."""
+    """Decode a JSON string body; invalid ones stay as they are."""
     if "\\" not in text:
         return text
     try:

@@ -1,4 +1,4 @@
-"""The record as a driver makes it: a dictionary that is written as it is, and validated when it is read."""
+"""The record as a driver makes it: a dictionary that is stored as is and validated when read."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -17,29 +17,28 @@ __all__ = ["WrittenRecord", "checked_outcome"]
 
 
 class WrittenRecord(NamedTuple):
-    """A record as a driver makes it: what is stored, before anybody has read it.
+    """A record as a driver makes it: its stored fields, not yet validated.
 
     Attributes:
-        fields: the fields of the record, in their order, as they are written; its verdicts, where there are
-            any, are columns by the names of their fields, and its steps with a reply lack what goes
-            without saying.
+        fields: the stored fields in order; verdicts are columns by field name, and steps with a reply lack
+            their default values.
     """
 
     fields: dict[str, Any]
 
     @property
     def sample_id(self) -> str:
-        """Which sample."""
+        """The sample's id."""
         return str(self.fields["sample_id"])
 
     @property
     def signature(self) -> str:
-        """What was measured."""
+        """The metric's signature."""
         return str(self.fields["signature"])
 
     @property
     def status(self) -> Status:
-        """How it ended."""
+        """The score's status."""
         status: Status = self.fields["status"]
         return status
 
@@ -50,16 +49,16 @@ class WrittenRecord(NamedTuple):
 
     @property
     def decided(self) -> Iterable[tuple[str, str, bool | None]]:
-        """Of each verdict what kind of text it is about, the text, and the decision."""
+        """Kind of text, text and decision of each verdict."""
         columns = self.fields["verdicts"]
         return zip(columns["about"], columns["text"], columns["supported"], strict=True) if columns else ()
 
     def stored(self) -> str:
-        """The line that is stored, as `Record.stored` gives it."""
+        """The stored line, as from `Record.stored`."""
         return self.line().decode()
 
     def line(self) -> bytes:
-        """The line that is stored, in UTF-8."""
+        """The stored line in UTF-8."""
         try:
             body = to_json(packed(self.fields), inf_nan_mode="null")
         except PydanticSerializationError:
@@ -67,29 +66,29 @@ class WrittenRecord(NamedTuple):
         return sealed_line(body)
 
     def read(self) -> Record:
-        """The record as a reader of the stored line has it."""
+        """The record as read from the stored line."""
         columns: Mapping[str, Sequence[Any]] = self.fields["verdicts"] or {}
         verdicts = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         steps = list(map(_whole, self.fields["steps"]))
         return Record.model_validate({**self.fields, "verdicts": verdicts, "steps": steps})
 
     def hydrated(self, sample: Sample, prompts: Mapping[str, PromptText]) -> Record:
-        """The record that was read, with its sample and the prompts that its steps name."""
+        """The read record with its sample and the prompts of its steps."""
         return self.read().hydrated(sample, prompts)
 
 
 def _whole(step: dict[str, Any] | BaseModel) -> Mapping[str, Any] | BaseModel:
-    """A step as a record has it: one with a reply with what goes without saying."""
+    """A step with its default values."""
     if isinstance(step, BaseModel):
         return step
     return {**step, "kind": "generate", "reply_digest": digest_of(step["reply"])}
 
 
 def checked_outcome(measurement: Measurement) -> dict[str, Any]:
-    """The fields that a measurement gives to a record, in their order.
+    """Fields that a measurement contributes to a record, in order.
 
     Raises:
-        ValueError: it has numbers that no record holds, such as NaN, or no numbers at all.
+        ValueError: a number is not finite, or is not a number.
     """
     checked = PartResult.of("", measurement)
     return {

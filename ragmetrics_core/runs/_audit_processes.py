@@ -1,8 +1,8 @@
-"""An audit on all cores: processes that look at records and say which are not as they should be.
+"""Audit on all cores: processes check records and report those that may differ.
 
-Each is this interpreter, started afresh on this module, and is told places in files. So nothing of the
-program that audits is needed: no `if __name__ == "__main__"`, no fork of its threads. A notebook and
-`python -c` will do; and where no process can be started, nothing is lost but time.
+Each process is a new interpreter that runs this module and receives places in files. So the calling program
+needs no `if __name__ == "__main__"`, and its threads are not forked. Notebooks and `python -c` work. If no
+process can be started, the audit is only slower.
 """
 
 import json
@@ -44,11 +44,11 @@ _Placed = tuple[Key, Place]
 
 
 def processes_for(records: int, wanted: int | None = None) -> int:
-    """How many processes look at so many records; one is this process.
+    """Number of processes for an audit; one means this process.
 
     Args:
-        records: how many records there are.
-        wanted: how many processes somebody asks for; None for one a core where there are many records.
+        records: number of records.
+        wanted: requested number; None for one per core if there are many records.
     """
     if wanted is not None:
         return max(1, wanted)
@@ -63,16 +63,16 @@ def doubtful(
     check: RecordAudit,
     metrics: Mapping[str, Metric[Any]],
 ) -> Iterator[_Placed]:
-    """The records, in their order, of which no process says that they are as they should be.
+    """Records that no process confirmed, in order.
 
     No process outlives the iterator.
 
     Args:
-        processes: how many processes look at the records.
+        processes: number of processes.
         folder: the run, which has a path.
-        check: what records are held against.
-        metrics: metrics of the run that are known as objects, by signature. Those that the catalogue does not
-            make by themselves are unknown to other processes: their records are all doubtful.
+        check: the check of a record.
+        metrics: known metric objects of the run, by signature. Records of custom metrics are always doubtful,
+            because other processes do not know these metrics.
     """
     own = {signature for signature, metric in metrics.items() if not _is_known(signature, metric)}
     told = {
@@ -85,7 +85,7 @@ def doubtful(
     running: list[subprocess.Popen[str]] = []
 
     def sound(share: Sequence[_Placed]) -> set[int]:
-        """The numbers of records that are as they should be; none where no process can be asked."""
+        """Numbers of the confirmed records; empty if no process can be started."""
         # a sample that is missing, and a metric that only this process knows, stand nowhere
         asked = [None if place.sample is None or key.signature in own else place for key, place in share]
         with suppress(OSError, ValueError):
@@ -121,7 +121,7 @@ def audit_places(
     signatures: Sequence[str],
     places: Sequence[Sequence[int] | None],
 ) -> None:
-    """What a process does: it writes the numbers of places at which the record is as it should be."""
+    """Entry point of a process: print the numbers of the records that are as they should be."""
     # Ctrl-C reaches all processes of a terminal: the one that started this one ends it
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers:
@@ -139,7 +139,7 @@ def audit_places(
 
 
 def _is_known(signature: str, metric: Metric[Any]) -> bool:
-    """Whether a metric is what every process makes of its signature."""
+    """Whether other processes build the same metric from its signature."""
     with suppress(ConfigError, ValueError, TypeError):
         return bool(get(signature) == metric)
     return False

@@ -1,4 +1,4 @@
-"""A run as a whole: what its manifest says that the files hold, and what they hold."""
+"""Audit of a whole run: its manifest, its files and its records."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -21,15 +21,15 @@ def audited(
     *,
     processes: int | None = None,
 ) -> Iterator[tuple[Key, list[Difference]]]:
-    """All that differs in a run: in its manifest, in what its files hold together, and in each record.
+    """All differences in a run: in its manifest, its files and each record.
 
-    What is about a file has the file's name where a sample's id would stand.
+    A difference in a file has the file's name in place of a sample id.
 
     Args:
         folder: the run.
-        entries: its metrics, as these say themselves where they are known.
+        entries: its metrics, with their own ranges if they are known.
         metrics: metrics that are not in the catalogue, by signature.
-        processes: how many processes look at the records; None for one a core where there are many records.
+        processes: number of processes; None for one per core if there are many records.
     """
     for stored, own in zip(folder.manifest.metrics, entries, strict=True):
         fields = ((name, getattr(stored, name), getattr(own, name)) for name in OF_THE_METRIC)

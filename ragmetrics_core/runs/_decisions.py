@@ -1,4 +1,4 @@
-"""What the verdicts of a record decided: as much as it takes to name what went wrong with a sample."""
+"""Decisions of a record's verdicts, as far as a diagnosis needs them."""
 
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
@@ -12,7 +12,7 @@ DECIDING: Mapping[str, str] = {
     "context_recall": "reference ",
     "citation_recall": "sentence that cites ",
 }
-"""What the verdicts of a metric must be about to count in a diagnosis, by the metric's name."""
+"""Kinds of text whose verdicts count in a diagnosis, by metric name."""
 
 _DIGITS = 12
 
@@ -20,13 +20,13 @@ _DIGITS = 12
 def decisions_in(
     metric: str, verdicts: Iterable[tuple[str, str, bool | None]], counts: Mapping[str, Any]
 ) -> dict[str, bool]:
-    """The decisions of a metric that count in a diagnosis, by text.
+    """Decisions of a metric that count in a diagnosis, by text.
 
-    Where there are several references, only what was decided on the one that counts.
+    With several references, only decisions on the reference that counts.
 
     Args:
         metric: the metric's name.
-        verdicts: of each verdict what kind of text it is about, the text, and the decision.
+        verdicts: kind of text, text and decision of each verdict.
         counts: the numbers that entered the formula.
     """
     about = DECIDING.get(metric)

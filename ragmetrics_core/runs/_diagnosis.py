@@ -1,4 +1,4 @@
-"""What went wrong with a sample, from what its records already hold."""
+"""Diagnosis of a sample from its records."""
 
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
@@ -28,7 +28,7 @@ MEANINGS: Mapping[Code, str] = {
 
 
 class Finding(NamedTuple):
-    """One finding and the texts that it rests on."""
+    """A finding and the texts that show it."""
 
     code: Code
     texts: tuple[str, ...] = ()
@@ -42,20 +42,20 @@ Findings = tuple[Finding, ...]
 
 
 def diagnose(records: Iterable[Record]) -> Findings:
-    """What the records of one sample say about its pipeline; no finding needs a call.
+    """Diagnose the pipeline from the records of one sample, without a call.
 
-    - abstained: a step saw that the answer declines.
-    - missed_retrieval: statements of the reference that context recall could not attribute.
-    - unsupported_statement: statements of the answer that faithfulness found unsupported.
-    - answered_from_outside: unsupported statements that the reference has (the telecom paper's finding
-      about domain-adapted models).
-    - wrong_though_supported: supported statements that the reference does not have.
-    - unsupported_citation: sentences that citation recall found to cite nothing, a chunk that is not there,
-      or chunks that do not support them.
+    - abstained: the answer declines, as a step detected.
+    - missed_retrieval: reference statements that context recall could not attribute.
+    - unsupported_statement: answer statements that are unsupported according to faithfulness.
+    - answered_from_outside: unsupported answer statements that agree with the reference (the telecom paper's
+      finding about domain-adapted models).
+    - wrong_though_supported: supported answer statements that the reference does not confirm.
+    - unsupported_citation: sentences that, according to citation recall, cite nothing, a missing chunk, or
+      chunks that do not support them.
 
-    The two about right and wrong answers need both faithfulness and factual correctness; statements are
-    matched by their text. Where a metric was measured several times (`full_repeats`, variants), the first
-    record with verdicts counts: another one has other statements, or decides otherwise on the same.
+    `answered_from_outside` and `wrong_though_supported` need both faithfulness and factual correctness;
+    statements are matched by their text. If a metric was measured several times (`full_repeats`, variants),
+    the first record with verdicts counts, because statements and verdicts of the others may differ.
     """
     records = list(records)
     reasons = [each.abstained.reason or "" for each in records if each.abstained and each.abstained.declined]
@@ -64,10 +64,10 @@ def diagnose(records: Iterable[Record]) -> Findings:
 
 
 def findings_of(measured: Iterable[tuple[str, Mapping[str, bool]]]) -> Findings:
-    """What went wrong with a sample, from decisions on texts alone: see `decisions_in`.
+    """Diagnose a sample from decisions alone; see `decisions_in`.
 
     Args:
-        measured: of each record of the sample the metric's name and the decisions.
+        measured: metric name and decisions of each record of the sample.
     """
     decided: dict[str, Mapping[str, bool]] = {}
     for metric, decisions in measured:
@@ -93,6 +93,6 @@ def findings_of(measured: Iterable[tuple[str, Mapping[str, bool]]]) -> Findings:
 
 
 def decisions_of(record: Record) -> dict[str, bool]:
-    """The decisions of a record that count in a diagnosis, by text."""
+    """Decisions of a record that count in a diagnosis, by text."""
     verdicts = ((verdict.about, verdict.text, verdict.supported) for verdict in record.verdicts)
     return decisions_in(record.metric, verdicts, record.counts)

@@ -1,4 +1,4 @@
-"""Which metric of a run is meant: its entries by name, by signature, and with their repetitions."""
+"""Lookup of a run's metrics by name or signature, and of their repetitions."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -16,11 +16,11 @@ _REPETITION = re.compile(r"(?<=\()repetition=\d+,?|,repetition=\d+")
 
 
 def as_the_metric_says(entry: MetricEntry, metric: Metric[Any] | None) -> MetricEntry:
-    """The entry with the range and the direction of the metric itself, where that is known.
+    """The entry with the metric's own range and direction, if the metric is known.
 
     Args:
         entry: the entry as the manifest has it.
-        metric: its metric; None where only the catalogue may know it.
+        metric: its metric; None to look it up in the catalogue.
     """
     if metric is None:
         with suppress(ConfigError, ValueError, TypeError):
@@ -37,14 +37,14 @@ def as_the_metric_says(entry: MetricEntry, metric: Metric[Any] | None) -> Metric
 
 
 def entry_of(metric: str | Metric[Any], entries: Sequence[MetricEntry]) -> MetricEntry:
-    """The entry of a metric.
+    """Find the entry of a metric.
 
     Args:
         metric: a name that is unique in the run, a signature, or the metric itself.
-        entries: those of the run.
+        entries: the entries of the run.
 
     Raises:
-        ConfigError: there is none, or there are several of this name.
+        ConfigError: the run has no such metric, or several with this name.
     """
     name = signature_of(metric) if isinstance(metric, str) else metric.signature
     found = [
@@ -54,7 +54,7 @@ def entry_of(metric: str | Metric[Any], entries: Sequence[MetricEntry]) -> Metri
     ]
     if len(found) > 1:
         signatures = ", ".join(entry.signature for entry in found)
-        raise ConfigError(f"the run has several metrics {name!r}: name one of {signatures}")
+        raise ConfigError(f"the run has several metrics {name!r}: use one of {signatures}")
     if not found:
         names = [each for entry in entries for each in (entry.name, entry.signature)]
         raise ConfigError(f"the run has no metric {name!r}{nearest(name, names)}")
@@ -69,7 +69,7 @@ def repetitions_of(entry: MetricEntry, entries: Sequence[MetricEntry]) -> tuple[
 
 
 def nearest(name: str, names: Collection[str]) -> str:
-    """The end of a sentence that names what is there instead."""
+    """End of a message: the nearest names."""
     near = get_close_matches(name, names, n=3) or list(names)[:5]
     return f"; there is {', '.join(near)}" if near else "; it has none"
 

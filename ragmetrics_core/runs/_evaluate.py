@@ -29,7 +29,7 @@ from ragmetrics_core.samples import Sample
 __all__ = ["OnError", "Progress", "aevaluate", "evaluate"]
 
 OnError = Literal["record", "raise"]
-"""What becomes of a failure: the status of its score, or the end of the run."""
+"""Effect of a failure: it becomes its score's status, or it stops the run."""
 
 # A run is no failure that stops at a limit of its own, or that hands its requests out in waves.
 _BROKEN = FAILED - {"cancelled"}
@@ -38,14 +38,14 @@ _PASSED = 100
 
 
 class Progress(NamedTuple):
-    """How far a run is.
+    """Progress of a run.
 
     Attributes:
-        samples: how many samples have all their scores.
-        rejected: how many rows were left out: no samples, or other content under a known id.
-        failed: how many scores failed.
-        tally: what the models were asked.
-        kept: how many of the samples an earlier part of the run had finished.
+        samples: number of samples that have all their scores.
+        rejected: number of rows left out: invalid, or an id used again with other content.
+        failed: number of failed scores.
+        tally: calls, tokens and failures so far.
+        kept: number of samples that an earlier call had finished.
     """
 
     samples: int
@@ -71,59 +71,56 @@ async def aevaluate(
 ) -> Run:
     """Measure metrics on samples.
 
-    `evaluate` works in a script, in a thread and inside a running event loop: the run has a loop of its own.
-    `aevaluate` takes the same and is awaited.
+    `evaluate` works in a script, in a thread and inside a running event loop, because the run has its own
+    loop. `aevaluate` takes the same arguments and is awaited.
 
-    With `out`, the same call again resumes where an earlier one ended, however it ended: finished scores are
-    kept, failed and cancelled ones are measured again, and no call is repeated whose reply is in the run's
-    journal. The run shows the samples of its newest call: those that did not change are not measured again, a
-    changed one is measured again under its id, and one that is no longer given does not count. Its earlier
-    scores stay in the folder as history.
+    With `out`, the same call resumes an earlier one, however that ended: finished scores are kept, failed and
+    cancelled ones are measured again, and calls whose replies are in the run's journal are not repeated. The
+    run shows the samples of its newest call: unchanged samples keep their scores, a changed one is measured
+    again under its id, and a removed one does not count. Earlier scores stay in the folder as history.
 
     Args:
-        samples: samples, mappings with any ecosystem's column names, an iterable or asynchronous iterable
-            of them (streamed), a data frame, or the path of a JSONL, JSON or CSV file. A file without samples
-            is an error. No samples from memory are a run without scores, and its notes say so: a program
-            may well have none left to measure.
-        metrics: names or objects; by default the recommended pair, faithfulness and factual correctness
-            (only the first where the samples have no reference; the run's notes say so).
-        judge: the model that judges; any callable from prompt to reply, or a name such as "embedded".
-        panel: several judges in its place. Each gives its verdicts and the majority decides, a tie being a
-            "no"; all other questions go to the first.
-        embedder: the model that makes vectors, or a name such as "embedded".
-        scorer: the model that rates pairs, for metrics that need one, or a name: "cross-encoder:MODEL".
-        out: the run's folder; without one the run is kept in memory.
-        overwrite: replace a run that the folder holds.
-        add: keep the samples of earlier calls and add these.
-        cache: a journal that runs share: the path of a file in place of the folder's own journal.
-        traffic: how the models are asked: `Traffic(concurrency=64, timeout=30)`.
-        budget: what the run may spend on its judge: `Budget(calls=1000)`.
-        repeats: how often each verdict is asked for, as further draws; the majority decides.
-        full_repeats: how often each metric is measured from the start, as scores of their own.
-        on_error: "record" makes a failure the score's status; "raise" stops the run at the first one.
-        prompts: a folder of prompt files that replace those of the same name.
-        keep_vectors: put the vectors into the records.
-        redact: takes what is private out of a text. It is applied to every text of a sample when it is read,
-            and to replies and errors of the models when they come: neither a model nor a file sees what it
-            takes out, and the records prove the scores of the redacted sample. It must leave alone what it
-            has put there; see docs/security.md.
-        strict_shown: a sample of which a context is not in what the model was sent has no contexts: scores
-            that need them have the status `unverified_contexts`.
-        limit: read only so many rows.
-        columns: the column of a field, where its name does not say so: `{"answer": "Bot Answer"}`.
+        samples: samples, mappings with the column names of any supported library, an iterable or asynchronous
+            iterable of them (streamed), a data frame, or the path of a JSONL, JSON or CSV file. An empty file
+            is an error. An empty iterable gives a run without scores, and its notes say so.
+        metrics: names or objects. Default: faithfulness and factual correctness, or only the first if no
+            sample has a reference; the run's notes say so.
+        judge: the judge model, a callable from prompt to reply, or a name such as "embedded".
+        panel: several judges instead of one. The majority of their verdicts decides; a tie is a "no". All
+            other questions go to the first judge.
+        embedder: the embedding model, or a name such as "embedded".
+        scorer: the model that rates pairs of texts, or a name such as "cross-encoder:MODEL".
+        out: the run's folder. Default: the run is kept in memory.
+        overwrite: replace a run in this folder.
+        add: keep the samples of earlier calls, too.
+        cache: path of a journal that several runs share, instead of the folder's own.
+        traffic: limits on calls to the models, such as `Traffic(concurrency=64, timeout=30)`.
+        budget: limits on what the run spends on its judge, such as `Budget(calls=1000)`.
+        repeats: number of draws of each verdict; the majority decides.
+        full_repeats: number of complete measurements of each metric; each has its own score.
+        on_error: "record" stores a failure as the score's status; "raise" stops the run at the first failure.
+        prompts: a folder of prompt files, which replace the prompts of the same name.
+        keep_vectors: store the vectors in the records.
+        redact: function that removes private parts of a text. It runs on every text of a sample when it is
+            read, and on replies and errors of the models when they arrive. Neither models nor files receive
+            the private parts, and the records prove the scores of the redacted sample. It must not change its
+            own replacements; see docs/security.md.
+        strict_shown: ignore the contexts of a sample if one of them is not in the request that its model
+            received. Scores that need contexts then have the status `unverified_contexts`.
+        limit: maximum number of rows to read.
+        columns: columns of fields, for names that are not recognized: `{"answer": "Bot Answer"}`.
         progress: called after each sample.
-        settings: the settings of `traffic` and `budget` one by one, in place of the objects or beside them:
-            `concurrency`, `timeout`, `attempts`, `requests_per_minute` and `tokens_per_minute`, which
-            `TrafficArgs` describes; `max_calls`, `max_tokens`, `max_cost` and `prices`, which `BudgetArgs`
-            describes.
+        settings: single settings of `traffic` (`concurrency`, `timeout`, `attempts`, `requests_per_minute`
+            and `tokens_per_minute`; see `TrafficArgs`) and `budget` (`max_calls`, `max_tokens`, `max_cost`
+            and `prices`; see `BudgetArgs`). They override the objects.
 
     Raises:
-        ConfigError: a mistake in the arguments, before any call; the folder holds another run, or one of a
-            function without an identity; another process writes to it.
-        RecordError: a file of the run cannot be read or written; what it holds is kept.
-        SampleError: the source cannot be read at all, or none of its rows is a sample.
-        RunStopped: a sample failed and `on_error` is "raise"; or a model refuses every call, as with
-            a wrong key: after the first answers. What was measured is kept.
+        ConfigError: before any call, if an argument is wrong, the folder holds another run or one whose judge
+            is a function without an identity, or another process is writing to it.
+        RecordError: a file of the run cannot be read or written; its content is kept.
+        SampleError: the source cannot be read, or all its rows are invalid.
+        RunStopped: a sample failed and `on_error` is "raise", or a model refuses every call (such as for a
+            wrong key). Finished scores are kept.
     """
     traffic, budget, made_of = settled(traffic, budget, settings)
     if on_error not in get_args(OnError):
@@ -140,35 +137,35 @@ async def aevaluate(
 
 
 evaluate = synchronous(aevaluate)
-"""Measure metrics on samples and wait for the run; it takes what `aevaluate` takes."""
+"""Measure metrics on samples and wait for the run; takes the arguments of `aevaluate`."""
 
 
 def refuse_useless(folder: Folder) -> None:
-    """Raise `SampleError` when rows were given, and none is a sample."""
+    """Raise `SampleError` if there are rows and all are invalid."""
     if not folder.index.sample_ids and (first := next(folder.rejected, None)) is not None:
         count = sum(1 for _ in folder.rejected)
         raise none_usable(count, first)
 
 
 def journal_of(folder: Folder, cache: str | Path | None) -> Journal:
-    """The journal of a run: the one it shares, or its own."""
+    """Journal of a run: a shared one or its own."""
     # the folder is locked: nobody else writes to its own journal
     return Journal(cache, alone=False) if cache is not None else Journal(folder.journal_path, alone=True)
 
 
 @dataclass
 class Evaluation:
-    """The loop over the samples: workers that take a sample, measure it and write it down.
+    """Loop over the samples: workers take a sample, measure it and store the records.
 
     Attributes:
-        metrics: what is measured.
+        metrics: the metrics.
         calls: the models.
-        folder: takes the records; it says which scores an earlier part of the run has finished.
-        journal: forgets replies that scores failed on, so that they are asked for again.
+        folder: stores the records and knows the scores that an earlier call finished.
+        journal: forgets useless replies to failed scores, so that these calls are made again.
         on_error, progress: as for `evaluate`.
-        waits: the run waits for the replies to a wave. What failed is not asked again, and no reply is
-            forgotten: another score may still wait, and would ask anew for one that both share.
-        add: the samples of earlier calls count as well.
+        waits: the run waits for the replies to a wave. Failed scores are not measured again, and replies are
+            not forgotten: a waiting score may need the same reply.
+        add: keep the samples of earlier calls, too.
     """
 
     metrics: Sequence[Metric[Any]]
@@ -187,7 +184,7 @@ class Evaluation:
         self._begins = self.folder.index.is_empty
 
     async def run(self, rows: AsyncIterator[Sample | BadRow], *, concurrency: int) -> None:
-        """Measure all samples, as many at a time as calls may be in flight: no call waits for a sample."""
+        """Measure all samples; as many are open as calls may be in flight, so calls never wait."""
         earlier = self.folder.manifest.tally
         finished = False
         # Only now, when the journal has been opened: a run that cannot go on stays as it is.
@@ -210,8 +207,8 @@ class Evaluation:
             self.folder.update_manifest(finished=finished, tally=tally)
 
     def _refusal(self, error: BaseException) -> str:
-        again = "" if self.folder.path is None else "; then the same command goes on where this one ended"
-        return f"the run stopped, for every call is refused: {error}. Mend that first{again}"
+        again = "" if self.folder.path is None else "; then the same command resumes the run"
+        return f"the run stopped because every call is refused: {error}. Fix that first{again}"
 
     async def _work(self, samples: AsyncIterator[tuple[Sample, Sequence[Metric[Any]]]]) -> None:
         while True:
@@ -226,7 +223,7 @@ class Evaluation:
     async def _open(
         self, rows: AsyncIterator[Sample | BadRow]
     ) -> AsyncIterator[tuple[Sample, Sequence[Metric[Any]]]]:
-        """The samples that lack scores, each with the metrics of these."""
+        """Samples with missing scores, each with the metrics to measure."""
         number = 0
         async for row in rows:
             number += 1
@@ -240,7 +237,7 @@ class Evaluation:
             self._tell()
 
     def _wanted(self, sample: Sample) -> Sequence[Metric[Any]]:
-        """The metrics that a sample lacks with this content, which counts from here on."""
+        """Metrics that a sample still lacks for this content; from now on this content counts."""
         self.folder.give(sample)
         statuses = {} if self._begins else self.folder.statuses(sample)
         if not self.waits:
@@ -287,7 +284,7 @@ class Evaluation:
             )
 
     def _forget_useless(self, failed: Sequence[Record]) -> None:
-        """Take the replies that scores failed on out of the journal, so that they are asked for again."""
+        """Remove useless replies to failed scores from the journal, so that these calls are made again."""
         if useless := [address for record in failed for address in useless_calls(record, self.metrics)]:
             self.journal.forget(useless)
 

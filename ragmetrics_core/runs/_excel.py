@@ -20,10 +20,10 @@ _CONTROL: Final = re.compile(r"_x00([01][0-9A-Fa-f])_")
 
 
 def rows_of_excel(path: Path) -> Generator[ReadRow]:
-    """The rows of the one sheet of a workbook that has any, with the results of its formulas.
+    """Rows of the only sheet with rows, with the results of formulas.
 
     Raises:
-        SampleError: it is not a workbook, or several of its sheets have rows.
+        SampleError: the file is not a workbook, or several sheets have rows.
         ConfigError: openpyxl is not installed.
     """
     try:
@@ -85,10 +85,10 @@ def _is_blank(cells: tuple[Any, ...]) -> bool:
 
 
 def _value(cell: Any, source: Any) -> object:
-    """What a cell holds.
+    """Value of a cell.
 
     Raises:
-        SampleError: a formula without a result, an error, or a text that was cut off.
+        SampleError: the cell holds a formula without a result, an error, or a truncated text.
     """
     value: object = cell.value
     # a result that is an empty text has the type of a text

@@ -1,4 +1,4 @@
-"""The run folder: its lock and its manifest, and what is added to its files as it comes.
+"""The run folder: its lock, its manifest and its append-only files.
 
 The format is described in docs/record.md.
 """
@@ -44,10 +44,9 @@ _LOOKS = 100
 
 
 class RunFiles(NamedTuple):
-    """The files of a run, each as long as it is now.
+    """The files of a run at their present lengths.
 
-    They are looked at in the reverse of the order in which a writer adds to them, so that what a record names
-    has been written wherever the record is seen.
+    They are opened in the reverse order of writing, so that whatever a visible record refers to is visible.
     """
 
     records: Lines
@@ -58,12 +57,12 @@ class RunFiles(NamedTuple):
 
     @classmethod
     def of(cls, path: Path | None) -> "RunFiles":
-        """The files of a folder, or of a run in memory."""
+        """Files of a folder, or of a run in memory."""
         return cls._make(Lines(path and path / f"{name}.jsonl") for name in cls._fields)
 
     @classmethod
     def to_read(cls, path: Path) -> "RunFiles":
-        """The files of a folder for somebody who writes nothing: those that a call replaces are in memory."""
+        """Files of a folder for reading; files that a call replaces are copied into memory."""
         files = cls.of(path)
         files.dataset.load()
         files.rejected.load()
@@ -71,21 +70,20 @@ class RunFiles(NamedTuple):
 
 
 class Folder:
-    """The files of one run, on disk or, without a path, in memory, to be read and written.
+    """The files of one run, on disk or in memory, for reading and writing.
 
     Args:
-        path: the run's folder.
-        manifest: what the run is made of.
-        files: its files, where they have been looked at.
-        is_written: another process is writing to it.
-        anew: all that is known of the files is read from them, and no kept copy of the index is used; what
-            verdicts decided is left out.
+        path: the run's folder; None for memory.
+        manifest: the run's manifest.
+        files: its files, if they are open already.
+        is_written: whether another process is writing to it.
+        anew: read everything from the files instead of a stored index; decisions of verdicts are left out.
 
     Attributes:
-        index: what the files hold, and where.
-        prompt_texts: the texts of all prompts that were asked, by digest.
-        is_written: whether another process was writing to it when it was opened: what it holds then is what
-            was whole at that moment.
+        index: content and positions of the files' lines.
+        prompt_texts: texts of all prompts that were asked, by digest.
+        is_written: whether another process was writing to it when it was opened. The folder then holds what
+            was complete at that moment.
 
     Raises:
         RecordError: a line cannot be read.
@@ -120,26 +118,26 @@ class Folder:
         *,
         overwrite: bool = False,
     ) -> "Folder":
-        """Start a run, or go on with the one that the folder holds; nobody else may write to it meanwhile.
+        """Start a run, or resume the run in the folder; locks the folder.
 
         Args:
             path: the run's folder; None for a run in memory.
-            manifest: what the run is made of.
-            overwrite: replace a run that the folder holds.
+            manifest: the run's manifest.
+            overwrite: replace a run in the folder.
 
         Raises:
-            ConfigError: the folder holds another run, or one that may be another model's, or something else,
-                or somebody is writing to it, or it cannot be written.
-            RecordError: it holds a run that cannot be read.
+            ConfigError: the folder holds something else, another run or one that may be another model's; or
+                another process is writing to it; or it cannot be written.
+            RecordError: the run in the folder cannot be read.
         """
         if path is None:
             return cls(None, manifest)
         path = Path(path)
         with unwritable(f"the run folder {path}"):
             if path.exists() and not (path.is_dir() and (holds_run(path) or is_empty(path))):
-                raise ConfigError(f"{path} exists and holds no run: choose another folder")
+                raise ConfigError(f"{path} exists and does not hold a run: choose another folder")
             if overwrite and holds_run(path) and not is_run(path):
-                raise ConfigError(f"{path} holds a manifest.json that is no run's: choose another folder")
+                raise ConfigError(f"{path} holds a manifest.json, but not of a run: choose another folder")
             lock = FolderLock(path).acquire()
             try:
                 if overwrite:
@@ -157,10 +155,10 @@ class Folder:
 
     @classmethod
     def open(cls, path: str | Path) -> "Folder":
-        """Open a run that was written.
+        """Open a stored run.
 
         Raises:
-            RecordError: there is no run, one of a later format, or one that cannot be read.
+            RecordError: there is no run, its format is newer, or it cannot be read.
         """
         path = Path(path)
         manifest = manifest_in(path)
@@ -175,7 +173,7 @@ class Folder:
         return cls(path, manifest, files, is_written=held and not manifest.finished)
 
     def read_anew(self) -> "Folder":
-        """The same, with all that is known of its files read from them and nothing from a kept index."""
+        """The same folder, read from its files only, without a stored index."""
         if self.index.is_read:
             return self
         return Folder(self.path, self.manifest, self._files, is_written=self.is_written, anew=True)
@@ -187,10 +185,10 @@ class Folder:
         return cls(path, earlier.model_copy(update={"notes": manifest.notes, "source": manifest.source}))
 
     def save_manifest(self, manifest: Manifest) -> None:
-        """Replace the manifest, whole or not at all; that of a finished run says what its files hold.
+        """Replace the manifest atomically; the manifest of a finished run describes its files.
 
         Raises:
-            RecordError: it cannot be written; the earlier one is kept.
+            RecordError: the manifest cannot be written; the earlier one is kept.
         """
         self.write_given()
         self.manifest = manifest
@@ -205,17 +203,17 @@ class Folder:
         self.save_manifest(self.manifest.model_copy(update=changes))
 
     def unfinish(self) -> None:
-        """Say that the run goes on, if it was finished, and what in it was changed since by another hand."""
+        """Mark a finished run as unfinished, and note files that were altered since."""
         if self.manifest.finished:
             # what a crash cut off is measured again
             altered = tuple(name for name in self.altered() if name not in self.cut_files)
             self.update_manifest(finished=False, altered=altered)
 
     def begin_data_set(self, *, add: bool = False) -> None:
-        """Let the samples count that are given from here on, and no others.
+        """Start a new data set: only samples given from now on count.
 
         Args:
-            add: those of earlier calls, and the rows that were left out then, count as well.
+            add: keep the samples and rejected rows of earlier calls, too.
         """
         if add and self._files.dataset.is_there:
             return
@@ -227,9 +225,9 @@ class Folder:
             self._files.rejected.clear()
 
     def give(self, sample: Sample) -> None:
-        """Let a sample count that was given; `write_given` writes it down.
+        """Add a sample to the data set; `write_given` stores it.
 
-        Where there is no data set, all samples count.
+        Without a data set, all samples count.
         """
         if not self._files.dataset.is_there:
             return
@@ -238,7 +236,7 @@ class Folder:
             self.write_given()
 
     def write_given(self) -> None:
-        """Write down which samples count."""
+        """Store which samples count."""
         if self._given:
             self._files.dataset.append(*(given.line() for given in self._given))
             self.index.give(self._given, are_all=True)
@@ -257,7 +255,7 @@ class Folder:
         }
 
     def differing(self) -> dict[str, tuple[FileContents | None, FileContents]]:
-        """By file what the manifest says it holds and what it holds, where the two differ."""
+        """Stated and actual contents of each file that differs from the manifest."""
         told = self.manifest.contents
         if told is None or self.path is None:
             return {}
@@ -265,7 +263,7 @@ class Folder:
         return {name: (told.get(name), holds) for name, holds in found.items() if told.get(name) != holds}
 
     def altered(self) -> tuple[str, ...]:
-        """The files that another hand has changed since they were written, as far as seals tell."""
+        """Files that were altered after they were written, according to their seals."""
         if self.path is None:
             return ()
         stored, derived = seal_in(self.path)
@@ -279,19 +277,18 @@ class Folder:
         return known is not None and known[:2] == (sample.digest, labels_digest(sample.labels))
 
     def statuses(self, sample: Sample) -> dict[str, str]:
-        """Status of each score that the run has of a sample with this content, by signature."""
+        """Status of each score of a sample with this content, by signature."""
         return self.index.statuses(sample.id, sample.digest)
 
     def add_sample(self, sample: Sample, *, is_new: bool = False) -> None:
-        """Add a sample, unless the run has it; `is_new` says that it has not.
+        """Add a sample if the run lacks it; `is_new` skips that check.
 
         Raises:
-            SampleError: there is no data set that says what counts, and the run has scores of another sample
-                of this id.
+            SampleError: the run has no data set, and has scores of another sample with this id.
         """
         known = None if is_new or self._files.dataset.is_there else self.index.sample(sample.id)
         if known and known.digest != sample.digest and self.index.statuses(sample.id):
-            raise SampleError("the run has scores of a sample of this id with other content; use a new id")
+            raise SampleError("the run has scores of a sample with this id and other content; use a new id")
         if is_new or not self.is_known(sample):
             self.write_given()
             line = f'{{"digest":"{sample.digest}","sample":{sample.model_dump_json(exclude_none=True)}}}'
@@ -314,10 +311,10 @@ class Folder:
 
     @property
     def journal_path(self) -> Path | None:
-        """The file of the run's own journal; None for a run in memory.
+        """File of the run's own journal; None for a run in memory.
 
         Raises:
-            ConfigError: a link stands there, or in the place of one of the files beside it.
+            ConfigError: the file, or one of its companion files, is a link.
         """
         if self.path is None:
             return None
@@ -326,14 +323,14 @@ class Folder:
         return not_a_link(self.path / "journal.sqlite")
 
     def add_records(self, records: Sequence[Record | WrittenRecord]) -> None:
-        """Add records, all or none; each takes the place of an earlier one of the same key."""
+        """Add records, all or none; each replaces an earlier one with the same key."""
         self.write_given()
         lines = [record.line() for record in records]
         offsets = self._files.records.append(*lines)
         self.index.add_records(list(zip(map(stored_record, records, lines), offsets, strict=True)))
 
     def amend(self, record: Record) -> None:
-        """Put a changed record into a run; `ConfigError` where somebody is writing to it."""
+        """Store a changed record; raises `ConfigError` if another process is writing to the run."""
         with FolderLock(self.path) if self.path else nullcontext():
             is_finished = self.manifest.finished
             if is_finished:
@@ -348,7 +345,7 @@ class Folder:
             self.index.keep()
 
     def reject(self, row: BadRow) -> None:
-        """Note a row that is no sample."""
+        """Store an invalid row."""
         self._files.rejected.append(bad_row_line(row))
 
     def close(self) -> None:
@@ -362,10 +359,10 @@ class Folder:
 
     @classmethod
     def finish(cls, path: Path) -> None:
-        """Finish a run that was killed, as it is; nothing happens to one that is finished.
+        """Finish a killed run as it is; does nothing to a finished one.
 
         Raises:
-            ConfigError: somebody is writing to it, or it cannot be written.
+            ConfigError: another process is writing to it, or it cannot be written.
             RecordError: it cannot be read.
         """
         if not (manifest := manifest_in(path)).finished:
@@ -377,7 +374,7 @@ class Folder:
 
     @property
     def cut_files(self) -> list[str]:
-        """The files that end in a line that is not whole."""
+        """Files that end in an incomplete line."""
         return [lines.path.name for lines in self._files if lines.path is not None and lines.is_cut]
 
     @property
@@ -402,7 +399,7 @@ class Folder:
             return reader.record(place)
 
     def reading(self) -> AbstractContextManager[Reader]:
-        """What reads many records in a row."""
+        """A reader for many records in a row."""
         return Reader.of(self._files.records, self._files.samples, self.prompt_texts)
 
     def samples(self) -> Iterator[Sample]:

@@ -1,17 +1,17 @@
-"""Where everything stands in a run's files, and what the records came to, derived from them.
+"""Index of a run's files: positions of samples and records, and outcomes.
 
-The index is a temporary database, which SQLite spills to a file that it removes by itself: however long the
-run is, a few megabytes of the index are in memory. Of a long run a copy is kept beside the files: now and
-then while the run is written, so that one that was killed goes on in seconds, and when it is closed or read.
-Whoever opens the run takes the copy and reads only what the files have beyond it.
+The index is a temporary database, which SQLite spills to a file and removes. It takes a few megabytes of
+memory for a run of any length. A long run keeps a copy next to its files, written now and then while the run
+is written, so that a killed run resumes in seconds, and when it is closed or read. Opening the run takes the
+copy and reads only what was added to the files since.
 
-A sample counts if the newest call was given it with this content: `dataset.jsonl` says which those are. Where
-there is no such file, as in the runs of live applications, all samples count.
+A sample counts if it belongs, with this content, to the newest call (`dataset.jsonl`). Without that file, as
+in the runs of live applications, all samples count.
 
-The files are the truth, and an audit never reads the index in their place. The name of a copy is made of what
-the system says of the very files that were read (device and number). So one that came with a folder is not
-even opened. Inside it stands how long the files were, when they were changed, and how they ended: a copy of
-files that another hand has changed since does not fit, and is made anew.
+The files are the truth, and an audit never reads the index instead. The name of a copy contains the device
+and inode numbers of the files, so a copy that came with a folder is not opened. The copy stores the lengths,
+modification times and ends of the files. If the files were changed otherwise since, it does not fit and is
+rebuilt.
 """
 
 import os
@@ -122,7 +122,7 @@ _RECORD = (*_OUTCOME, "seal", "sample_digest", "models", "decided", "place")
 
 
 class Place(NamedTuple):
-    """Where a record and its sample stand in their files; a sample that is missing stands nowhere."""
+    """Positions of a record and its sample in their files; None for a missing sample."""
 
     record: int
     sample: int | None
@@ -137,7 +137,7 @@ class Known(NamedTuple):
 
 
 class Sealed(NamedTuple):
-    """Where a record stands, its seal and models, and whether the run has the content that it measured."""
+    """Position, seal and models of a record, and whether the run has its sample content."""
 
     place: int
     seal: str
@@ -146,7 +146,7 @@ class Sealed(NamedTuple):
 
 
 class _Mark(NamedTuple):
-    """How much of a file was read, its length and the times of its changes then, and the end of that."""
+    """How much of a file was read, with its length, modification times and last bytes then."""
 
     size: int
     length: int
@@ -164,7 +164,7 @@ class _Mark(NamedTuple):
         return cls(size, found.st_size, found.st_mtime_ns, found.st_ctime_ns, tail)
 
     def fits(self, lines: Lines) -> bool:
-        """Whether the file is the same still, or has only grown."""
+        """Whether the file is unchanged or has only grown."""
         now = _Mark.of(lines, self.size)
         has_grown = now.length > self.length and now.tail == self.tail
         return self.size <= lines.size and (now == self or has_grown)
@@ -176,19 +176,18 @@ class _Mark(NamedTuple):
 
 
 class Index:
-    """Samples and records by what names them, in the order in which each was first written.
+    """Samples and records by their keys, in the order of first writing.
 
     Args:
         samples: the file of samples.
         records: the file of records.
-        dataset: the file that says which samples count; all do while it is not there.
-        anew: read all of them, and use and keep no copy.
-        keep: keep a copy of what was read.
+        dataset: the file of samples that count; without it, all count.
+        anew: read all files, and neither use nor keep a copy.
+        keep: keep a copy of the index.
 
     Attributes:
-        is_kept: whether it is the copy that was kept; nothing is written to it, and what is added is added to
-            one of its own.
-        is_read: whether all that is in it was read from the files.
+        is_kept: whether it is the stored copy, which is copied before anything is added.
+        is_read: whether all of it was read from the files.
     """
 
     def __init__(
@@ -217,7 +216,7 @@ class Index:
 
         Args:
             samples: their ids and contents.
-            are_all: no others count than those that were given; otherwise all do.
+            are_all: only the given samples count; otherwise all do.
         """
         self._rows.execute("BEGIN")
         self._rows.executemany("INSERT OR REPLACE INTO given VALUES (?, ?)", samples)
@@ -227,23 +226,23 @@ class Index:
             self._rows.executescript(_VIEWS_DROPPED + _VIEWS[are_all].format(is_known=_IS_KNOWN))
 
     def forget_given(self) -> None:
-        """Let no sample count until it is given."""
+        """Forget the data set: no sample counts until it is given."""
         self._rows.execute("DELETE FROM given")
         self.give((), are_all=True)
 
     def add_sample(self, sample: StoredSample, offset: int) -> None:
-        """Note a sample; a later one of the same id takes its place."""
+        """Add a sample; a later one replaces an earlier one with the same id."""
         self._add_samples([(sample, offset)])
 
     def add_records(self, records: Iterable[tuple[StoredRecord, int]]) -> None:
-        """Note records with their places; a later one of the same key takes the place of an earlier one."""
+        """Add records with their places; a later one replaces an earlier one with the same key."""
         self._add_records(records)
         if (size := self._files[1].size) > self._due:
             self._due = int(size * (1 + GROWTH))
             self._keep(self._marks())
 
     def keep(self) -> None:
-        """Keep a copy of the index of a run that this process has just written, where it is long."""
+        """Keep a copy of the index if the run is long; for a run this process has just written."""
         if not self.is_kept and self._files[1].path is not None and self._files[1].size >= LONG:
             # what is written in the same moment has the same time, and could not be told apart
             time.sleep(TICK)
@@ -261,7 +260,7 @@ class Index:
         )
 
     def _be_own(self) -> None:
-        """From here on this is a copy of what was kept."""
+        """Copy the stored index before the first change."""
         if self.is_kept:
             kept, self._rows = self._rows, _temporary()
             kept.backup(self._rows)
@@ -271,14 +270,14 @@ class Index:
             self.is_kept = False
 
     def _marks(self) -> list[_Mark]:
-        """The files as they are; none where there is nothing to keep."""
+        """Marks of the files; empty if no copy is kept."""
         try:
             return [_Mark.of(lines, lines.size) for lines in self._files if lines.path is not None]
         except OSError:
             return []
 
     def _copy(self) -> Path | None:
-        """The path of a copy; None where there is nothing to keep one of."""
+        """Path of the copy; None if no copy is kept."""
         paths = [lines.path for lines in self._files if lines.path is not None and lines.path.is_file()]
         if len(paths) < len(self._files) or self._files[1].size < LONG:
             return None
@@ -286,7 +285,7 @@ class Index:
         return paths[0].with_name(_name(blake2b(repr((FORMAT, told)).encode(), digest_size=16).hexdigest()))
 
     def _kept(self) -> tuple[Connection, list[int]] | None:
-        """The copy that was kept, and how much of each file is in it; None when there is none that fits."""
+        """The stored copy and how much of each file it covers; None if no copy fits."""
         with suppress(OSError, sqlite3.Error, TypeError, ValueError):
             if (path := self._copy()) is not None and (size := path.stat(follow_symlinks=False).st_size):
                 rows = _connected(f"{path.absolute().as_uri()}?mode=ro&immutable=1")
@@ -300,7 +299,7 @@ class Index:
         return None
 
     def _keep(self, marks: Sequence[_Mark]) -> None:
-        """Keep a copy in place of any other; where that cannot be, nothing happens."""
+        """Replace the stored copy; does nothing if that fails."""
         with suppress(OSError, sqlite3.Error):
             if (path := self._copy()) is None:
                 return
@@ -325,33 +324,33 @@ class Index:
         return Known(*known) if known else None
 
     def place(self, key: Key) -> Place | None:
-        """Where a record and its sample stand; None when there is no such record."""
+        """Positions of a record and its sample; None if there is no such record."""
         row = self._rows.execute(f"{_PLACES} WHERE records.id = ? AND signature = ?", key).fetchone()
         return Place(*row[2:]) if row else None
 
     def places(self) -> Iterator[tuple[Key, Place]]:
-        """Where the records and their samples stand, in the order in which each was first written."""
+        """Positions of records and their samples, in the order of first writing."""
         rows = self._rows.execute(f"{_PLACES} ORDER BY records.number")
         return ((Key(sample_id, signature), Place(*places)) for sample_id, signature, *places in rows)
 
     def seals(self) -> Iterator[Sealed]:
-        """What each record is held against, in the order of their places."""
+        """Seals, models and positions of the records, in order of position."""
         rows = self._rows.execute(f"{_SEALS} ORDER BY records.place")
         return (Sealed(place, seal, bool(fits), models) for place, seal, fits, models in rows)
 
     def statuses(self, sample_id: str, digest: str | None = None) -> dict[str, str]:
-        """Status of each score of a sample, by signature; of its scores with this content if it is named."""
+        """Status of each score of a sample, by signature; `digest` limits them to one content."""
         of_content = "sample_digest = COALESCE(?, sample_digest)"
         query = f"SELECT signature, status FROM records WHERE id = ? AND {of_content}"
         return dict(self._rows.execute(query, (sample_id, digest)))
 
     def history(self, sample_id: str) -> list[tuple[str, Place]]:
-        """Signature and place of the records of a sample that count no more, the oldest first."""
+        """Signatures and positions of superseded records of a sample, oldest first."""
         rows = self._rows.execute(_HISTORY, (sample_id,))
         return [(signature, Place(record, sample)) for signature, record, sample in rows]
 
     def outcomes(self) -> Iterator[tuple[Key, Outcome]]:
-        """What each record came to, without reading it again."""
+        """Outcome of each record, without reading it again."""
         rows = self._rows.execute(
             f"SELECT {', '.join(_OUTCOME)}, {_BLANK} FROM current_records AS records ORDER BY number"
         )
@@ -361,16 +360,16 @@ class Index:
             yield Key(sample_id, signature), outcome
 
     def decided(self) -> Iterator[tuple[Key, str | None]]:
-        """What the verdicts of each record decided, in short, without reading it again; None: not known."""
+        """Decisions of each record in stored form, without reading it again; None if unknown."""
         rows = self._rows.execute("SELECT id, signature, decided FROM current_records ORDER BY number")
         return ((Key(sample_id, signature), decided) for sample_id, signature, decided in rows)
 
     def sample_places(self) -> Iterator[int]:
-        """Where the samples stand, in the order in which each was first written."""
+        """Positions of the samples, in the order of first writing."""
         return (place for (place,) in self._rows.execute("SELECT place FROM current_samples ORDER BY number"))
 
     def ids_beginning(self, text: str) -> list[str]:
-        """The samples' ids that begin with a text."""
+        """Sample ids that begin with a text."""
         query = "SELECT id FROM current_samples WHERE substr(id, 1, ?) = ? ORDER BY id"
         return [sample_id for (sample_id,) in self._rows.execute(query, (len(text), text))]
 
@@ -380,12 +379,12 @@ class Index:
         return map(Given._make, rows)
 
     def told_given(self) -> Iterator[str]:
-        """Id and content of each sample that counts, in a line, in the order of the ids."""
+        """A line with id and content digest of each sample that counts, ordered by id."""
         rows = self._rows.execute("SELECT id, digest FROM given ORDER BY id")
         return (Given(*row).line() for row in rows)
 
     def told(self, table: Literal["samples", "records"]) -> Iterator[str]:
-        """What names each sample or record, and what seals it, in a line, in the order of the names."""
+        """A line with key and seal of each sample or record, ordered by key."""
         columns, names = ("id, digest, labels", "id") if table == "samples" else (_SEALED, "id, signature")
         for row in self._rows.execute(f"SELECT {columns} FROM {table} ORDER BY {names}"):
             # what `json.dumps` gives, in a fifth of the time
@@ -403,12 +402,12 @@ class Index:
 
     @property
     def keys(self) -> Collection[Key]:
-        """What names the records."""
+        """Keys of the records."""
         return _Names(self._rows, "current_records", ("id", "signature"), Key._make)
 
 
 class _Names(Collection[T]):
-    """What names the rows of a table, in their order."""
+    """Keys of a table's rows, in order."""
 
     def __init__(
         self, rows: Connection, table: str, columns: Sequence[str], made: Callable[[Any], T]
@@ -452,7 +451,7 @@ def _row(record: StoredRecord, place: int) -> tuple[Any, ...]:
 
 
 def _adding(table: str, columns: Sequence[str], key: str) -> str:
-    """The statement that adds a row, or puts it in the place of the one of the same key."""
+    """Statement that adds a row or replaces the row with the same key."""
     anew = ", ".join(f"{name} = excluded.{name}" for name in columns)
     marks = ", ".join("?" * len(columns))
     new = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"

@@ -1,4 +1,4 @@
-"""Rows in JSON: a list, the one table of an object, what pandas writes, and JSON Lines."""
+"""Rows in JSON: a list, the only table of an object, output of pandas, and JSON Lines."""
 
 import codecs
 import json
@@ -25,7 +25,7 @@ _ASIDE: Final = frozenset({"id", "language", "labels"})
 
 
 def rows_of_jsonl(path: Path, encoding: str) -> Generator[ReadRow]:
-    """The rows of a file with one JSON object a line."""
+    """Rows of a file with one JSON object per line."""
     if encoding == "utf-16":
         with opened_text(path, encoding, newline="\n") as lines:
             yield from _rows_of_lines(lines)
@@ -37,7 +37,7 @@ def rows_of_jsonl(path: Path, encoding: str) -> Generator[ReadRow]:
 
 
 def rows_of_json(path: Path, encoding: str) -> Generator[ReadRow]:
-    """The rows of a file that holds one JSON value, or one a line."""
+    """Rows of a file with one JSON value, or one per line."""
     with opened_text(path, encoding, newline="\n") as file:
         text = file.read()
     try:
@@ -58,13 +58,13 @@ def rows_of_json(path: Path, encoding: str) -> Generator[ReadRow]:
 
 
 def rows_of_object(source: Object) -> Iterable[object]:
-    """The rows of the one table that an object holds, at any depth, or the object itself as a row.
+    """Rows of the only table in an object, at any depth, or the object itself as a row.
 
-    A table is a list of rows, an object of columns, an object of rows by their ids, or one of the forms in
-    which pandas writes a data frame.
+    A table is a list of rows, an object of columns, an object of rows by id, or a data frame in a form that
+    pandas writes.
 
     Raises:
-        SampleError: it holds several tables, or is a row and holds a table.
+        SampleError: the object holds several tables, or is a row that holds a table.
     """
     if (rows := _table(source)) is not None:
         return rows
@@ -90,7 +90,7 @@ def rows_of_object(source: Object) -> Iterable[object]:
 def _tables(
     name: str, value: object, is_row: Callable[[object], bool]
 ) -> Iterator[tuple[str, Collection[object]]]:
-    """The tables in an object that is none itself, each with the keys that lead to it."""
+    """Tables inside an object that is not a table, with the keys that lead to them."""
     if not is_mapping(value):
         return
     for key, inner in value.items():
@@ -107,12 +107,12 @@ def _tables(
 
 
 def _may_hold_rows(key: object) -> bool:
-    """Whether rows may stand under this key: contexts, messages and labels are parts of one."""
+    """Whether this key may hold rows; contexts, messages and labels are parts of a row."""
     return field_named(str(key)) is None or spelled(str(key)) in TEXT_COLUMNS
 
 
 def _table(source: Object) -> Collection[object] | None:
-    """The rows of an object that is a table; None for any other."""
+    """Rows of an object that is a table; None for other objects."""
     schema, data = source.get("schema"), source.get("data")
     if is_mapping(schema) and "fields" in schema and is_list(data) and all(map(is_mapping, data)):
         return _indexed(data, schema.get("primaryKey", []))
@@ -130,7 +130,7 @@ def _table(source: Object) -> Collection[object] | None:
 
 
 def _is_row(value: object) -> bool:
-    """Whether it is a sample, or a mapping that has a field of one."""
+    """Whether it is a sample or a mapping with a sample field."""
     if not is_mapping(value):
         return isinstance(value, Sample)
     for column, cell in value.items():
@@ -146,7 +146,7 @@ def _is_column(value: object) -> TypeGuard[Collection[object]]:
 
 
 def _rows_of_columns(source: Mapping[str, Collection[object]]) -> Collection[object] | None:
-    """The rows of an object of columns: one row may consist of lists, but not of a list of questions."""
+    """Rows of an object of columns; a single row may hold lists, but not a list of questions."""
     texts = [source[column] for column in source if spelled(str(column)) in TEXT_COLUMNS]
     if not texts or any(_is_row(cell) for cells in texts for cell in cells):
         return None
@@ -179,7 +179,7 @@ def _rows_of_mappings(source: Mapping[str, Object]) -> Collection[object] | None
 
 
 def _rows_of_cells(columns: list[object], data: list[object]) -> Collection[object]:
-    """The rows of a table whose cells stand in lists, below the names of its columns."""
+    """Rows of a table with column names and lists of cells."""
     refuse_repeated([str(column) for column in columns], "the table")
     rows: list[object] = []
     for cells in data:
@@ -207,12 +207,10 @@ def _indexed(data: list[object], levels: object) -> Collection[object]:
 
 
 def _rows_of_values(path: Path, text: str, end: int) -> Generator[ReadRow]:
-    """The rows of a text that holds several JSON values, the first of which is over before `end`."""
+    """Rows of a text with several JSON values; the first ends before `end`."""
     first = text[:end].rstrip()
     if "\n" in first.lstrip() or "\n" not in text[len(first) : end]:
-        raise SampleError(
-            f"{str(path)!r} holds several JSON values; write them as one list, or each on a line of its own"
-        )
+        raise SampleError(f"{str(path)!r} holds several JSON values; write them as one list, or one per line")
     yield from _rows_of_lines(text.split("\n"))
 
 

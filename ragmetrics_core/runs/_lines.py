@@ -23,7 +23,7 @@ DAMAGED = (
 
 
 class Lines:
-    """One file of JSON lines; it is open only while something is read, and between `append` and `close`.
+    """A file of JSON lines; open only during reads, and between `append` and `close`.
 
     A last line that a crash cut off is not read, and is removed before the next one is written.
 
@@ -31,17 +31,17 @@ class Lines:
         path: the file, which need not exist yet; None keeps the lines in memory.
 
     Attributes:
-        is_there: whether the file was there when it was looked at, or the lines were cleared since.
-        is_cut: whether the file ended in a line that was not whole when it was looked at. Another process may
-            have been in the middle of that line.
+        is_there: whether the file existed when it was opened, or the lines were cleared since.
+        is_cut: whether the file ended in an incomplete line when it was opened. Another process may have been
+            writing that line.
 
     Raises:
-        RecordError: it is no regular file.
+        RecordError: it is not a regular file.
     """
 
     def __init__(self, path: Path | None = None) -> None:
         if path is not None and path.exists() and not path.is_file():
-            raise RecordError(f"{path} is no regular file")  # a pipe would never end
+            raise RecordError(f"{path} is not a regular file")  # a pipe would never end
         self.path = path
         self._memory = BytesIO() if path is None else None
         self._writer: BinaryIO | FileIO | None = None
@@ -50,14 +50,14 @@ class Lines:
 
     @property
     def size(self) -> int:
-        """How many bytes the whole lines have."""
+        """Size of the complete lines in bytes."""
         return self._end
 
     def append(self, *texts: str | bytes) -> list[int]:
-        """Add lines in one go; gives the places where they can be read again.
+        """Add lines at once; returns their places for `read`.
 
         Raises:
-            RecordError: the file cannot be written, say because the disk is full; no line was added.
+            RecordError: the file cannot be written, for example because the disk is full; no line was added.
         """
         lines = [each if isinstance(each, bytes) else each.encode("utf-8", "surrogatepass") for each in texts]
         self._write(b"\n".join([*lines, b""]))
@@ -65,7 +65,7 @@ class Lines:
         return offsets
 
     def load(self) -> None:
-        """Take all lines into memory, to be read there: another process may replace the file."""
+        """Copy all lines into memory, because another process may replace the file."""
         with self.opened() as file:
             self._memory = BytesIO(file.read())
         self._end, self.is_cut = self._whole()
@@ -84,13 +84,13 @@ class Lines:
             put_in_place(self.path, "")
 
     def close(self) -> None:
-        """End writing; lines can be read and written again afterwards."""
+        """Stop writing; lines can still be read, and written again."""
         if self._writer is not None and self.path is not None:
             self._writer.close()
         self._writer = None
 
     def read(self, meaning: Callable[[bytes], T], start: int = 0) -> Iterator[tuple[T, int]]:
-        """What the whole lines from a place on mean, in order, each with its own place.
+        """Read the complete lines from a place on, in order, with their places.
 
         Raises:
             RecordError: a line cannot be read.
@@ -103,7 +103,7 @@ class Lines:
             yield entry, offset
 
     def placed(self, offset: int = 0) -> Iterator[tuple[int, bytes]]:
-        """All whole lines from a place on, in order, each with its own place."""
+        """All complete lines from a place on, in order, with their places."""
         with self.opened() as file:
             while offset < self._end:
                 file.seek(offset)
@@ -112,13 +112,13 @@ class Lines:
                 offset += len(line)
 
     def broken(self, offset: int, error: Exception) -> RecordError:
-        """The error that says which line cannot be read, and why."""
+        """Error for a line that cannot be read, with the reason."""
         with self.opened() as file:
             number = file.read(offset).count(b"\n") + 1
         return RecordError(f"{self.path or 'memory'}, line {number}: {type(error).__name__}: {error}")
 
     def opened(self) -> AbstractContextManager[BinaryIO]:
-        """The file to read in, for `with`; an empty one where there is none."""
+        """The file to read, for `with`; an empty one if there is none."""
         if self._memory is not None or self.path is None:
             return nullcontext(self._memory or BytesIO())
         return self.path.open("rb") if self.path.exists() else nullcontext(BytesIO())
@@ -156,9 +156,9 @@ class Lines:
         return writer
 
     def _whole(self) -> tuple[int, bool]:
-        """Where the last whole line ends, and whether more follows.
+        """End of the last complete line, and whether anything follows.
 
-        One without a line break is whole when it is JSON.
+        A line without a line break is complete if it is JSON.
         """
         with self.opened() as file:
             size = start = file.seek(0, 2)

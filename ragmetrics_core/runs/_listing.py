@@ -1,4 +1,4 @@
-"""The runs that a folder holds."""
+"""Runs in a folder."""
 
 import os
 from collections.abc import Iterator
@@ -19,16 +19,16 @@ _BLOCK = 1 << 20
 
 
 class ListedRun(NamedTuple):
-    """A run as a list shows it.
+    """An entry of a list of runs.
 
     Attributes:
-        path: its folder.
-        state: "running" while a process writes to it; "waiting" for the replies to a wave; "interrupted" when
-            neither and it has not seen all its samples; "unreadable" when the manifest is no manifest.
-        samples: how many samples it holds.
-        started: when it began.
-        manifest: what it is made of; None when that cannot be read.
-        problem: why not.
+        path: the run's folder.
+        state: "running" if a process is writing to it; "waiting" for the replies to a wave; "interrupted" if
+            neither and samples are missing; "unreadable" if its manifest is invalid.
+        samples: number of samples.
+        started: start time.
+        manifest: the manifest; None if it cannot be read.
+        problem: why the manifest cannot be read.
     """
 
     path: Path
@@ -40,7 +40,7 @@ class ListedRun(NamedTuple):
 
 
 def list_runs(folder: str | Path) -> Iterator[ListedRun]:
-    """All runs in a folder and in those below it, by path; nothing of a run but its manifest is read.
+    """All runs in a folder and its subfolders, by path; only manifests are read.
 
     Raises:
         ConfigError: there is no such folder.

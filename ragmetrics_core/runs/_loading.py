@@ -1,4 +1,4 @@
-"""Reading samples from memory, data frames and files, one at a time; a bad row is data, not an exception."""
+"""Reading samples from memory, data frames and files, one at a time; an invalid row does not raise."""
 
 import hashlib
 import zlib
@@ -42,12 +42,12 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BadRow:
-    """A row that is no sample; the rows after it are read all the same.
+    """An invalid row; the rows after it are still read.
 
     Attributes:
-        where: the place: "line 7" of a JSONL or CSV file, "row 7" of anything else; the first is 1.
-        message: what is wrong with it.
-        sample_id: the id that it shares with a sample, where that is what is wrong with it.
+        where: the place: "line 7" in a JSONL or CSV file, "row 7" elsewhere; counted from 1.
+        message: the reason.
+        sample_id: the id, if the row is invalid because another sample has it.
     """
 
     where: str
@@ -60,7 +60,7 @@ class BadRow:
 
 
 def none_usable(count: int, first: object) -> SampleError:
-    """The error of data whose rows are all no samples."""
+    """Error for data without a valid row."""
     return SampleError(f"none of the rows given ({count:,}) is a sample, the first: {first}")
 
 
@@ -75,31 +75,31 @@ def read_samples(
     """Read samples one at a time, in order.
 
     A source is a sample, a row (any mapping that `Sample.from_mapping` takes), an iterable of both, a mapping
-    of columns to lists, a data frame or table (pandas, polars, pyarrow, Hugging Face datasets, and whatever
-    else has Arrow's `__arrow_c_stream__`), or the path of a file: `.jsonl` or `.ndjson` (one object a line),
-    `.json` (a list of objects, an object that holds one such list at any depth, an object of columns, what
-    pandas writes, or one object a line), `.csv` and `.tsv` (a header; commas, semicolons or tabs; an empty
-    cell is absent), `.xlsx` (one sheet with rows) or `.parquet`. Texts are UTF-8, or UTF-16 with a byte order
-    mark, also packed with gzip (`.jsonl.gz`): a file that is neither is refused as a whole. The named index
-    of a data frame is the id, unless a column is; a column without a name is left out. All but JSON and
-    lists are streamed: of what was read, only a number for each id is kept, to find an id that is used twice.
+    of columns to lists, a data frame or table (pandas, polars, pyarrow, Hugging Face datasets, or any object
+    with Arrow's `__arrow_c_stream__`), or the path of a file: `.jsonl` or `.ndjson` (one object per line),
+    `.json` (a list of objects, an object that holds one such list at any depth, an object of columns, output
+    of pandas, or one object per line), `.csv` and `.tsv` (a header; commas, semicolons or tabs; an empty cell
+    is absent), `.xlsx` (one sheet with rows) or `.parquet`. Text files are UTF-8, or UTF-16 with a byte order
+    mark, plain or gzipped (`.jsonl.gz`); other encodings are refused. The named index of a data frame is the
+    id, unless a column is; unnamed columns are left out. Everything but JSON and lists is streamed; only a
+    hash of each id is kept, to find duplicates.
 
-    With `redact` nothing that it takes out is in a sample (see `Sample.redacted`) or in what is said of a row
-    that is none. `columns` maps fields to columns (see `Sample.from_mapping`).
+    Samples and messages about invalid rows contain nothing that `redact` removes (see `Sample.redacted`).
+    `columns` maps fields to columns (see `Sample.from_mapping`).
 
     Yields:
-        A sample, or in its place a `BadRow` that says why there is none.
+        A sample, or a `BadRow` with the reason.
 
     Raises:
-        SampleError: the source as a whole cannot be read. What can be seen without reading is raised by the
-            call, the rest while iterating.
+        SampleError: the source cannot be read. The call raises what it can see without reading, the iteration
+            the rest.
     """
     check_columns(columns)
     return _stream(_rows_of(source, columns), redact, columns)
 
 
 def read_rows(source: Source) -> Iterator[ReadRow]:
-    """The rows of a source as they are, each with its place; what a source is, `read_samples` says.
+    """Rows of a source with their places; for sources, see `read_samples`.
 
     Raises:
         SampleError: as `read_samples`.
@@ -110,10 +110,9 @@ def read_rows(source: Source) -> Iterator[ReadRow]:
 async def aread_samples(
     source: AsyncSource, *, redact: Redact | None = None, columns: ColumnNames | None = None
 ) -> AsyncGenerator[Sample | BadRow]:
-    """Read samples one at a time, also from an asynchronous iterable; otherwise as `read_samples`.
+    """Read samples as `read_samples` does, also from an asynchronous iterable.
 
-    A source that is not asynchronous is read on the event loop: an iterable that waits for something holds
-    up everything else, and should be an asynchronous one.
+    Other sources are read on the event loop. An iterable that waits blocks the loop, so make it asynchronous.
     """
     check_columns(columns)
     if not isinstance(source, AsyncIterable):
@@ -135,12 +134,12 @@ async def aread_samples(
 
 @dataclass
 class _SampleReader:
-    """Makes samples of rows, redacted if that is asked for, and gives each an id of its own.
+    """Makes samples from rows, redacts them if asked, and ensures unique ids.
 
     Attributes:
         redact, columns: as for `read_samples`.
         used: hashes of the ids so far.
-        occurrences: how often a row without an id has occurred, by the hash of its derived id.
+        occurrences: number of equal rows without an id so far, by hash of the derived id.
     """
 
     redact: Redact | None = None
@@ -169,7 +168,7 @@ class _SampleReader:
         return sample
 
     def _told(self, error: ConfigError, found: ReadRow) -> str:
-        """What is wrong with a row; a message quotes values, and may cut them where `redact` looks."""
+        """Reason why a row is invalid; redacted, because a message quotes values and may cut them."""
         if self.redact is None or not isinstance(error, SampleError):
             return str(error)
         try:
@@ -178,11 +177,11 @@ class _SampleReader:
             return redacted(self.redact, str(without))
         except ConfigError as failed:
             return str(failed)
-        return "it is no sample; what is wrong with it is nothing that may be written down"
+        return "the row is not a sample; the reason is redacted"
 
 
 def _hash_of(sample_id: str) -> int:
-    """Eight bytes of a hash: ids may be long, and those of millions of rows are to fit in memory."""
+    """Eight bytes of a hash, so that the ids of millions of rows fit in memory."""
     return int.from_bytes(hashlib.blake2b(sample_id.encode(), digest_size=8).digest())
 
 
@@ -230,7 +229,7 @@ def _stream(
 def _rows_of(
     source: object, columns: ColumnNames | None = None, *, are_samples: bool = True
 ) -> Generator[ReadRow]:
-    """Choose the reading by what the source is; mistakes that show at once are raised here."""
+    """Choose a reader for the source; obvious mistakes are raised at once."""
     if isinstance(source, str | Path):
         rows = _rows_of_file(Path(source))
         return _with_field(Path(source), rows) if are_samples and not columns else rows
@@ -254,7 +253,7 @@ def _rows_of_file(path: Path) -> Generator[ReadRow]:
         raise SampleError(f"cannot read {str(path)!r}: a file of samples ends in {kinds}")
     try:
         if path.exists() and not (path.is_file() or path.is_dir()):  # who opens a pipe may wait for ever
-            raise SampleError(f"{str(path)!r} is no regular file; write the samples to one first")
+            raise SampleError(f"{str(path)!r} is not a regular file; write the samples to one first")
         with opened(path) as file:
             is_empty = not file.read(1)
         if is_empty:
@@ -270,7 +269,7 @@ def _rows_of_file(path: Path) -> Generator[ReadRow]:
 
 
 def _some(path: Path, rows: Iterable[ReadRow]) -> Generator[ReadRow]:
-    """The rows of a file, of which there must be some."""
+    """Rows of a file; an empty file is an error."""
     is_empty = True
     for row in rows:
         is_empty = False
@@ -280,7 +279,7 @@ def _some(path: Path, rows: Iterable[ReadRow]) -> Generator[ReadRow]:
 
 
 def _with_field(path: Path, rows: Generator[ReadRow]) -> Generator[ReadRow]:
-    """The rows of a file; one with a header must have a column that is a field of a sample."""
+    """Rows of a file; a header must have at least one sample field."""
     with closing(rows):
         for found in rows:
             if is_mapping(found.row):

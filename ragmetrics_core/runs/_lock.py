@@ -1,4 +1,4 @@
-"""The lock of a run folder: one writer at a time, and nothing to clear away after a crash."""
+"""The lock of a run folder: one writer at a time, and no stale locks after a crash."""
 
 import json
 import os
@@ -26,14 +26,14 @@ _NAMELESS = "another process"
 
 
 class FolderLock:
-    """Lets one run at a time write to a folder.
+    """Lock that lets one run at a time write to a folder.
 
-    The operating system holds the lock (`flock`) and lets go of it when the process ends, in whatever way;
-    the file itself stays, empty, and means nothing. Beside it, as long as the lock is held, stands who holds
-    it. Whoever removes the folder's contents must leave both files (`FolderLock.FILES`) where they are.
+    The operating system holds the lock (`flock`) and releases it when the process ends, however it ends. The
+    empty lock file stays and means nothing. A second file names the holder while the lock is held. Code that
+    removes the folder's contents must keep both files (`FolderLock.FILES`).
 
     Args:
-        path: the folder; it is made when it is missing.
+        path: the folder; created if missing.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, FolderLock(folder) as lock:
@@ -53,10 +53,10 @@ class FolderLock:
         return self._lock is not None
 
     def acquire(self) -> Self:
-        """Take the lock, at once or not at all.
+        """Take the lock without waiting.
 
         Raises:
-            ConfigError: another run writes to the folder, or it cannot be written.
+            ConfigError: another run is writing to the folder, or it cannot be written.
         """
         # Imported where it is used: loading it takes as long as a fifth of everything else.
         from filelock import FileLock, Timeout
@@ -84,7 +84,7 @@ class FolderLock:
         return self
 
     def release(self) -> None:
-        """Let go of the lock; without holding it, this does nothing."""
+        """Release the lock; does nothing if it is not held."""
         lock, self._lock = self._lock, None
         if lock is not None:
             with suppress(OSError):  # the folder may be gone, or read-only by now
@@ -101,7 +101,7 @@ class FolderLock:
 
 
 def is_held(path: Path) -> bool:
-    """Whether a process writes to a folder; nothing is written to see it."""
+    """Whether a process is writing to a folder; checked without writing."""
     file = path / FolderLock.FILES[0]
     try:
         import fcntl
@@ -124,7 +124,7 @@ def is_held(path: Path) -> bool:
 
 
 def _is_taken(file: Path) -> bool:
-    """`is_held` on a system without `flock`: the lock is tried."""
+    """`is_held` on a system without `flock`: try to take the lock."""
     from filelock import FileLock, Timeout
 
     if not os.access(file, os.W_OK):
@@ -146,7 +146,7 @@ def _note_holder(file: Path) -> None:
 
 
 def _holder(file: Path) -> str:
-    """Who holds the lock, as far as it is known."""
+    """Description of the lock's holder, as far as known."""
     try:
         noted: Any = json.loads(file.read_bytes())
         pid, host, since = noted["pid"], noted["host"], noted["since"]

@@ -1,4 +1,4 @@
-"""The manifest: what a run is made of, in its folder's `manifest.json`."""
+"""The manifest: metrics, models and settings of a run, in `manifest.json`."""
 
 import json
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 FORMAT = 2
-"""The format of a folder. Of 1, which is also meant where none is named, rejected rows have no id."""
+"""Format of a folder. In format 1, also the default if none is stated, rejected rows have no id."""
 _LARGEST_MANIFEST = 2**26
 # More than a run can count, and few enough digits to be added and shown.
 _LARGEST_COUNT = 10**30
@@ -40,9 +40,9 @@ Count = Annotated[int, Field(ge=0, le=_LARGEST_COUNT)]
 
 
 class MetricEntry(BaseModel):
-    """A metric of a run: its name and the range of its scores, above which they may lie if it `exceeds`.
+    """A metric of a run, with the range of its scores; with `exceeds`, scores may lie above it.
 
-    One of which it is not known counts as one that `reads_answer`; see `Metric.reads_answer`.
+    `reads_answer` is True if unknown; see `Metric.reads_answer`.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
@@ -81,7 +81,7 @@ class MetricEntry(BaseModel):
         return self.high if self.higher_is_better else self.low
 
     def goodness(self, value: float | None, bounds: tuple[float, float] | None = None) -> float | None:
-        """Where a value, or the worse one of bounds, stands between the bad end (0) and the good one (1)."""
+        """Position of a value, or of the worse bound, between the bad end (0) and the good end (1)."""
         if value is None:
             if bounds is None:
                 return None
@@ -90,7 +90,7 @@ class MetricEntry(BaseModel):
 
 
 class FileContents(BaseModel):
-    """What a file of a finished run holds: how many entries, and a digest over them, sorted by name."""
+    """Contents of a file of a finished run: number of entries, and digest over the sorted entries."""
 
     model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
@@ -98,12 +98,12 @@ class FileContents(BaseModel):
     digest: str
 
     def __str__(self) -> str:
-        """The two in one line."""
+        """Count and digest in one line."""
         return f"{self.count:,} entries, digest {self.digest}"
 
     @classmethod
     def of(cls, entries: Iterable[str]) -> "FileContents":
-        """The contents of a file whose entries come in the order of their names."""
+        """Contents of a file from its sorted entries."""
         found, count = sha256(), 0
         for entry in entries:
             found.update(entry.encode("utf-8", "surrogatepass") + b"\n")
@@ -112,14 +112,14 @@ class FileContents(BaseModel):
 
 
 class ManifestSeal(NamedTuple):
-    """The digest that a manifest says it has, and the one that it has."""
+    """Stated and actual digest of a manifest."""
 
     stored: str
     derived: str
 
 
 class Manifest(BaseModel):
-    """What a run is made of."""
+    """Metrics, models, settings, notes and counts of a run."""
 
     model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True, defer_build=True)
 
@@ -141,7 +141,7 @@ class Manifest(BaseModel):
     rotation: Literal["day"] | int | None = None
 
     def stored(self) -> str:
-        """The file: these fields, and a seal over them."""
+        """Content of the file: these fields and their seal."""
         fields = json.loads(self.model_dump_json(by_alias=True))
         fields.pop("seal", None)
         if self.rotation is None:  # not one of many that a live application writes
@@ -149,7 +149,7 @@ class Manifest(BaseModel):
         return json.dumps({**fields, "seal": _seal(fields)}, ensure_ascii=False, indent=2) + "\n"
 
     def differences(self, other: "Manifest") -> list[str]:
-        """What keeps this run from going on with another one's scores: each as "its judge is A, not B"."""
+        """Reasons why this run cannot resume another, each like "its judge is A, not B"."""
         here = {entry.signature for entry in self.metrics}
         there = {entry.signature for entry in other.metrics}
         found = [f"it does not measure {signature}" for signature in sorted(there - here)]
@@ -162,14 +162,14 @@ class Manifest(BaseModel):
         return found
 
     def check_goes_on(self, path: Path, other: "Manifest", way: str = "") -> None:
-        """Raise `ConfigError` when the run in a folder cannot go on as another one; it names a way out."""
+        """Raise `ConfigError`, with a way out, if the run in a folder cannot be resumed as another."""
         if differences := self.differences(other):
             told = "; ".join(differences)
             raise ConfigError(f"{path} holds another run: {told}. Choose another folder{way}")
 
 
 def seal_in(path: Path) -> ManifestSeal:
-    """The seal of a manifest that was read, and the one that its fields have."""
+    """Stated and actual seal of a manifest."""
     fields = json.loads((path / "manifest.json").read_bytes())
     stored = fields.pop("seal", "")
     return ManifestSeal(str(stored), _seal(fields))
@@ -180,39 +180,39 @@ def _seal(fields: Json) -> str:
 
 
 def manifest_in(path: Path) -> Manifest:
-    """The manifest of a run's folder.
+    """Read the manifest of a run's folder.
 
     Raises:
-        RecordError: there is no run, one of a later format, or one that cannot be read.
+        RecordError: there is no run, its format is newer, or it cannot be read.
     """
     file = path / "manifest.json"
     try:
         if not file.is_file():  # a pipe would never end
             raise RecordError(f"there is no run in {path} (no manifest.json)")
         if file.stat().st_size > _LARGEST_MANIFEST:
-            raise RecordError(f"{file} is no manifest: it has {file.stat().st_size:,} bytes")
+            raise RecordError(f"{file} is not a manifest: it has {file.stat().st_size:,} bytes")
         fields: Json = json.loads(file.read_bytes())
         # half a character, which JSON can write and nothing can show or store
         json.dumps(fields, ensure_ascii=False).encode()
     except OSError:
         raise RecordError(f"there is no run in {path} (no manifest.json)") from None
     except (ValueError, RecursionError) as error:
-        raise RecordError(f"{file} is no JSON: {error}") from error
+        raise RecordError(f"{file} is not JSON: {error}") from error
     schema = fields.setdefault("schema", 1) if is_dict(fields) else None
     if isinstance(schema, int) and schema > FORMAT:
         raise RecordError(
             f"the run in {path} has format {schema}; this version of ragmetrics reads up to {FORMAT}: "
-            "take a newer one"
+            "update ragmetrics"
         )
     try:
         manifest = Manifest.model_validate(fields)
     except ValueError as error:
-        raise RecordError(f"{file} is no manifest: {str(error).splitlines()[0]}") from error
+        raise RecordError(f"{file} is not a manifest: {str(error).splitlines()[0]}") from error
     if not 1970 <= manifest.started.year < 9999:
-        raise RecordError(f"{file} is no manifest: its run started in the year {manifest.started.year}")
+        raise RecordError(f"{file} is not a manifest: its run started in the year {manifest.started.year}")
     for each in manifest.metrics:
         if not (0 < each.high - each.low < inf):  # nor one of numbers that are none
             raise RecordError(
-                f"{file} is no manifest: {each.signature} has no range from {each.low} to {each.high}"
+                f"{file} is not a manifest: {each.signature} has the invalid range {each.low} to {each.high}"
             )
     return manifest

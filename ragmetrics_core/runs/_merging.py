@@ -1,4 +1,4 @@
-"""Runs put together: parts of a data set measured apart, or different metrics of the same samples."""
+"""Merging runs: parts of a data set, or different metrics of the same samples."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import reduce
@@ -27,26 +27,24 @@ _LISTED = 10
 
 
 def merge(*folders: str | Path, out: str | Path, prefer: Prefer | None = None) -> Run:
-    """Put runs of the same models into a new folder; none of them is changed.
+    """Merge runs of the same models into a new folder; the runs are not changed.
 
-    A sample that several runs have, of the same id and content, is one sample with the labels of all. Where
-    several have a score of it, the finished one counts. People's corrections of all are kept. Where two runs
-    contradict each other, in a score, a decision, a correction or a label, nothing is merged, unless `prefer`
-    says which counts; the new run's notes say how often it did.
+    Samples with the same id and content become one sample with all labels. If several runs have a score,
+    a finished one counts. All corrections are kept. If two runs contradict each other in a score, a decision,
+    a correction or a label, nothing is merged unless `prefer` chooses; the new run's notes count these cases.
 
     Args:
-        folders: the folders of the runs, one or more.
+        folders: the runs' folders, at least one.
         out: a new folder.
-        prefer: "first" or "second": which of two runs counts where they contradict each other, in the given
-            order.
+        prefer: "first" or "second": the run that counts if two contradict each other, in the given order.
 
     Raises:
-        ConfigError: there is no run, they used different models, a sample's id stands for different contents,
-            they contradict each other (the message lists where), or the folder holds something already.
+        ConfigError: there is no run, the runs used different models, a sample id has different contents, they
+            contradict each other (the message lists where), or `out` is not empty.
         RecordError: a run cannot be read, or the new one cannot be written.
     """
     if not folders:
-        raise ConfigError("give the folders of the runs that are to be one")
+        raise ConfigError("give the folders of the runs to merge")
     runs = [Folder.open(folder) for folder in folders]
     out = Path(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -92,10 +90,10 @@ def merge(*folders: str | Path, out: str | Path, prefer: Prefer | None = None) -
 
 
 def _samples(runs: Sequence[Folder], prefer: Prefer | None = None) -> Iterator[Settled[Sample]]:
-    """The samples of all runs, each with the labels of all.
+    """Samples of all runs, with the labels of all runs.
 
     Raises:
-        ConfigError: an id stands for different contents that several have scores of.
+        ConfigError: several runs have scores of different contents with the same id.
     """
     for sample_id, holders in _holders(runs, lambda run: run.index.sample_ids):
         samples = [run.sample(sample_id) for run in holders]
@@ -113,7 +111,7 @@ def _samples(runs: Sequence[Folder], prefer: Prefer | None = None) -> Iterator[S
 
 
 def _records(runs: Sequence[Folder], prefer: Prefer | None = None) -> Iterator[Settled[Record]]:
-    """The records of all runs; where several have one of a score, the one that counts."""
+    """Records of all runs; of several records of a score, the one that counts."""
     for key, holders in _holders(runs, lambda run: run.index.keys):
         yield _settled([run.record(key) for run in holders], settled, prefer)
 
@@ -121,7 +119,7 @@ def _records(runs: Sequence[Folder], prefer: Prefer | None = None) -> Iterator[S
 def _holders(
     runs: Sequence[Folder], names: Callable[[Folder], Collection[N]]
 ) -> Iterator[tuple[N, list[Folder]]]:
-    """The names that runs have for something, and which runs have it, in the order of the runs."""
+    """Keys in the order of the runs, each with the runs that have it."""
     for place, run in enumerate(runs):
         for name in names(run):
             if not any(name in names(earlier) for earlier in runs[:place]):
@@ -131,7 +129,7 @@ def _holders(
 def _settled(
     several: Sequence[K], settle: Callable[[K, K, Prefer | None], Settled[K]], prefer: Prefer | None
 ) -> Settled[K]:
-    """The one that counts of several, two by two; the conflict is the first that there is."""
+    """Reduce several values pairwise to the one that counts; keep the first conflict."""
     kept, conflicts = several[0], list[str]()
     for other in several[1:]:
         kept, conflict = settle(kept, other, prefer)
@@ -159,7 +157,7 @@ def _manifest(one: Manifest, other: Manifest) -> Manifest:
     if one.repeats != other.repeats:
         differing.append(f"verdicts were asked for {one.repeats} times in one, {other.repeats} in the other")
     if differing:
-        raise ConfigError(f"runs of different models are not one run: {'; '.join(differing)}")
+        raise ConfigError(f"runs of different models cannot be merged: {'; '.join(differing)}")
     metrics = {entry.signature: entry for entry in (*one.metrics, *other.metrics)}
     names = [*one.tally, *(name for name in other.tally if name not in one.tally)]
     return one.model_copy(

@@ -1,4 +1,4 @@
-"""Running asynchronous work from anywhere, on an event loop of its own."""
+"""Running asynchronous work from anywhere, on a separate event loop."""
 
 import asyncio
 import contextvars
@@ -17,9 +17,9 @@ T = TypeVar("T")
 
 
 def synchronous(work: Callable[P, Awaitable[T]]) -> Callable[P, T]:
-    """What is awaited, for callers that wait for it, as `evaluate` is made of `aevaluate`.
+    """Make a synchronous function from an asynchronous one, such as `evaluate` from `aevaluate`.
 
-    It works in a script, in a thread and inside a running event loop: the work has a loop of its own.
+    It works in a script, in a thread and inside a running event loop, because it uses a separate loop.
     """
 
     @wraps(work)
@@ -32,7 +32,7 @@ def synchronous(work: Callable[P, Awaitable[T]]) -> Callable[P, T]:
 
 
 def on_own_loop(work: Awaitable[T]) -> T:
-    """Run what can be awaited to its end on a loop of its own, in a thread of its own; Ctrl-C cancels it."""
+    """Run an awaitable to its end on a new loop in a new thread; Ctrl-C cancels it."""
     running: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None]] = Future()
 
     async def main() -> T:

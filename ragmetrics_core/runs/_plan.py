@@ -1,4 +1,4 @@
-"""What a run would ask and cost, before it is started."""
+"""Calls and cost of a run before it is started."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,20 +29,19 @@ __all__ = ["Plan", "aplan", "plan"]
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What a run would ask.
+    """Calls and cost of a run.
 
-    Calls that follow from the samples alone are counted exactly; for the others the rules of the embedded
-    judge stand in for the judge, or, for a prompt of one's own, any reply of its answer's type: so their
-    number and length are estimates. A token is taken to be four
+    Calls that follow from the samples alone are counted exactly. The others are estimated with replies of the
+    embedded judge's rules or, for a custom prompt, any reply of its answer type. A token is counted as four
     characters, which is about right for English.
 
     Attributes:
-        samples: how many samples would be measured.
-        kept: how many scores the run's folder has already.
-        rejected: how many rows would be left out.
-        metrics: what each metric would ask, by signature; a call that several make is the first one's.
-        price: what the judge costs; None when no prices were given.
-        form_attempts: how often a reply is asked for, in all, until it is in the form that was asked for.
+        samples: number of samples to measure.
+        kept: number of scores that the run's folder has already.
+        rejected: number of rows that would be left out.
+        metrics: calls of each metric, by signature; a shared call counts for the first metric that makes it.
+        price: price of the judge; None without prices.
+        form_attempts: maximum number of attempts to get a reply in the right form.
     """
 
     samples: int
@@ -54,7 +53,7 @@ class Plan:
 
     @property
     def asked_again(self) -> int:
-        """How many more calls there are at most, where no reply is of the form at first."""
+        """Maximum number of further calls, if every reply needs all its attempts."""
         return self.total.calls * (self.form_attempts - 1)
 
     @property
@@ -63,7 +62,7 @@ class Plan:
         return sum(self.metrics.values(), start=MetricEstimate())
 
     def cost(self, estimate: MetricEstimate) -> float | None:
-        """What the calls would cost, in the currency of the price; None without one."""
+        """Cost of the calls, in the currency of the price; None without a price."""
         if self.price is None:
             return None
         prompt, completion = estimate.prompt_tokens, estimate.completion_tokens
@@ -72,7 +71,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class _StandIn:
-    """Answers for a judge that is not asked: by the embedded judge's rules, else by the answer's type alone.
+    """Stand-in replies for the judge: by the embedded judge's rules, else by answer type alone.
 
     Attributes:
         rules: the embedded judge.
@@ -82,7 +81,7 @@ class _StandIn:
     identity: str = "stand-in"
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
-        """As many replies as there are draws."""
+        """One reply for each draw."""
         try:
             self.rules.check_prompts([request.prompt.name])
         except ConfigError:
@@ -100,15 +99,14 @@ async def aplan(
     budget: Budget | None = None,
     **settings: Unpack[RunArgs],
 ) -> Plan:
-    """Count what `evaluate` with the same arguments would ask, without one call.
+    """Count the calls that `evaluate` with the same arguments would make, without a call.
 
-    No model is asked, so that those of a name need no key, no package and no file.
-    With `out` or `cache`, what is there already is left out: finished scores, and calls in the journal.
-    `traffic` and `budget` are checked; a plan counts what a run would ask that no budget ends. `plan` waits
-    for it, `aplan` is awaited.
+    Models given by name need no key, package or file. With `out` or `cache`, finished scores and calls in the
+    journal are left out. `traffic` and `budget` are checked, but the budget does not limit the counts. `plan`
+    waits for the result, `aplan` is awaited.
 
     Raises:
-        ConfigError: a mistake in the arguments, or the folder holds another run.
+        ConfigError: an argument is wrong, or the folder holds another run.
     """
     traffic, budget, made_of = settled(traffic, budget, settings)
     # Loaded here, because its word lists take longer than all else that evaluating needs.
@@ -163,11 +161,11 @@ async def aplan(
 
 
 plan = synchronous(aplan)
-"""Count what `evaluate` with the same arguments would ask, and wait for it; it takes what `aplan` takes."""
+"""Count the calls that `evaluate` would make, and wait; takes the arguments of `aplan`."""
 
 
 def _folder_in(out: str | Path | None, manifest: Manifest) -> Folder | None:
-    """The run that would go on, if it has begun."""
+    """The run that would be resumed, if it exists."""
     if out is None or not (Path(out) / "manifest.json").is_file():
         return None
     folder = Folder.open(out)
@@ -176,6 +174,6 @@ def _folder_in(out: str | Path | None, manifest: Manifest) -> Folder | None:
 
 
 def _journal_in(out: str | Path | None, cache: str | Path | None) -> Journal:
-    """The journal that the run would use, if it exists; a plan makes no file."""
+    """The journal that the run would use, if it exists; a plan creates no file."""
     path = Path(cache) if cache is not None else Path(out) / "journal.sqlite" if out is not None else None
     return Journal(path if path is not None and path.is_file() else None)

@@ -1,4 +1,4 @@
-"""What an evaluation is made of, made of what its caller gave and checked before anything is asked."""
+"""Preparation of an evaluation: its arguments, checked before the first call."""
 
 from collections.abc import (
     AsyncGenerator,
@@ -61,7 +61,7 @@ class ReadingArgs(TypedDict):
 
 
 class PreparationArgs(TypedDict, total=False):
-    """What `evaluate`, `plan` and `export_wave` take alike; `evaluate` describes each."""
+    """Arguments shared by `evaluate`, `plan` and `export_wave`; see `evaluate`."""
 
     metrics: Metrics | None
     judge: AnyJudge | None
@@ -80,13 +80,13 @@ class PreparationArgs(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class Preparation:
-    """The rows, metrics and models of an evaluation.
+    """Rows, metrics and models of an evaluation.
 
     Attributes:
-        rows: samples, or what is wrong with a row, one at a time; redacted where that was asked for.
-        metrics: what is measured.
-        models: the models as they were given.
-        manifest: says all of it.
+        rows: samples and invalid rows, one at a time; redacted if asked.
+        metrics: the metrics.
+        models: the models.
+        manifest: the run's manifest.
     """
 
     rows: AsyncIterator[Sample | BadRow]
@@ -114,20 +114,21 @@ async def prepare(
     out: str | Path | None = None,
     asked: bool = True,
 ) -> Preparation:
-    """Make and check what an evaluation needs; the arguments are those of `evaluate`.
+    """Prepare and check an evaluation; takes the arguments of `evaluate`.
 
-    `out` is the folder that the run will be kept in. With `asked=False` models are not going to be asked, so
-    that those of a name need no key, package or file.
+    `out` is the run's folder. With `asked=False` no model will be called, so models given by name need no
+    key, package or file.
+
 
     Raises:
-        ConfigError: a mistake in the arguments.
-        SampleError: the source cannot be read at all.
+        ConfigError: an argument is wrong.
+        SampleError: the source cannot be read.
     """
     for name, count in (("repeats", repeats), ("full_repeats", full_repeats), ("limit", limit)):
         if count is not None and count < 1:
             raise ConfigError(f"{name} must be at least 1{', or None' * (name == 'limit')}, not {count}")
     if judge is not None and panel:
-        raise ConfigError("a run has a judge or a panel of judges: pass one of the two")
+        raise ConfigError("judge and panel cannot be combined: pass one of the two")
     notes: list[str] = []
     reading: ReadingArgs = {"redact": redact, "columns": columns}
     chosen = resolve(metrics) if metrics is not None else _recommended(samples, limit, out, notes, reading)
@@ -163,21 +164,21 @@ async def prepare(
 PREPARATION_DEFAULTS: Mapping[str, Any] = {
     name: signature(prepare).parameters[name].default for name in PreparationArgs.__annotations__
 }
-"""What these arguments are when they are not given."""
+"""Defaults of these arguments."""
 
 
 def prompt_names(metric: Metric[Any]) -> frozenset[str]:
-    """The names of the prompts that a metric asks, with those of its parts."""
+    """Names of the prompts of a metric and its parts."""
     return metric.prompt_names.union(*(prompt_names(of_part(each)) for each in metric.parts_used))
 
 
 def _different(judges: tuple[Judge, ...]) -> tuple[Judge, ...]:
-    """The judges, each once: what two of one identity say could not be told apart, nor asked for twice."""
+    """The judges, checked to be different: replies of two with one identity could not be kept apart."""
     names = [judge.identity for judge in judges]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ConfigError(
-            f"the panel has two judges {twice!r}: for further draws of one judge pass repeats=..., "
+            f"the panel has two judges {twice!r}: for several draws of one judge pass repeats=..., "
             "and give different functions a name: as_judge(function, identity=...)"
         )
     return judges
@@ -192,7 +193,7 @@ def _recommended(
 ) -> tuple[Metric[Any], ...]:
     """The recommended metrics that can be measured on some row.
 
-    Both are measured on rows that can be read only once, and in a run that measures both already.
+    Both are used if rows can be read only once, or if the run measures both already.
     """
     both = resolve("recommended")
     if isinstance(samples, Iterator | AsyncIterable) or _measures(out, both):
@@ -219,24 +220,24 @@ def _measures(out: str | Path | None, metrics: Iterable[Metric[Any]]) -> bool:
 
 
 def with_prompts(metrics: tuple[Metric[Any], ...], prompts: Prompts) -> tuple[Metric[Any], ...]:
-    """The metrics with the prompts of a folder, or with these texts, in place of those of the same name.
+    """The metrics with the prompts of a folder, or with these texts, instead of the prompts of the same name.
 
     Raises:
         PromptError: the folder cannot be read, or a text has other variables.
-        ConfigError: no metric asks a prompt of such a name.
+        ConfigError: no metric uses a prompt of that name.
     """
     texts = read_folder(prompts) if isinstance(prompts, str | Path) else prompts
     asked = {name for metric in metrics for name in prompt_names(metric)}
     unused = sorted(key for key in texts if key.partition(".")[0] not in asked)
     if unused:
         raise ConfigError(
-            f"no metric of this run asks the prompt {unused[0]!r}; they ask {', '.join(sorted(asked))}"
+            f"no metric of this run uses the prompt {unused[0]!r}; they use {', '.join(sorted(asked))}"
         )
     return tuple(reworded(metric, texts) for metric in metrics)
 
 
 def _check_models(metrics: tuple[Metric[Any], ...], models: Models) -> None:
-    """Say what is missing before anything is asked."""
+    """Check for missing models and packages before the first call."""
     for metric in metrics:
         for module, extra in metric.packages:
             if find_spec(module) is None:
@@ -252,7 +253,7 @@ def _check_models(metrics: tuple[Metric[Any], ...], models: Models) -> None:
 
 
 def _check_identities(models: Models) -> None:
-    """Raise `ConfigError` for a model whose identity, which goes into every record, holds its key."""
+    """Raise `ConfigError` if a model's identity, which every record stores, holds its key."""
     for kind, model in (
         *(("judge", judge) for judge in models.judges),
         ("embedder", models.embedder),
@@ -261,7 +262,7 @@ def _check_identities(models: Models) -> None:
         if model is not None and holds_secret(model.identity, Redactor(model).secrets):
             raise ConfigError(
                 f"the identity of the {kind} holds a key or a password, and identities are stored: "
-                "give it one without"
+                "give it an identity without it"
             )
 
 
@@ -292,7 +293,7 @@ async def _strict(rows: AsyncGenerator[Sample | BadRow]) -> AsyncGenerator[Sampl
 
 
 def _source(samples: AsyncSource, redact: Redact | None) -> str | None:
-    """The path of the samples' file; None when they come from elsewhere."""
+    """Path of the file of samples; None for other sources."""
     if not isinstance(samples, str | Path):
         return None
     return str(samples) if redact is None else redacted(redact, str(samples))

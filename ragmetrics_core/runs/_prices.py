@@ -1,4 +1,4 @@
-"""What judges cost, by model name, as their users know it today: no prices are shipped, for they go stale."""
+"""Prices of judges, by model name. Users give them; none are shipped, because they go stale."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,27 +15,27 @@ __all__ = ["price_of", "read_prices"]
 
 
 def read_prices(path: str | Path) -> Mapping[str, Price]:
-    """Read a price table: `{"MODEL": {"prompt": 0.4, "completion": 1.6}}`, for a million tokens each.
+    """Read a price table: `{"MODEL": {"prompt": 0.4, "completion": 1.6}}`, per million tokens.
 
     Raises:
-        ConfigError: the file cannot be read or is no such table; the message names the entry.
+        ConfigError: the file cannot be read or is not a price table; the message names the entry.
     """
     try:
         fields: Any = json.loads(Path(path).read_bytes())
     except OSError as error:
         raise ConfigError(f"the price table {path} cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"the price table {path} is no JSON: {error}") from None
+        raise ConfigError(f"the price table {path} is not JSON: {error}") from None
     return _checked(fields, f"the price table {path}")
 
 
 def price_of(judges: Sequence[Judge], prices: Prices | None) -> Price | None:
-    """What a million tokens cost with these judges; None without prices.
+    """Price of a million tokens with these judges; None without prices.
 
-    Of a panel it is the dearest, so that a limit holds.
+    For a panel, the price of the most expensive judge, so that a limit holds.
 
     Raises:
-        ConfigError: it is no table, or has no entry for a judge's model.
+        ConfigError: it is not a price table, or has no entry for a judge's model.
     """
     if prices is None or not judges:
         return None

@@ -1,4 +1,4 @@
-"""Reading records whose places are known, many in a row."""
+"""Reading many records in a row from known places."""
 
 import json
 from collections.abc import Generator, Mapping
@@ -24,9 +24,9 @@ class Reader:
         records: the file of records.
         samples: the file of samples.
         prompts: the prompts' texts, by digest.
-        record_file: what the records are read with.
-        sample_file: what the samples are read with.
-        line: the line of the record that was read last.
+        record_file: open file of records.
+        sample_file: open file of samples.
+        line: the record line that was read last.
     """
 
     records: Lines
@@ -40,15 +40,15 @@ class Reader:
     @classmethod
     @contextmanager
     def of(cls, records: Lines, samples: Lines, prompts: Mapping[str, PromptText]) -> Generator["Reader"]:
-        """What reads a run's files, for `with`: until the block ends they stay open."""
+        """A reader of a run's files, for `with`; they stay open until the block ends."""
         with records.opened() as record_file, samples.opened() as sample_file:
             yield cls(records, samples, prompts, record_file, sample_file)
 
     def record(self, place: Place) -> Record:
-        """The record at a place, with its sample and prompts.
+        """Read the record at a place, with its sample and prompts.
 
         Raises:
-            RecordError: a line cannot be read, or there is no sample.
+            RecordError: a line cannot be read, or the sample is missing.
         """
         self._go_to(place)
         try:
@@ -61,7 +61,7 @@ class Reader:
         return record.hydrated(self.sample(place.sample), self.prompts)
 
     def has_votes(self, place: Place) -> bool:
-        """Whether verdicts of the record at a place may have votes: a line without the word has none."""
+        """Whether verdicts of the record at a place may have votes."""
         self._go_to(place)
         return b'"votes"' in self.line
 
@@ -70,7 +70,7 @@ class Reader:
         self.line = self.record_file.readline()
 
     def sample(self, place: int) -> Sample:
-        """The sample at a place; for the records of one sample, which follow each other, it is read once.
+        """Read the sample at a place; consecutive records of one sample read it once.
 
         Raises:
             RecordError: the line cannot be read.

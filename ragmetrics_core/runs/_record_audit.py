@@ -1,4 +1,4 @@
-"""What one record says otherwise than its own replies, or than the run that it is part of."""
+"""Audit of one record against its own replies and its run."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ __all__ = ["RecordAudit"]
 
 
 class RecordAudit(NamedTuple):
-    """What the records of a run are held against, beside their own replies.
+    """Models and metrics of a run, against which its records are audited.
 
     Attributes:
         models: identities of the judge, the embedder and the scorer in the manifest.
@@ -28,19 +28,19 @@ class RecordAudit(NamedTuple):
 
     @classmethod
     def of(cls, manifest: Manifest, entries: Iterable[MetricEntry]) -> "RecordAudit":
-        """What the manifest of a run says of its records."""
+        """The check that follows from a run's manifest."""
         models = {name: getattr(manifest, name) for name in MODELS}
         return cls(models, frozenset(entry.signature for entry in entries))
 
     def differences(self, reader: Reader, place: Place, metric: Metric[Any] | None) -> list[Difference]:
-        """All that differs in the record at a place.
+        """All differences in the record at a place.
 
-        Where its replies give its very line again, no field has to be compared.
+        If its replies reproduce its line exactly, no field is compared.
 
         Args:
-            reader: of the run's files.
-            place: where the record stands.
-            metric: its metric, which is needed where it is not in the catalogue.
+            reader: reader of the run's files.
+            place: the record's place.
+            metric: its metric, needed if it is not in the catalogue.
         """
         try:
             return self._differences(reader, place, metric)

@@ -1,4 +1,4 @@
-"""What a run writes into its folder, and how that is removed, and nothing else that stands there."""
+"""Removal of a run's own files from its folder."""
 
 import json
 from pathlib import Path
@@ -27,19 +27,19 @@ _WRITTEN = (
 
 
 def holds_run(path: Path) -> bool:
-    """Whether a folder holds what may be a run."""
+    """Whether a folder may hold a run."""
     return (path / "manifest.json").is_file()
 
 
 def is_empty(path: Path) -> bool:
-    """Whether there is nothing but what locks, a run that ended as it began, and live captures leave."""
+    """Whether a folder is empty, apart from lock files, live captures and traces of an empty run."""
     lock, _ = FolderLock.FILES
     left = (_SCRATCH, CAPTURES)
     return all(entry.name.startswith(lock) or entry.name in left for entry in path.iterdir())
 
 
 def is_run(path: Path) -> bool:
-    """Whether a folder with a `manifest.json` holds a run: other projects have files of that name."""
+    """Whether a folder with a `manifest.json` holds a run; other projects use that file name, too."""
     if any((path / name).exists() for name in ("samples.jsonl", "records.jsonl")):
         return True
     try:
@@ -50,22 +50,22 @@ def is_run(path: Path) -> bool:
 
 
 def remove_written(path: Path) -> None:
-    """Remove the run that a folder holds, and nothing else that stands there; the lock that is held stays."""
+    """Remove the run's own files from a folder; the held lock stays."""
     remove_kept(path)
     for name in _WRITTEN:
         (path / name).unlink(missing_ok=True)
 
 
 def remove_run(path: Path) -> None:
-    """Remove a run that nobody writes to, with its folder.
+    """Remove a run with its folder.
 
     Raises:
-        ConfigError: the folder holds something else, too, or somebody is writing to it.
+        ConfigError: the folder holds other files, or a process is writing to it.
         OSError: it cannot be removed.
     """
     with FolderLock(path):
         remove_kept(path)
         if others := {file.name for file in path.iterdir()}.difference(_WRITTEN, FolderLock.FILES):
-            raise ConfigError(f"{path} holds {min(others)}, which is no part of its run")
+            raise ConfigError(f"{path} holds {min(others)}, which does not belong to its run")
         remove_written(path)  # the manifest last: killed before that, it is still known as a run
         rmtree(path)  # while it is held: who opened the lock before finds no folder to write to

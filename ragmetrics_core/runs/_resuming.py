@@ -1,4 +1,4 @@
-"""What of an earlier part of a run is measured again, and which replies it has asked for in vain."""
+"""Resuming: scores to measure again, and cached replies to discard."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -16,7 +16,7 @@ __all__ = ["goes_on", "left_open", "useless_calls"]
 
 
 def left_open(folder: Folder, sample: Sample) -> dict[str, Record]:
-    """The records of a sample, by signature, that a person's decision has left open.
+    """Records of a sample, by signature, that a correction reopened.
 
     References that were not asked about may count now.
     """
@@ -31,9 +31,9 @@ def left_open(folder: Folder, sample: Sample) -> dict[str, Record]:
 
 
 def goes_on(earlier: Record | None, measured: WrittenRecord) -> bool:
-    """Whether a score that was measured may take the place of one that was left open, if there was one.
+    """Whether a new score may replace a reopened one, if there is one.
 
-    It must rest on the earlier one's replies, for those are what the person decided on; the others may fail.
+    It must rest on the earlier replies, because the person decided on those; other steps may fail.
     """
     if earlier is None:
         return True
@@ -52,11 +52,11 @@ def _replies(record: Record) -> dict[tuple[str, int | None, str | None], tuple[s
 
 
 def useless_calls(record: Record, metrics: Iterable[Metric[Any]]) -> Iterator[str]:
-    """The addresses of the replies that a failed record failed on.
+    """Addresses of the replies that made a record fail.
 
     Args:
         record: a hydrated record.
-        metrics: the run's metrics, its own among them.
+        metrics: the run's metrics.
     """
     metric = next((each for each in metrics if each.signature == record.signature), None)
     for step in useless_replies(record, metric=metric):

@@ -1,4 +1,4 @@
-"""A row as it was found, and the files that rows are found in."""
+"""Rows of a source, and the files that contain them."""
 
 import codecs
 import gzip
@@ -41,7 +41,7 @@ ALWAYS_UNPACKED: Final = 2**26
 
 
 class ReadRow(NamedTuple):
-    """A row as it was found, or what is wrong with it."""
+    """A row of a source, or the reason why it cannot be read."""
 
     where: str
     row: object = None
@@ -57,24 +57,24 @@ def numbered(rows: Iterable[object]) -> Generator[ReadRow]:
 
 
 def kind_of(path: Path) -> str:
-    """What a file's name ends in: ".csv" for "samples.CSV" and "samples.csv.gz"."""
+    """Normalized suffix of a file name: ".csv" for "samples.CSV" and "samples.csv.gz"."""
     return Path(path.stem if _is_packed(path) else path.name).suffix.lower()
 
 
 def opened(path: Path) -> io.BufferedReader:
-    """The bytes of a file, unpacked as they are read where its name ends in ".gz".
+    """The bytes of a file, unpacked on the fly if its name ends in ".gz".
 
     Raises:
-        SampleError: while it is read: it is not whole, or unpacks to 200 times its size and over 64 MB.
+        SampleError: while reading, if it is truncated, or unpacks to 200 times its size and over 64 MB.
     """
     return io.BufferedReader(_Unpacked(path)) if _is_packed(path) else path.open("rb")
 
 
 def encoding_of(path: Path) -> str:
-    """The encoding of a file, all of which is decoded once: UTF-8, or UTF-16 with a byte order mark.
+    """Detect the encoding by decoding the whole file: UTF-8, or UTF-16 with a byte order mark.
 
     Raises:
-        SampleError: the file has bytes that are not text in this encoding, or a NUL.
+        SampleError: the file is not valid in this encoding, or has a NUL.
     """
     with opened(path) as file:
         chunk = file.read(_CHUNK)
@@ -94,7 +94,7 @@ def encoding_of(path: Path) -> str:
 
 
 def _not_text(path: Path, encoding: str) -> str:
-    """Why a file is not text, from its first wrong byte on."""
+    """End of a message that says why a file is not text."""
     if encoding == "utf-16":
         return " is not valid UTF-16; save it as UTF-8"
     with opened_text(path, encoding, newline=None) as file:
@@ -113,13 +113,13 @@ def _not_text(path: Path, encoding: str) -> str:
 
 
 def opened_text(path: Path, encoding: str, *, newline: str | None) -> io.TextIOWrapper:
-    """The text of a file in the encoding that it has, unpacked as `opened` does."""
+    """The text of a file in its encoding, unpacked as by `opened`."""
     # a byte that changed since the encoding was looked at spoils its row
     return io.TextIOWrapper(opened(path), encoding=encoding, errors="surrogateescape", newline=newline)
 
 
 def refuse_repeated(columns: Iterable[object], where: str) -> None:
-    """Raise `SampleError` when two columns have one name."""
+    """Raise `SampleError` if two columns have the same name."""
     seen: set[object] = set()
     for column in columns:
         if column in seen:
@@ -128,7 +128,7 @@ def refuse_repeated(columns: Iterable[object], where: str) -> None:
 
 
 def refuse_unpacked(path: Path, size: int, remedy: str) -> None:
-    """Raise `SampleError` when a packed file unpacks to 200 times its size and over 64 MB."""
+    """Raise `SampleError` if a compressed file unpacks to 200 times its size and over 64 MB."""
     if size > max(ALWAYS_UNPACKED, MOST_UNPACKED * path.stat().st_size):
         raise SampleError(
             f"{str(path)!r} unpacks to over {MOST_UNPACKED} times its size, as no data does: {remedy} "
@@ -137,17 +137,17 @@ def refuse_unpacked(path: Path, size: int, remedy: str) -> None:
 
 
 def is_unnamed(column: object) -> bool:
-    """Whether it is the name of a column without one, such as the row numbers of a data frame or of R."""
+    """Whether a name marks an unnamed column, such as the row numbers of a data frame or of R."""
     return isinstance(column, str) and _UNNAMED.fullmatch(column) is not None
 
 
 def index_columns(levels: Sequence[object], columns: Iterable[object], where: str) -> list[str | None]:
-    """The columns that the levels of a data frame's index become; None for a level that is left out.
+    """Columns for the levels of a data frame's index; None for a level that is left out.
 
-    An index with a name of its own is the id, unless a column is, or the name is that of another field.
+    A named index is the id, unless a column is, or the name belongs to another field.
 
     Raises:
-        SampleError: the index has several levels, and no column is the id.
+        SampleError: the index has several levels, and there is no id column.
     """
     names = [None if level is None or is_unnamed(str(level)) else str(level) for level in levels]
     fields = {field_named(name) for name in [*names, *columns] if isinstance(name, str)}
@@ -162,7 +162,7 @@ def index_columns(levels: Sequence[object], columns: Iterable[object], where: st
 
 
 class _Unpacked(io.RawIOBase):
-    """What a gzip file holds, as far as that is believable."""
+    """Content of a gzip file, with a limit on its size."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

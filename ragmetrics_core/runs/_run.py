@@ -1,4 +1,4 @@
-"""A run: the scores of many samples, and how to look at them."""
+"""A run: the scores of many samples."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -33,12 +33,11 @@ __all__ = ["Run"]
 
 
 class Run:
-    """The finished scores of a run, read from its folder or from memory as they are asked for.
+    """The finished scores of a run, read from its folder or from memory when needed.
 
     Args:
-        folder: where the run is kept.
-        metrics: the metrics, by signature, where the run knows them as objects; the metrics of the
-            catalogue are found by themselves.
+        folder: the run's folder.
+        metrics: metric objects by signature; only needed for metrics that are not in the catalogue.
     """
 
     def __init__(self, folder: Folder, *, metrics: dict[str, Metric[Any]] | None = None) -> None:
@@ -50,14 +49,14 @@ class Run:
 
     @classmethod
     def load(cls, path: str | Path, *, metrics: Iterable[Metric[Any]] = ()) -> Self:
-        """Open a run that was written to a folder.
+        """Open a run from its folder.
 
         Args:
             path: the run's folder.
-            metrics: metrics of the run that are not in the catalogue, to derive their scores again.
+            metrics: metrics of the run that are not in the catalogue, needed to recompute their scores.
 
         Raises:
-            RecordError: there is no run, or one that cannot be read.
+            RecordError: there is no run, or it cannot be read.
         """
         return cls(Folder.open(path), metrics={metric.signature: metric for metric in metrics})
 
@@ -78,7 +77,7 @@ class Run:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the run did that its caller should know, or that there was nothing to do."""
+        """Notes on the run for its caller."""
         notes = self._folder.manifest.notes
         if self.finished and not self.sample_ids and not self.rejected:
             return (*notes, "no samples were given, so nothing was measured")
@@ -92,7 +91,7 @@ class Run:
 
     @property
     def metrics(self) -> tuple[MetricEntry, ...]:
-        """The run's metrics, with their ranges: where a metric is known, as it says itself."""
+        """The run's metrics; a known metric's own range replaces the stored one."""
         return self._entries
 
     @property
@@ -102,22 +101,22 @@ class Run:
 
     @property
     def is_written(self) -> bool:
-        """Whether another process was writing to the run when it was opened; it holds what was there then."""
+        """Whether another process was writing to the run when it was opened."""
         return self._folder.is_written
 
     @property
     def manifest(self) -> Manifest:
-        """What the run is made of: metrics, models, versions, notes and tally."""
+        """Metrics, models, versions, notes and tally of the run."""
         return self._folder.manifest
 
     @property
     def prompts(self) -> Mapping[str, PromptText]:
-        """The texts of all prompts that were asked, by digest."""
+        """Texts of all prompts that were asked, by digest."""
         return self._folder.prompt_texts
 
     @property
     def keys(self) -> Collection[Key]:
-        """What names the scores: sample id and metric signature."""
+        """Keys of the scores: sample id and metric signature."""
         return self._folder.index.keys
 
     @property
@@ -135,11 +134,11 @@ class Run:
         return len(self.sample_ids)
 
     def __repr__(self) -> str:
-        """Where the run is; nothing is read for it."""
+        """The run's place; reads nothing."""
         return f"<Run in {'memory' if self.path is None else self.path}>"
 
     def __str__(self) -> str:
-        """The means, and how many rows were left out."""
+        """The means and the number of rows left out."""
         lines = [f"{number_of(len(self), 'sample')}{'' if self.finished else ', not finished'}"]
         lines += [f"{mean.metric}: {mean}" for mean in self.means()]
         if bad := self.rejected:
@@ -152,21 +151,21 @@ class Run:
         return self._folder.samples()
 
     def ids_beginning(self, text: str) -> list[str]:
-        """The samples' ids that begin with a text."""
+        """Sample ids that begin with a text."""
         return self._folder.index.ids_beginning(text)
 
     def sample(self, sample_id: str) -> Sample:
         """A sample by its id.
 
         Raises:
-            ConfigError: there is no such sample; the nearest ids are suggested.
+            ConfigError: there is no such sample; the message suggests the nearest ids.
         """
         if sample_id not in self.sample_ids:
             raise ConfigError(f"the run has no sample {sample_id!r}{nearest(sample_id, self.sample_ids)}")
         return self._folder.sample(sample_id)
 
     def score(self, sample_id: str, metric: str | Metric[Any]) -> Record:
-        """The score of a sample and all that it was made from.
+        """The record of a score: value, verdicts and steps.
 
         Args:
             sample_id: the sample.
@@ -190,7 +189,7 @@ class Run:
                     yield reader.record(place)
 
     def voted(self, metric: str | Metric[Any]) -> Iterator[Record]:
-        """The records of one metric with verdicts that have votes; no other is read whole."""
+        """The records of one metric whose verdicts have votes; other records are not fully read."""
         wanted = entry_of(metric, self.metrics).signature
         with self._folder.reading() as reader:
             for key, place in self._folder.index.places():
@@ -198,9 +197,9 @@ class Run:
                     yield reader.record(place)
 
     def history(self, sample_id: str) -> list[Record]:
-        """Records of a sample that no longer count, the oldest first.
+        """Records of a sample that no longer count, oldest first.
 
-        They are of a content that the newest call was not given under this id.
+        They measured other content than the newest call has under this id.
         """
         with self._folder.reading() as reader:
             return [reader.record(place) for _, place in self._folder.index.history(sample_id)]
@@ -214,12 +213,11 @@ class Run:
     def mean(self, metric: str | Metric[Any], *, abstention: Literal["count", "separate"] = "count") -> Mean:
         """The mean of a metric, with n, the counts by status, and worst and best case.
 
-        Of a metric that was measured several times (`full_repeats`) it is that of the first time, as the
-        others are scores of their own; `averaged` takes all of them together.
+        With `full_repeats`, the mean of the first repetition; `averaged` covers all of them.
 
         Args:
             metric: a name that is unique in the run, or a signature.
-            abstention: "separate" takes samples whose answer declines out of the mean.
+            abstention: "separate" excludes samples whose answer declines.
         """
         wanted = entry_of(metric, self.metrics).signature
         return next(each for each in self.means(abstention=abstention) if each.metric == wanted)
@@ -242,12 +240,12 @@ class Run:
         ]
 
     def outcomes(self) -> Iterator[tuple[Key, Outcome]]:
-        """What each record came to; no record is read again for it."""
+        """Outcome of each record, without reading it again."""
         return self._folder.index.outcomes()
 
     @property
     def declines(self) -> Declines:
-        """How many samples were answered, how many declined, and of how many nobody knows."""
+        """Number of samples that were answered, declined or undecided."""
         counts = Counter(self.declining().values())
         blank = {key.sample_id for key, outcome in self.outcomes() if outcome.blank}
         return Declines(counts[False], counts[True], counts[None], len(blank))
@@ -255,8 +253,8 @@ class Run:
     def declining(self) -> dict[str, bool | None]:
         """Whether the answer of each sample declines, by sample id.
 
-        True for a blank answer; of any other the steps decide that saw it, over all metrics: None where none
-        did, or they disagree.
+        True for a blank answer. Otherwise the steps of all metrics that checked it decide; None if none did
+        or they disagree.
         """
         of_samples: dict[str, list[Outcome]] = {sample_id: [] for sample_id in self.sample_ids}
         for key, outcome in self.outcomes():
@@ -264,7 +262,9 @@ class Run:
         return {sample_id: declines(outcomes) for sample_id, outcomes in of_samples.items()}
 
     def averaged(self, metric: str | Metric[Any]) -> Mean:
-        """The mean of a metric over all its repetitions (`full_repeats`): of each sample their mean counts.
+        """The mean of a metric over all its repetitions (`full_repeats`).
+
+        Each sample counts with its own mean.
 
         Args:
             metric: a name that is unique in the run, or the signature of any repetition.
@@ -274,9 +274,9 @@ class Run:
         return summarise(first.signature, outcomes, worst=first.worst, best=first.best, exceeds=first.exceeds)
 
     def averaged_outcomes(self) -> Iterator[tuple[Key, Outcome]]:
-        """What all repetitions of each score came to, under the signature of the first one; see `averaged`.
+        """Averaged outcome of all repetitions of each score, under the first signature; see `averaged`.
 
-        A sample that lacks one of them is not there yet.
+        A sample with missing repetitions is left out.
         """
         if all(entry.repetition == 1 for entry in self.metrics):
             yield from self.outcomes()
@@ -295,15 +295,15 @@ class Run:
                 yield together, averaged(waiting.pop(together), worst=first.worst, best=first.best)
 
     def repetitions(self, metric: str | Metric[Any]) -> tuple[MetricEntry, ...]:
-        """The entries of all repetitions of a metric (`full_repeats`), the first one first.
+        """The entries of all repetitions of a metric (`full_repeats`), in order.
 
         Args:
-            metric: a name that is unique in the run, or the signature of any of them.
+            metric: a name that is unique in the run, or the signature of any repetition.
         """
         return repetitions_of(entry_of(metric, self.metrics), self.metrics)
 
     def spread(self, metric: str | Metric[Any]) -> Spread:
-        """How far a metric's scores spread over `full_repeats`, and how much of it `repeats` explain.
+        """Spread of a metric's scores over `full_repeats`, and the share that `repeats` explain.
 
         Args:
             metric: a name that is unique in the run, or the signature of its first repetition.
@@ -319,11 +319,11 @@ class Run:
         return nested_spread(samples)
 
     def diagnosis(self, sample_id: str) -> Findings:
-        """What went wrong with a sample, as far as its records tell; see `diagnose`."""
+        """Findings on a sample, from its records; see `diagnose`."""
         return diagnose(self.scores(sample_id).values())
 
     def diagnoses(self) -> dict[str, tuple[str, ...]]:
-        """What went wrong with each sample, as codes, without reading the records again; see `diagnose`."""
+        """Codes of the findings on each sample, without reading the records again; see `diagnose`."""
         decided: dict[str, dict[str, str | None]] = {}
         for key, decisions in self._folder.index.decided():
             decided.setdefault(key.sample_id, {})[key.signature] = decisions
@@ -345,7 +345,7 @@ class Run:
     def correct(
         self, sample_id: str, metric: str | Metric[Any], number: int, verdict: bool, *, by: str | None = None
     ) -> Record:
-        """Overrule a verdict; the score is derived again without a call, and the record keeps both decisions.
+        """Overrule a verdict; the score is recomputed without a call, and the record keeps both decisions.
 
         Args:
             sample_id: the sample.
@@ -361,23 +361,22 @@ class Run:
         return self.score(sample_id, metric)
 
     def audit(self, *, processes: int | None = None) -> Iterator[tuple[Key, list[Difference]]]:
-        """Derive every record again, and the run as a whole; gives what differs, and in what.
+        """Recompute every record, check the run as a whole, and list the differences.
 
-        What is about a file, such as a record that is missing, stands under the file's name: see
-        docs/record.md.
+        Differences in a file, such as a missing record, have the file's name as key; see docs/record.md.
 
         Args:
-            processes: how many processes look at the records. None uses one for each core where there are
-                many records; 1 stays in this process.
+            processes: number of processes. None uses one per core if there are many records; 1 stays in this
+                process.
         """
         # what is derived again is derived from the files, and not from what was noted of them
         self._folder = self._folder.read_anew()
         return audited(self._folder, self._entries, self._metrics, processes=processes)
 
     def refuse_altered(self) -> None:
-        """Refuse a run that is not as it was written; what decides on scores does so first.
+        """Raise an error if the run was altered; code that decides on scores calls this first.
 
-        Only seals are looked at: those of records, samples and manifest. `audit` derives the scores again.
+        It checks only the seals of records, samples and manifest. `audit` recomputes the scores.
 
         Raises:
             RecordError: a file was changed; the message names it.
@@ -388,11 +387,11 @@ class Run:
         if altered:
             told = f"{', '.join(altered)} in {self.path} was changed after it was written"
             raise RecordError(
-                f"{told}, so nothing is decided on it; what differs: ragmetrics audit {self.path}"
+                f"{told}, so no decision uses it; to see the differences: ragmetrics audit {self.path}"
             )
 
     def self_contained(self, sample_id: str, metric: str | Metric[Any]) -> Record:
-        """The record of a score with its sample, its prompts and the messages of every step inside.
+        """The record of a score, including its sample, prompts and the messages of every step.
 
         Raises:
             ConfigError: there is no such sample or metric.
@@ -401,7 +400,7 @@ class Run:
         return self.with_messages(self.score(sample_id, metric))
 
     def with_messages(self, record: Record) -> Record:
-        """A record of this run with the messages of every step inside; see `self_contained`.
+        """A record of this run, including the messages of every step; see `self_contained`.
 
         Raises:
             RecordError: the messages cannot be rendered again.

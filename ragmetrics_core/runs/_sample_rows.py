@@ -1,4 +1,4 @@
-"""A run as one row for each sample: texts, values, what went wrong, labels."""
+"""A run as one row for each sample: texts, values, diagnosis, labels."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ __all__ = ["rows_of"]
 
 
 def rows_of(run: "Run") -> Iterator[dict[str, Any]]:
-    """The rows, each by the names of its columns; a metric has its name where no other one has it."""
+    """The rows by column; a metric's column is its name if unique, else its signature."""
     names = [entry.name for entry in run.metrics]
     columns = {
         entry.signature: entry.name if names.count(entry.name) == 1 else entry.signature

@@ -1,4 +1,4 @@
-"""Whether records are as they were written, told by their seals: nothing is derived again."""
+"""Check of records by their seals, without recomputing them."""
 
 import json
 from functools import cache
@@ -15,10 +15,10 @@ __all__ = ["are_sealed"]
 
 
 def are_sealed(records: Lines, index: Index, manifest: Manifest) -> bool:
-    """Whether the lines of all records are whole and stand where they were written.
+    """Whether all records are unchanged.
 
-    Each must have the seal that belongs to it, the one that the index knows; and be of the run's own sample
-    of that id, and of the run's models. A line in whose place a later one has come is not looked at.
+    Each line must have its seal, which the index knows, and belong to the run's sample with that id and to
+    the run's models. Superseded lines are not checked.
     """
 
     @cache
@@ -35,7 +35,7 @@ def are_sealed(records: Lines, index: Index, manifest: Manifest) -> bool:
 
 
 def _has_seal(line: bytes, seal: str) -> bool:
-    """Whether a line has its seal, as it stands or, where blanks were moved, as it is read."""
+    """Whether a line has its seal, either as written or, if only whitespace changed, as parsed."""
     try:
         return seal_of(line) == seal or seal in Record.from_json(line).seals()
     except RecordError:

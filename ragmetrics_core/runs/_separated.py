@@ -1,4 +1,4 @@
-"""Files of separated values, with commas, semicolons or tabs."""
+"""Files of values separated by commas, semicolons or tabs."""
 
 import csv
 import re
@@ -20,7 +20,7 @@ _TOLD: Final = re.compile(r"sep=([^ \r\n\"])", re.IGNORECASE)
 
 
 def separator_in(line: str) -> str:
-    """What separates the columns of a header: what makes the most of them columns of a sample.
+    """Separator of a header: the one that gives the most sample columns.
 
     >>> separator_in('"id";"question, in English";"answer"'), separator_in("question,answer")
     (';', ',')
@@ -37,7 +37,7 @@ def separator_in(line: str) -> str:
 
 
 def rows_of_csv(path: Path, encoding: str) -> Generator[ReadRow]:
-    """The rows of a file, in which every cell is text."""
+    """Rows of a file; every cell is text."""
     # the module's limit of 128 kB a cell holds for the whole process; retrieved contexts can be longer
     csv.field_size_limit(max(csv.field_size_limit(), 2**31 - 1))
     with opened_text(path, encoding, newline="") as file:
@@ -73,10 +73,10 @@ def rows_of_csv(path: Path, encoding: str) -> Generator[ReadRow]:
 
 
 def header_of(path: Path, cells: Iterable[str]) -> list[str]:
-    """The names of the columns; "" for a column that has none, which is left out.
+    """Column names; "" for an unnamed column, which is left out.
 
     Raises:
-        SampleError: two columns have one name.
+        SampleError: two columns have the same name.
     """
     header = ["" if is_unnamed(cell) else cell.strip() for cell in cells]
     refuse_repeated(filter(None, header), repr(str(path)))

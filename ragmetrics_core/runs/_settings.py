@@ -1,4 +1,4 @@
-"""What an evaluation is made of, how it asks and what it may spend: as objects, as keywords, or as both."""
+"""Settings of an evaluation, as objects, keywords, or both."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -11,22 +11,22 @@ __all__ = ["EVALUATION_DEFAULTS", "RUN_DEFAULTS", "EvaluationArgs", "RunArgs", "
 
 
 class EvaluationArgs(TrafficArgs, BudgetArgs, total=False):
-    """What `evaluate` and `plan` take as keywords: the settings of `Traffic` and of `Budget`."""
+    """Keywords of `evaluate` and `plan`: the settings of `Traffic` and `Budget`."""
 
 
 class RunArgs(PreparationArgs, EvaluationArgs, total=False):
-    """All that `evaluate` and `plan` take alike."""
+    """All arguments shared by `evaluate` and `plan`."""
 
 
 EVALUATION_DEFAULTS: Mapping[str, Any] = {**Traffic().keywords, **Budget().keywords}
-"""What these settings are when they are not given."""
+"""Defaults of these settings."""
 
 RUN_DEFAULTS: Mapping[str, Any] = {**PREPARATION_DEFAULTS, **EVALUATION_DEFAULTS}
-"""What all of these arguments are when they are not given."""
+"""Defaults of all these arguments."""
 
 
 class RunSettings(NamedTuple):
-    """How the models of an evaluation are asked, what it may spend, and what it is made of."""
+    """Traffic, budget and preparation of an evaluation."""
 
     traffic: Traffic
     budget: Budget
@@ -34,10 +34,10 @@ class RunSettings(NamedTuple):
 
 
 def settled(traffic: Traffic | None, budget: Budget | None, keywords: RunArgs) -> RunSettings:
-    """The settings of the objects; a keyword beside an object stands in place of what that says.
+    """Merge objects and keywords; a keyword overrides the object's setting.
 
     Raises:
-        ConfigError: a setting cannot be used.
+        ConfigError: a setting is invalid.
         TypeError: there is no such keyword.
     """
     refuse_unknown(keywords, *RUN_DEFAULTS)

@@ -1,4 +1,4 @@
-"""Two records of one score, or two samples of one id: which counts, and what of the other is kept."""
+"""Choice between two records of one score, or two samples with one id."""
 
 from collections.abc import Mapping
 from typing import Generic, Literal, NamedTuple, TypeVar
@@ -16,11 +16,11 @@ Kept = TypeVar("Kept")
 
 
 class Settled(NamedTuple, Generic[Kept]):
-    """What counts of two.
+    """The choice between two.
 
     Attributes:
-        kept: the one that counts, where there is no conflict the one that holds what both hold.
-        conflict: in what the two contradict each other, in words; "" where they do not.
+        kept: the one that counts; without a conflict it holds what both hold.
+        conflict: the contradiction in words; "" if there is none.
     """
 
     kept: Kept
@@ -28,17 +28,16 @@ class Settled(NamedTuple, Generic[Kept]):
 
 
 def settled(first: Record, second: Record, prefer: Prefer | None = None) -> Settled[Record]:
-    """Which of two records of a score counts.
+    """Choose between two records of a score.
 
-    A finished score counts before one that failed. Of the same replies the corrections of both are kept. Of
-    other replies the first record counts, when both came to the same. Everything else is a conflict: another
-    outcome, another decision about the same text, a correction that would be lost, or two that contradict
-    each other.
+    A finished score takes precedence over a failed one. With the same replies, the corrections of both are
+    kept. With different replies and the same outcome, the first counts. Conflicts are: different outcomes,
+    different decisions on the same text, a correction that would be lost, and contradicting corrections.
 
     Args:
         first: a record.
-        second: another one of the same sample and signature.
-        prefer: which counts in a conflict, "first" without it.
+        second: another record of the same sample and signature.
+        prefer: the one that counts in a conflict. Default: "first".
     """
     one, other = (second, first) if prefer == "second" else (first, second)
     if (one.status in FAILED) != (other.status in FAILED):
@@ -55,7 +54,7 @@ def settled(first: Record, second: Record, prefer: Prefer | None = None) -> Sett
 
 
 def settled_sample(first: Sample, second: Sample, prefer: Prefer | None = None) -> Settled[Sample]:
-    """Which of two samples of the same content counts: labels of both are kept."""
+    """Choose between two samples with the same content; labels of both are kept."""
     one, other = (second, first) if prefer == "second" else (first, second)
     labels = {**other.labels, **one.labels}
     differing = [
@@ -72,7 +71,7 @@ def settled_sample(first: Sample, second: Sample, prefer: Prefer | None = None) 
 
 
 def _same_replies(one: Record, other: Record, first: Record, second: Record) -> Settled[Record]:
-    """The record with the corrections of both; the decision of `one` where these contradict each other."""
+    """The record with the corrections of both; `one` wins if they contradict each other."""
     mine, theirs = _of(one), _of(other)
     contrary = [
         place for place in theirs if place in mine and mine[place].supported != theirs[place].supported
@@ -100,7 +99,7 @@ def _of(record: Record) -> Mapping[tuple[str, int], Correction]:
 
 
 def _number(record: Record, correction: Correction) -> int:
-    """The number of the verdict that a correction is about; 0, which none has, when there is none."""
+    """Number of the corrected verdict; 0 if there is none."""
     places = [number for number, each in enumerate(record.verdicts, 1) if each.path == correction.path]
     return places[correction.item - 1] if 1 <= correction.item <= len(places) else 0
 

@@ -1,4 +1,4 @@
-"""What the models of a run's samples were shown, counted."""
+"""Counts of contexts found in the requests of a run's samples."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -12,14 +12,14 @@ __all__ = ["ShownContexts"]
 
 @dataclass
 class ShownContexts:
-    """How many contexts stand in what the models were sent; samples without stages are none of them.
+    """Counts of contexts found in the requests that the models received; only samples with stages count.
 
     Attributes:
-        samples: how many samples say what became of their retrieval.
-        states: how many of their contexts are "verified", "partial", "absent" or "unseen".
-        nothing: samples whose model was shown none.
-        unknown: samples of which nobody can say.
-        contradicted: by sample the numbers of the contexts that are not in what the model was sent.
+        samples: number of samples with stages.
+        states: number of their contexts that are "verified", "partial", "absent" or "unseen".
+        nothing: number of samples whose model received no contexts.
+        unknown: number of samples for which this is unknown.
+        contradicted: numbers of the contexts missing from the request, by sample.
     """
 
     samples: int = 0
@@ -44,7 +44,7 @@ class ShownContexts:
         return counts
 
     def lines(self) -> Iterator[str]:
-        """In words: one line of counts, and one for each sample whose contexts are contradicted."""
+        """Lines of text: the counts, then each sample with missing contexts."""
         if not self.samples:
             return
         states = [f"{self.states[state]} {state}" for state in SHOWN_STATES if self.states[state]]

@@ -1,4 +1,4 @@
-"""What a stored line is about, without reading it whole: a folder may come from anywhere, and be damaged."""
+"""Keys, seals and outcomes of stored lines; folders are untrusted and may be damaged."""
 
 import json
 from collections.abc import Mapping
@@ -40,14 +40,14 @@ MODELS = ("judge", "embedder", "scorer")
 
 
 class Key(NamedTuple):
-    """What names a score in a run."""
+    """Key of a score in a run: sample id and metric signature."""
 
     sample_id: str
     signature: str
 
 
 class StoredSample(NamedTuple):
-    """A sample's id, the digest of its content and that of its labels, and whether its answer is blank."""
+    """Id, content digest and labels digest of a sample, and whether its answer is blank."""
 
     id: str
     digest: str
@@ -56,14 +56,14 @@ class StoredSample(NamedTuple):
 
 
 class StoredRecord(NamedTuple):
-    """Which score a line holds, what it came to, and what it is held against.
+    """Key, outcome and seal of a stored record.
 
     Attributes:
-        key, outcome: which score, and what it came to.
+        key, outcome: the score and its outcome.
         seal: the line's seal.
-        sample_digest: of the sample that was measured.
-        models: the identities of judge, embedder and scorer, as JSON.
-        decided: what its verdicts decided, in short.
+        sample_digest: digest of the measured sample.
+        models: identities of judge, embedder and scorer, as JSON.
+        decided: decisions of its verdicts in stored form.
     """
 
     key: Key
@@ -75,7 +75,7 @@ class StoredRecord(NamedTuple):
 
 
 def sample_in(line: bytes) -> StoredSample:
-    """Which sample a line of `samples.jsonl` holds."""
+    """Read a line of `samples.jsonl`."""
     fields = json.loads(line)
     sample: Mapping[str, Any] = fields["sample"]
     labels, blank = labels_digest(sample.get("labels") or {}), is_blank(sample.get("answer"))
@@ -83,7 +83,7 @@ def sample_in(line: bytes) -> StoredSample:
 
 
 class Given(NamedTuple):
-    """A sample that the newest call was given: its id and the digest of its content."""
+    """A sample of the newest call: its id and content digest."""
 
     id: str
     digest: str
@@ -102,12 +102,12 @@ def given_in(line: bytes) -> Given:
 
 
 def is_blank(answer: object) -> bool:
-    """Whether an answer is there and has not a character to be seen."""
+    """Whether an answer is present and has no visible character."""
     return isinstance(answer, str) and all(char.isspace() or not char.isprintable() for char in answer)
 
 
 def bad_row_in(line: bytes) -> BadRow:
-    """The row that a line of `rejected.jsonl` tells of."""
+    """Read a line of `rejected.jsonl`."""
     row = json.loads(line)
     sample_id = row.get("sample")
     where, message = str(row["where"]), str(row["message"])
@@ -115,22 +115,22 @@ def bad_row_in(line: bytes) -> BadRow:
 
 
 def bad_row_line(row: BadRow) -> str:
-    """The line of `rejected.jsonl` that tells of a row."""
+    """The line of `rejected.jsonl` for a row."""
     shared = {} if row.sample_id is None else {"sample": row.sample_id}
     return json.dumps({"where": row.where, "message": row.message, **shared})
 
 
 def told_row(row: BadRow) -> str:
-    """What `contents` says of a row; of one without an id, as those of format 1 are, what it said then."""
+    """Entry of a row in `contents`; a row without an id has the entry of format 1."""
     return "\t".join(part for part in (row.where, row.message, row.sample_id) if part is not None)
 
 
 def record_in(line: bytes, *, decided: bool = True) -> StoredRecord:
-    """Which score a line of `records.jsonl` holds, what it came to, and its seal.
+    """Read key, outcome and seal from a line of `records.jsonl`.
 
     Args:
         line: the line.
-        decided: whether what the verdicts decided is wanted, for which all texts are put together.
+        decided: also read the verdicts' decisions, which unpacks all texts.
     """
     fields = unpacked(json.loads(line), len(line)) if decided else outlined(json.loads(line))
     outcome = Outcome.of_stored(fields)
@@ -139,7 +139,7 @@ def record_in(line: bytes, *, decided: bool = True) -> StoredRecord:
         # a whole number of hundreds of digits is no float
         is_number = number is None or type(cast("object", number)) in (int, float)
         if not is_number or (number is not None and not isfinite(float(number))):
-            raise ValueError("a score is no finite number")
+            raise ValueError("a score is not a finite number")
     if outcome.value is not None:
         outcome = outcome._replace(value=float(outcome.value))
     if outcome.reason is not None:
@@ -155,7 +155,7 @@ def record_in(line: bytes, *, decided: bool = True) -> StoredRecord:
 
 
 def stored_record(record: Record | WrittenRecord, line: bytes) -> StoredRecord:
-    """What `record_in` says of the line of a record; nothing that a driver has just written is read again."""
+    """Same as `record_in`, from a record that a driver has just written."""
     if isinstance(record, Record):
         return record_in(line)
     decided = decisions_in(record.metric, record.decided, record.fields["counts"])
@@ -165,7 +165,7 @@ def stored_record(record: Record | WrittenRecord, line: bytes) -> StoredRecord:
 
 
 def _held(fields: Mapping[str, Any]) -> tuple[str, str]:
-    """The digest of a record's sample, and its models."""
+    """Sample digest and models of a record."""
     return str(fields.get("sample_digest")), json.dumps([fields.get(name) for name in MODELS])
 
 
@@ -181,7 +181,7 @@ def prompt_in(line: bytes) -> tuple[str, PromptText]:
 
 
 def _text(value: Any) -> str:
-    """A text that the index can hold: half a character is none."""
+    """Check a text for the index; unpaired surrogates are refused."""
     if not isinstance(value, str):
         raise TypeError(f"a text is {type(value).__name__}")
     value.encode()

@@ -1,4 +1,4 @@
-"""Means that say how many samples they rest on."""
+"""Means with the number of samples behind them."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,10 +18,10 @@ _OF_THE_APPLICATION = ("question", "answer", "contexts", "context_ids", "retriev
 
 
 class Outcome(NamedTuple):
-    """What one record came to: all that means and counts need of it.
+    """Outcome of one record, as means and counts need it.
 
-    `declined` is whether the answer declines, None where no step saw it; `corrected` is whether a person
-    overruled or confirmed one of its verdicts; `blank` is whether the answer has not a character to be seen.
+    `declined`: whether the answer declines; None if no step checked it. `corrected`: whether a person
+    overruled or confirmed a verdict. `blank`: whether the answer has no visible character.
     """
 
     status: Status
@@ -49,9 +49,9 @@ class Outcome(NamedTuple):
 
     @property
     def is_excused(self) -> bool:
-        """Whether there is rightly no score: the answer declines, or the sample has no expected text for it.
+        """Whether a missing score is right: the answer declines, or the sample lacks an expected text.
 
-        An answer in which nothing is said, or for which nothing was retrieved, is no excuse.
+        An answer that says nothing, or for which nothing was retrieved, is not excused.
         """
         reason = self.reason or ""
         if self.status == "undefined":
@@ -59,9 +59,9 @@ class Outcome(NamedTuple):
         return self.status == "skipped" and reason not in _OF_THE_APPLICATION
 
     def sure(self, *, worst: float, best: float) -> float | None:
-        """What a decision may count on: the value, the worse bound, or else the bad end of the range.
+        """Guaranteed value for decisions: the value, the worse bound, or else the bad end of the range.
 
-        None where there is rightly no score; see `is_excused`.
+        None if the missing score is excused; see `is_excused`.
         """
         if self.value is not None or self.is_excused:
             return self.value
@@ -71,13 +71,13 @@ class Outcome(NamedTuple):
 
 
 class Declines(NamedTuple):
-    """How many samples of a run have an answer, how many decline to give one, and of how many nobody knows.
+    """Number of samples of a run that were answered, declined or undecided.
 
     Attributes:
-        answered: the answer does not decline.
-        declined: it does, or it is blank.
-        undecided: no step of a measurement saw whether it does, or they disagree.
-        blank: how many of those that decline are blank, which is known without a step.
+        answered: answers that do not decline.
+        declined: answers that decline or are blank.
+        undecided: answers that no step checked, or on which steps disagree.
+        blank: blank answers among the declined.
     """
 
     answered: int = 0
@@ -87,7 +87,7 @@ class Declines(NamedTuple):
 
     @property
     def asked(self) -> bool:
-        """Whether anything in the run told of any answer whether it declines."""
+        """Whether any step in the run checked whether an answer declines."""
         return self.answered + self.declined > self.blank
 
     def __str__(self) -> str:
@@ -96,9 +96,9 @@ class Declines(NamedTuple):
 
 
 def declines(outcomes: Iterable[Outcome]) -> bool | None:
-    """Whether the answer of a sample declines, by all that its records came to.
+    """Whether the answer of a sample declines, from the outcomes of its records.
 
-    A blank answer does. Of any other the steps decide that saw it: None where none did, or they disagree.
+    A blank answer declines. Otherwise the steps that checked it decide; None if none did or they disagree.
 
     >>> declines([Outcome("ok", 1.0, None, True), Outcome("ok", 1.0, None, None)])
     True
@@ -108,16 +108,16 @@ def declines(outcomes: Iterable[Outcome]) -> bool | None:
 
 
 def averaged(repetitions: Sequence[Outcome], *, worst: float, best: float) -> Outcome:
-    """What whole measurements of one sample come to together: the mean of their values.
+    """Averaged outcome of repeated measurements of one sample.
 
-    Repetitions that rightly have no score count only where all have none. Where another one has none, there
-    is no mean, but bounds: one that failed or says nothing may have been anything in the metric's range, and
-    a decision counts on the bad end.
+    Excused repetitions count only if all are excused. If another repetition has no value, the result has
+    bounds instead of a mean: the missing value may lie anywhere in the metric's range, and decisions assume
+    the bad end.
 
     Args:
         repetitions: one outcome or more.
         worst: the bad end of the metric's range.
-        best: the good one.
+        best: the good end.
     """
     first, *others = repetitions
     counted = [each for each in repetitions if not each.is_excused]
@@ -143,21 +143,20 @@ def averaged(repetitions: Sequence[Outcome], *, worst: float, best: float) -> Ou
 
 @dataclass(frozen=True, kw_only=True)
 class Mean:
-    """The mean of one metric over a run, with what it rests on.
+    """The mean of one metric over a run, with counts and limits.
 
     Attributes:
         metric: the metric's signature.
-        value: mean of the scores with status "ok"; None when there is none.
+        value: mean of the scores with status "ok"; None if there are none.
         sd: their standard deviation (n - 1); None for fewer than two.
-        n: how many scores the mean is of.
-        total: how many samples there are.
-        statuses: how many samples ended with each status.
-        worst, best: the mean as it would be if every score that failed or is incomplete had come out as
-            bad, or as good, as possible: where lower is better, the worst mean is the higher one. Undefined
-            and skipped samples do not enter. The one of the higher mean is None where a score failed whose
-            metric knows no highest value.
-        abstained: in how many samples the answer declined to answer.
-        separated: how many of these were taken out of the mean.
+        n: number of scores in the mean.
+        total: number of samples.
+        statuses: number of samples by status.
+        worst, best: the mean if every failed or incomplete score were as bad, or as good, as possible; if
+            lower is better, the worst mean is the higher one. Undefined and skipped samples are left out.
+            The higher of the two is None if a score failed and the metric has no maximum.
+        abstained: number of samples whose answer declined.
+        separated: number of these that are excluded from the mean.
     """
 
     metric: str
@@ -193,10 +192,10 @@ def summarise(
     Args:
         metric: its signature.
         outcomes: one for each sample.
-        worst: the bad end of the metric's range, which stands in for scores that failed.
+        worst: the bad end of the metric's range, used for failed scores.
         best: the good end, likewise.
         exceeds: a score may lie above the range.
-        separate: take samples whose answer declines out of the mean.
+        separate: exclude samples whose answer declines.
     """
     statuses: Counter[Status] = Counter()
     values: list[float] = []

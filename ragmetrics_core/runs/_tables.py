@@ -1,7 +1,7 @@
-"""Data frames and tables, row by row, known by what they can do: none of their packages is imported for it.
+"""Data frames and tables, row by row, recognized by their methods without importing their packages.
 
-What has rows of its own is asked for them (pandas, polars). Everything else that speaks Arrow's interface
-(`__arrow_c_stream__`: pyarrow, DuckDB, Ibis, narwhals, and others) is read by pyarrow, batch by batch.
+pandas and polars give their own rows. Everything else with Arrow's interface (`__arrow_c_stream__`: pyarrow,
+DuckDB, Ibis, narwhals, and others) is read by pyarrow, batch by batch.
 """
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
@@ -27,7 +27,7 @@ _TOGETHER: Final = 100
 
 
 class DataFrameLike(Protocol):
-    """A data frame of pandas or polars, or a table of pyarrow, as type checkers know them."""
+    """Type of data frames of pandas and polars and tables of pyarrow."""
 
     @property
     def columns(self) -> Any:
@@ -40,11 +40,11 @@ class DataFrameLike(Protocol):
 
 
 def rows_of_table(source: Any) -> Iterable[object] | None:
-    """The rows of a data frame or a table; None when it is neither.
+    """Rows of a data frame or a table; None for anything else.
 
     Raises:
-        SampleError: it has a column twice, or is a dictionary of several datasets.
-        ConfigError: only pyarrow can read it, which is not installed.
+        SampleError: a column appears twice, or it is a dictionary of several datasets.
+        ConfigError: it needs pyarrow, which is not installed.
     """
     kind: type[object] = type(cast("object", source))
     if kind.__name__ == "LazyFrame" and kind.__module__.partition(".")[0] == "polars":
@@ -65,10 +65,10 @@ def rows_of_table(source: Any) -> Iterable[object] | None:
 
 
 def rows_of_parquet(path: Path) -> Generator[ReadRow]:
-    """The rows of a Parquet file, batch by batch; a `ReadRow` with its problem for one that cannot be read.
+    """Rows of a Parquet file, batch by batch; an unreadable row is a `ReadRow` with a problem.
 
     Raises:
-        SampleError: it is none, or unpacks to 200 times its size and over 64 MB.
+        SampleError: it is not a Parquet file, or unpacks to 200 times its size and over 64 MB.
         ConfigError: pyarrow is not installed.
     """
     yield from numbered(_rows_of_parquet(path))
@@ -85,10 +85,10 @@ def _rows_of_parquet(path: Path) -> Iterator[object]:
 
 
 def count_parquet(path: Path) -> int:
-    """How many rows a Parquet file says it has.
+    """Number of rows that a Parquet file states.
 
     Raises:
-        SampleError: it is none.
+        SampleError: it is not a Parquet file.
         ConfigError: pyarrow is not installed.
     """
     with _parquet(path) as parquet:
@@ -96,7 +96,7 @@ def count_parquet(path: Path) -> int:
 
 
 def _rows_of_frame(source: Any) -> Iterator[object]:
-    """The rows of a frame of pandas; the levels of its index that have names are columns."""
+    """Rows of a pandas frame; named index levels are columns."""
     columns = list(source.columns)
     index = getattr(source, "index", None)
     levels = list(getattr(index, "names", None) or [])
@@ -115,7 +115,7 @@ def _rows_of_frame(source: Any) -> Iterator[object]:
 
 
 def _names(schema: Any, where: str) -> dict[str, str]:
-    """The columns of a table that are read, with their names; the index of a frame of pandas is one."""
+    """The columns of a table to read, with their names, including a pandas index."""
     columns = list(schema.names)
     refuse_repeated(columns, where)
     described: Mapping[str, Any] = schema.pandas_metadata or {}
@@ -132,12 +132,12 @@ def _rows_of_arrow(source: object) -> Iterator[object]:
     try:
         names = _names(reader.schema, "the table")
     except UnicodeDecodeError as error:
-        raise SampleError(f"the table has a column whose name is no text: {error}") from error
+        raise SampleError(f"the table has a column whose name is not text: {error}") from error
     return (row for batch in reader for row in _rows_of_batch(batch, names))
 
 
 def _rows_of_batch(batch: Any, names: Mapping[str, str]) -> Iterator[object]:
-    """The rows of a batch; one that Arrow has and Python has not (bytes that are no UTF-8) says so."""
+    """Rows of a batch; a row that Python cannot hold (such as invalid UTF-8) has a problem."""
     if list(names) != list(names.values()) or len(names) < batch.num_columns:
         batch = batch.select(list(names)).rename_columns(list(names.values()))
     if "dictionary" not in str(batch.schema.types):
@@ -156,20 +156,19 @@ def _rows_of_batch(batch: Any, names: Mapping[str, str]) -> Iterator[object]:
 
 
 def _refuse_splits(source: Mapping[Any, object]) -> None:
-    """Raise `SampleError` for a dictionary of datasets, as Hugging Face's `load_dataset` gives."""
+    """Raise `SampleError` for a dictionary of datasets, as Hugging Face's `load_dataset` returns."""
     values = list(source.values())
     if not values or not all(hasattr(each, "column_names") and hasattr(each, "features") for each in values):
         return
     names = ", ".join(repr(str(name)) for name in source)
     raise SampleError(
-        f"a dataset of several splits was given ({names}): choose one, such as "
-        f"dataset[{next(iter(source))!r}]"
+        f"the dataset has several splits ({names}): choose one, such as dataset[{next(iter(source))!r}]"
     )
 
 
 @contextmanager
 def _parquet(path: Path) -> Generator[Any]:
-    """What reads Parquet files; what it says against a file is a `SampleError`."""
+    """Parquet module of pyarrow, for `with`; its errors become `SampleError`."""
     arrow = _pyarrow()
     from pyarrow import parquet
 

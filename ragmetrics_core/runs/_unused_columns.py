@@ -1,4 +1,4 @@
-"""Text columns that became labels, named where a score was skipped: one may hold the missing field."""
+"""Note on text columns that became labels, for runs with skipped scores."""
 
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -14,7 +14,7 @@ _COLUMNS: Final = 8
 
 
 def unused_columns(run: "Run") -> str | None:
-    """Note that names the text columns of skipped samples; None if nothing was skipped, or there are none."""
+    """Note that names the text columns of skipped samples; None if there are none."""
     skipped = {
         key.sample_id: outcome.reason for key, outcome in run.outcomes() if outcome.status == "skipped"
     }

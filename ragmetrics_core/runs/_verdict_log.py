@@ -26,14 +26,14 @@ class VerdictRow(NamedTuple):
         number: the verdict's number in its record, from 1.
         about: what kind of text it is about.
         text: the text.
-        verdict: the decision that counts; None when there is none.
+        verdict: the decision that counts; None if there is none.
         label: the decision in words.
-        reason: why, in the judge's words.
-        evidence: a quote of the judge: the first that was found in its source, else the first.
-        chunk, start, end: where it stands: chunk from 1, characters from 0; None when it stands nowhere.
-        quotes: how many quotes the judge gave.
-        cosine: the similarity that belongs to the text.
-        overruled: the judge's own decision, where a person has overruled it.
+        reason: the judge's reason.
+        evidence: a quote of the judge: the first one found in its source, else the first.
+        chunk, start, end: position of the quote: chunk from 1, characters from 0; None if it was not found.
+        quotes: number of quotes that the judge gave.
+        cosine: the similarity of the text.
+        overruled: the judge's own decision, if a person overruled it.
     """
 
     sample: str
@@ -79,7 +79,7 @@ def verdict_rows(records: Iterable[Record]) -> Iterator[VerdictRow]:
 
 
 def write_jsonl(rows: Iterable[VerdictRow], file: "SupportsWrite[str]") -> int:
-    """Write one JSON object a line; gives the number of rows."""
+    """Write one JSON object per line; returns the number of rows."""
     count = 0
     for row in rows:
         file.write(json.dumps(row._asdict(), ensure_ascii=False, allow_nan=False) + "\n")
@@ -88,7 +88,7 @@ def write_jsonl(rows: Iterable[VerdictRow], file: "SupportsWrite[str]") -> int:
 
 
 def write_csv(rows: Iterable[VerdictRow], file: "SupportsWrite[str]") -> int:
-    """Write a header and one line for each row; gives the number of rows.
+    """Write a header and one line for each row; returns the number of rows.
 
     An absent value is an empty cell. A text that a spreadsheet would run as a formula gets an apostrophe
     before it, which the spreadsheet does not show.

@@ -1,4 +1,4 @@
-"""The replies to a wave, as the lines of a file have them: from a batch interface, or from a person."""
+"""Reading the replies to a wave, from a batch interface or a person."""
 
 import json
 from collections.abc import Iterator
@@ -26,13 +26,13 @@ def lines_of(path: Path) -> Iterator[tuple[int, Any]]:
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path}, line {number} is no JSON: {error}") from error
+        raise ConfigError(f"{path}, line {number} is not JSON: {error}") from error
 
 
 def reply_in(line: Json, where: str) -> tuple[str, Completion | str]:
-    """The address of a reply, and the reply or why there is none."""
+    """Address of a reply, and the reply or the reason why it is missing."""
     if not isinstance(line, dict) or not isinstance(address := line.get("custom_id"), str):
-        raise ConfigError(f"{where} has no custom_id: it is no reply to a wave")
+        raise ConfigError(f"{where} has no custom_id: it is not a reply to a wave")
     if "reply" in line:
         reply = line["reply"]
         return address, Completion(text=reply) if isinstance(reply, str) else "its reply is no text"
@@ -48,7 +48,7 @@ def reply_in(line: Json, where: str) -> tuple[str, Completion | str]:
 
 
 def _why(error: Json, body: Json, status: object) -> str:
-    """Why a request failed, in the words of whoever was to answer it."""
+    """Reason of a failed request, in the server's words."""
     told = error or (body.get("error") if isinstance(body, dict) else None) or body
     if isinstance(told, dict):
         told = told.get("message") or told.get("code") or json.dumps(told)

@@ -1,12 +1,11 @@
-"""Runs whose judge answers by file: open requests go out, replies come back, the next wave follows.
+"""Runs whose judge answers by file: export open requests, import replies, repeat.
 
-The file has the format of the batch interfaces that hosted models offer, and needs none of them: a machine
-without a network or a person can answer it as well. Journal and resuming do all the work: a wave is a run in
-which every call that the journal cannot answer is written down and cancelled.
+The file has the format of hosted batch interfaces, but a machine without a network, or a person, can answer
+it as well. A wave is a run in which every call that the journal cannot answer is written to the file and
+cancelled.
 
-From the first wave until nothing is open, `waiting.jsonl` in the run's folder has the open requests. So long,
-what failed for another reason than waiting stays as it is, as it would in one run online; it is asked again
-when the run is started anew.
+`waiting.jsonl` in the run's folder has the open requests until nothing is open. Until then, scores that
+failed for other reasons stay failed, as in one online run; the next run asks again.
 """
 
 import json
@@ -45,19 +44,19 @@ WAITING = "waiting.jsonl"
 
 @runtime_checkable
 class ByFile(Protocol):
-    """A judge that can say how its server wants to be asked."""
+    """A judge that can write its requests as JSON."""
 
     def body(self, request: Generate[Any]) -> Mapping[str, object]:
-        """The JSON that asks for the request's first draw."""
+        """JSON body for the request's first draw."""
         ...
 
 
 class Wave(NamedTuple):
-    """What is open after a wave was written.
+    """State after a wave was written.
 
     Attributes:
-        waiting: how many requests were written down; 0 when the run is complete.
-        run: the run as far as it is.
+        waiting: number of requests in the file; 0 if the run is complete.
+        run: the run so far.
     """
 
     waiting: int
@@ -65,14 +64,14 @@ class Wave(NamedTuple):
 
 
 class Imported(NamedTuple):
-    """What a file of replies held.
+    """Counts of an imported file of replies.
 
     Attributes:
-        replies: how many replies were taken.
-        failed: how many requests failed; they stay open.
-        reason: why the first of them did.
-        unknown: how many replies are not to open requests of this run: to another run's, or taken before.
-        waiting: how many requests have no reply yet.
+        replies: number of imported replies.
+        failed: number of failed requests, which stay open.
+        reason: reason of the first failure.
+        unknown: number of replies that match no open request of this run: another run's, or imported before.
+        waiting: number of requests without a reply.
     """
 
     replies: int
@@ -84,17 +83,17 @@ class Imported(NamedTuple):
 
 @dataclass(frozen=True)
 class _Awaiting(Wrapper):
-    """Writes down what the judge is asked, each request once, instead of asking it."""
+    """Judge that writes each request to the file once, instead of answering."""
 
     requests: Path
     file: IO[str]
     waiting: dict[str, str]
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
-        """Write the request down, each draw as one of its own; the cheap judge of a cascade is asked.
+        """Write each draw of the request to the file; the cheap judge of a cascade is called.
 
         Raises:
-            BudgetSpent: it was written down; the reply comes with the next wave.
+            BudgetSpent: always; the reply comes with the next wave.
         """
         judge: object = unwrapped(self.inner)
         if isinstance(judge, Cascade):
@@ -123,13 +122,13 @@ class _Awaiting(Wrapper):
 
 
 class _Uncounted(Meter):
-    """Counts no call that is written down instead of made."""
+    """Meter that does not count calls written to the file."""
 
     def start(self) -> None:
-        """Nothing is asked."""
+        """Do nothing."""
 
     def end(self, request: Generate[Any], replies: Sequence[Completion]) -> None:
-        """Nothing was."""
+        """Do nothing."""
 
 
 @unfolded(PreparationArgs, PREPARATION_DEFAULTS)
@@ -143,17 +142,17 @@ async def aexport_wave(
     progress: Callable[[Progress], None] | None = None,
     **settings: Unpack[PreparationArgs],
 ) -> Wave:
-    """Write down what a run would ask its judge now; the judge itself is not asked.
+    """Write the open requests to the judge into a file, without calling the judge.
 
-    The same call after `import_replies` writes what follows from the replies, until nothing is open and the
-    run is complete. Its records are those that the same run would have with a judge that gives the same
-    replies at once. A judge of a name needs no key, no package and no file here. Embeddings and ratings are
-    not part of waves: their models are asked as usual, and a score whose model has no key is a `model_error`.
+    After `import_replies`, repeat the same call until nothing is open and the run is complete. The records
+    equal those of a judge that gives the same replies at once. A judge given by name needs no key, package or file.
+    Embeddings and ratings are not part of waves: their models are called as usual, and without a key their
+    scores are `model_error`.
 
     Args:
         samples: as for `evaluate`.
-        requests: the file to write: a line for each request, in the format of OpenAI's batch interface; it
-            is empty when nothing is open. A file that is there is replaced when the new one is whole.
+        requests: the file to write: one line per request in the format of OpenAI's batch interface; empty if
+            nothing is open. An existing file is replaced atomically.
         out: the run's folder.
         add: as for `evaluate`.
         cache: as for `evaluate`.
@@ -161,7 +160,7 @@ async def aexport_wave(
         settings: all that `PreparationArgs` lists, as for `evaluate`.
 
     Raises:
-        ConfigError: a mistake in the arguments, the folder holds another run, or the file cannot be written.
+        ConfigError: an argument is wrong, the folder holds another run, or the file cannot be written.
         RecordError: a file cannot be read or written.
     """
     refuse_unknown(settings, *PREPARATION_DEFAULTS)
@@ -200,7 +199,7 @@ async def aexport_wave(
 
 
 export_wave = synchronous(aexport_wave)
-"""Write down what a run would ask its judge now, and wait for it."""
+"""Write the open requests to the judge into a file; takes the arguments of `aexport_wave`."""
 
 
 @checked
@@ -211,15 +210,15 @@ def import_replies(
     cache: str | Path | None = None,
     redact: Callable[[str], str] | None = None,
 ) -> Imported:
-    """Take the replies to the requests of the last wave into the run's journal.
+    """Import the replies to the last wave into the run's journal.
 
     Args:
         out: the run's folder.
-        replies: a file with a line for each reply, as batch interfaces give them back:
+        replies: a file with one line per reply, as batch interfaces return them:
             `{"custom_id": ..., "response": {"status_code": 200, "body": {"choices": [...]}}}`;
             or, from a person, `{"custom_id": ..., "reply": "..."}`.
-        cache: the journal that the run shares, if it does.
-        redact: applied to every reply before it is stored; give the same to `export_wave`.
+        cache: the run's shared journal, if it has one.
+        redact: applied to every reply before it is stored; pass the same function to `export_wave`.
 
     Raises:
         ConfigError: the run has no open wave, or the file cannot be read; the message names the line.
@@ -248,7 +247,7 @@ def import_replies(
 
 
 def _read_waiting(folder: Path) -> dict[str, str]:
-    """The open requests of the last wave: the judge's identity, by address."""
+    """Open requests of the last wave: the judge's identity, by address."""
     file = folder / WAITING
     if not file.is_file():
         raise ConfigError(f"{folder} has no open wave: ragmetrics batch export writes one")
@@ -259,6 +258,6 @@ def _read_waiting(folder: Path) -> dict[str, str]:
 
 
 def _note_waiting(file: Path, waiting: Mapping[str, str]) -> None:
-    """Note what is open, whole or not at all."""
+    """Store the open requests atomically."""
     lines = (json.dumps({"address": key, "judge": name}) + "\n" for key, name in waiting.items())
     put_in_place(file, "".join(lines))

@@ -1,8 +1,8 @@
-"""Files as they are written: whole or not at all, and never through a link that somebody put in their place.
+"""Atomic writing of files, never through a link.
 
-A folder may come from somebody else. A link in it must not have a file outside overwritten, and a pipe must
-not have a command wait for ever. A hard link is a file with another name elsewhere: it may be replaced, for
-then the other name keeps what it had, but nothing is added to it.
+A folder may be untrusted. A link in it must not cause a file outside to be overwritten, and a pipe must not
+block a command for ever. A hard link may be replaced, because the other name then keeps its content, but not
+appended to.
 """
 
 import errno
@@ -21,17 +21,17 @@ __all__ = ["no_link", "not_a_link", "put_in_place", "replacing", "unwritable", "
 # What not every system has.
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
-_LINK = "is a link, and nothing is written through links: remove it first"
-_OTHER_NAME = "has another name elsewhere (a hard link), and both would change: put a copy in its place first"
+_LINK = "is a link, and ragmetrics does not write through links: remove it first"
+_OTHER_NAME = "is a hard link, so its other name would change, too: replace it with a copy first"
 
 
 def no_link(path: str, flags: int) -> int:
-    """Open a file for writing, but none that has another name elsewhere, by a link of either kind.
+    """Open a file for writing, unless it is a symbolic or hard link.
 
-    An `opener` for `open`; not for a file that is to be emptied, see `put_in_place`.
+    An `opener` for `open`; not for truncating a file, see `put_in_place`.
 
     Raises:
-        OSError: it is such a link, or cannot be opened.
+        OSError: it is a link, or cannot be opened.
     """
     try:
         file = os.open(path, flags | _NO_LINK | _NO_WAIT, 0o666)
@@ -47,12 +47,12 @@ def no_link(path: str, flags: int) -> int:
 
 
 def put_in_place(path: Path, text: str) -> None:
-    """Replace a small file of a run, whole or not at all, by way of one beside it that ends in ".new".
+    """Replace a small file of a run atomically, through a temporary file that ends in ".new".
 
-    What stood in the place of that one is removed, wherever it led.
+    Any existing file or link of that temporary name is removed.
 
     Raises:
-        RecordError: it cannot be written; the earlier one is kept.
+        RecordError: the file cannot be written; the earlier one is kept.
     """
     scratch = path.with_name(f"{path.name}.new")
     try:
@@ -68,14 +68,14 @@ def put_in_place(path: Path, text: str) -> None:
 
 @contextmanager
 def replacing(path: Path, mode: Literal["w", "wb"] = "w", **options: Any) -> Generator[Any]:
-    """A file to write in a `with` block, which takes its place when the block ends without an error.
+    """A file to write in a `with` block; it replaces the old file if the block succeeds.
 
     Raises:
-        ConfigError: it cannot be written; the earlier one is kept.
+        ConfigError: the file cannot be written; the earlier one is kept.
     """
     if path.exists() and not path.is_file():
-        what = "a folder" if path.is_dir() else "no regular file"
-        raise ConfigError(f"{path} is {what}: give the name of a file")
+        what = "a folder" if path.is_dir() else "not a regular file"
+        raise ConfigError(f"{path} is {what}: give a file name")
     # a name that nobody knew before
     scratch = path.with_name(f".{path.name[:200]}.{secrets.token_hex(8)}.new")
     with unwritable(path):
@@ -93,10 +93,10 @@ def replacing(path: Path, mode: Literal["w", "wb"] = "w", **options: Any) -> Gen
 
 @contextmanager
 def unwritable(path: Path | str) -> Generator[None]:
-    """What the system says against writing a file or a folder, as one sentence.
+    """Context that turns an `OSError` on writing into one sentence.
 
     Raises:
-        ConfigError: in place of an `OSError` of the block.
+        ConfigError: instead of an `OSError` of the block.
     """
     try:
         yield
@@ -105,10 +105,10 @@ def unwritable(path: Path | str) -> Generator[None]:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Replace a file, whole or not at all; a text is written as UTF-8 with the line ends that it has.
+    """Replace a file atomically; a text is written as UTF-8 with its own line ends.
 
     Raises:
-        ConfigError: it cannot be written; the earlier one is kept.
+        ConfigError: the file cannot be written; the earlier one is kept.
     """
     data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
     with unwritable(path), replacing(path, "wb") as file:
@@ -116,10 +116,10 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 def not_a_link(path: Path) -> Path:
-    """The path of a file or a folder that is ours to write to.
+    """Check that a path may be written to, and return it.
 
     Raises:
-        ConfigError: it is a link, or a file that has another name elsewhere.
+        ConfigError: it is a symbolic or hard link.
     """
     if path.is_symlink():
         raise ConfigError(f"{path} {_LINK}")
@@ -129,5 +129,5 @@ def not_a_link(path: Path) -> Path:
 
 
 def _own_names(path: Path) -> int:
-    """How many names of its own making a file has: a crash leaves the one under which it was begun."""
+    """Number of names that ragmetrics itself gave a file: a crash leaves the temporary one."""
     return sum(each.samefile(path) for each in path.parent.glob(f".{path.name}.*") if each.is_file())
