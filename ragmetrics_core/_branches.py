@@ -1,7 +1,7 @@
-"""Coroutines side by side: each runs as far as it comes, and only one that must wait gets a task.
+"""Concurrent coroutines that get a task only if they must wait.
 
-Replies out of a journal, and models that answer at once, leave nothing to wait for. A task for each branch
-would be made, queued and switched to for nothing, and every sample would be begun before one is finished.
+Replies from a journal, and models that answer at once, never wait. With a task for each branch, all samples
+would begin before one is finished.
 """
 
 import asyncio
@@ -21,13 +21,13 @@ _HAND = threading.local()
 
 
 async def own_task() -> None:
-    """Go on in a task of one's own, as foreign code expects it: it may cancel the one it finds itself in."""
+    """Run in a separate task, because foreign code may cancel its current task."""
     if getattr(_HAND, "moves", False):
         await asyncio.sleep(0)
 
 
 async def together(works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """All results. When one fails, the others have ended before its error goes on: nobody asks any more."""
+    """All results. If one fails, its error is raised after the others have ended."""
     branches = [_Branch(work) for work in works]
     try:
         waiting = [branch for branch in branches if branch.begin()]
@@ -53,12 +53,12 @@ async def _all_of(waiting: Sequence["_Branch[Any]"]) -> None:
 
 @dataclass
 class _Branch(Generic[T]):
-    """A coroutine that is begun by hand.
+    """A coroutine that is started by hand.
 
     Attributes:
         work: the coroutine.
-        result: what it returned, once it has.
-        awaited: what it waits for.
+        result: its result, once it has returned.
+        awaited: the awaitable that it waits for.
     """
 
     work: Coroutine[Any, Any, T]
@@ -66,7 +66,7 @@ class _Branch(Generic[T]):
     awaited: object = None
 
     def begin(self) -> bool:
-        """Run it up to where it waits; False when it has come to its end."""
+        """Run it until it waits; False if it has ended."""
         before, _HAND.moves = getattr(_HAND, "moves", False), True
         try:
             self.awaited = self.work.send(None)
@@ -78,7 +78,7 @@ class _Branch(Generic[T]):
         return True
 
     async def go_on(self) -> None:
-        """Run it to its end, in the task of whoever awaits this."""
+        """Run it to its end, in the current task."""
         self.result = await self._rest()
 
     @coroutine

@@ -1,16 +1,15 @@
-"""Tags of languages, in whatever spelling a data set has them: "DE", "de-AT", "en_GB", "pt-BR".
+"""Language tags in any spelling: "DE", "de-AT", "en_GB", "pt-BR".
 
-What goes by a language (translations of prompts, word lists, ends of sentences) looks for the tags that
-`tags_of` gives, in their order.
+Translations of prompts, word lists and sentence ends are looked up under the tags of `tags_of`, in order.
 """
 
 __all__ = ["base_of", "spelled", "tags_of"]
 
 
 def spelled(tag: str) -> str:
-    """The one spelling of a tag: lower case, with hyphens.
+    """Canonical form of a tag: lower case, with hyphens.
 
-    Tags are compared without regard to case (RFC 5646, section 2.1.1), and POSIX writes "en_GB" for "en-GB".
+    Tags are not case sensitive (RFC 5646, section 2.1.1), and POSIX writes "en_GB" for "en-GB".
 
     >>> spelled("pt_BR")
     'pt-br'
@@ -19,7 +18,7 @@ def spelled(tag: str) -> str:
 
 
 def tags_of(tag: str | None) -> tuple[str, ...]:
-    """The tag and the more general ones that it falls under, the most specific one first; none without a tag.
+    """The tag and its more general tags, most specific first; empty without a tag.
 
     >>> tags_of("zh-Hant-TW")
     ('zh-hant-tw', 'zh-hant', 'zh')
@@ -29,7 +28,7 @@ def tags_of(tag: str | None) -> tuple[str, ...]:
 
 
 def base_of(tag: str | None) -> str | None:
-    """The language itself, without region or script; None without a tag.
+    """The language without region or script; None if there is no tag.
 
     >>> base_of("de-AT")
     'de'

@@ -1,6 +1,6 @@
-"""Names of a package that are imported when they are first asked for (PEP 562).
+"""Lazy imports of a package's names (PEP 562).
 
-The package lists them for type checkers under `TYPE_CHECKING`, and here by the module that each is in.
+The package lists the names for type checkers under `TYPE_CHECKING`, and here with their modules.
 """
 
 import importlib
@@ -11,7 +11,7 @@ __all__ = ["loaded_when_asked"]
 
 
 def loaded_when_asked(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
-    """The `__getattr__` of a package whose names stand in these modules of it."""
+    """The `__getattr__` of a package that imports names from these modules when needed."""
 
     def attribute(name: str) -> Any:
         if name not in modules:

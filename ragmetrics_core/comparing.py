@@ -1,4 +1,4 @@
-"""One form in which texts are compared: what is the same text in another writing has the same form."""
+"""Normalization of texts for comparison."""
 
 import re
 import unicodedata
@@ -43,12 +43,12 @@ _TYPOGRAPHY: Final = str.maketrans(
 
 
 class Writing(NamedTuple):
-    """A text written otherwise.
+    """A rewritten text with its source.
 
     Attributes:
-        source: the text as it was.
-        text: the text as it is now.
-        starts, ends: where in the source each character of the text begins and ends.
+        source: the original text.
+        text: the rewritten text.
+        starts, ends: start and end in the source of each character of the text.
     """
 
     source: str
@@ -58,12 +58,12 @@ class Writing(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """A text as it is."""
+        """A text without changes."""
         places = np.arange(len(text) + 1, dtype=np.int32)
         return cls(text, text, places[:-1], places[1:])
 
     def rewritten(self, pattern: re.Pattern[str], write: Callable[[re.Match[str]], str]) -> Self:
-        """With all matches of a pattern written anew; itself if nothing changes."""
+        """Replace all matches of a pattern; returns itself if nothing changes."""
         spans: list[tuple[int, int]] = []
         lengths: list[int] = []
 
@@ -98,16 +98,16 @@ class Writing(NamedTuple):
         return self.rewritten(_SPACE, lambda _: " ")
 
     def origin(self, start: int, end: int) -> tuple[int, int]:
-        """The characters of the source that these characters come from."""
+        """Range in the source of a range of characters."""
         return int(self.starts[start]), int(self.ends[end - 1])
 
 
 def plain_form(text: str) -> str:
-    r"""The form in which texts are compared.
+    r"""Normal form for comparing texts.
 
-    It is Unicode's compatibility form (NFKC) without characters that nobody sees, with plain apostrophes and
-    hyphens and the digits 0 to 9. A power, a fraction or a number in a circle stays apart from the digits
-    beside it. Letters keep their case, marks that belong to a letter stay, and ASCII stays as it is.
+    It is Unicode's compatibility form (NFKC) without invisible characters, with plain apostrophes, hyphens
+    and digits 0 to 9. A power, a fraction or a circled number stays separate from adjacent digits. Letters
+    keep their case and marks, and ASCII does not change.
 
     >>> plain_form("cafe\u0301 so\u00adft \uff11"), plain_form("10², m², 1½, 2019.①")
     ('café soft 1', '10^2, m2, 1 1/2, 2019. 1')
@@ -120,17 +120,17 @@ def plain_form(text: str) -> str:
 
 
 def canonical_form(text: str) -> str:
-    """The form (NFC) of a name, in which only what is the same by Unicode's own rules is the same."""
+    """Canonical Unicode form (NFC) of a name."""
     return unicodedata.normalize("NFC", text)
 
 
 def spaced_form(text: str) -> str:
-    """The plain form with single spaces and none around it."""
+    """The plain form, stripped, with single spaces."""
     return " ".join(plain_form(text).split())
 
 
 def folded(text: str) -> str:
-    """The text without case; the dot that a Turkish capital I leaves on an i is the i's own.
+    """The case-folded text; a Turkish dotted capital I becomes a plain i.
 
     >>> folded("İstanbul"), folded("STRASSE") == folded("Straße")
     ('istanbul', True)
@@ -142,7 +142,7 @@ Step = tuple[re.Pattern[str], Callable[[re.Match[str]], str]]
 
 
 def _steps(text: str) -> Iterator[Step]:
-    """What is rewritten, in this order; the marks of a letter stand behind it when what is unseen is gone."""
+    """Rewriting steps in order; invisible characters go first, so that marks follow their letter."""
     yield _UNSEEN, lambda _: ""
     yield _clusters(), lambda found: _compatible(found[0])
     if _NUMBER.search(text):
@@ -151,7 +151,7 @@ def _steps(text: str) -> Iterator[Step]:
 
 @cache
 def _clusters() -> re.Pattern[str]:
-    """A character that the form changes, or that marks follow; but no number that stands apart."""
+    """A character that NFKC changes or that has marks, except separate numbers."""
     low = list(map(chr, chain(*_SCANNED)))
     changed = "".join([char for char in low if _may_change(char) and not _NUMBER.match(char)])
     # a set of characters below U+10000 is looked up, any other one is searched: so that one stands alone
@@ -177,7 +177,7 @@ def _compatible(cluster: str) -> str:
 
 
 def _number(found: re.Match[str]) -> str:
-    """A number that is written as one character, apart from the digits and signs beside it."""
+    """A number in one character, separated from adjacent digits and signs."""
     written, text = found[0], found.string
     plain = unicodedata.normalize("NFKC", written).translate(_TYPOGRAPHY)
     before = text[found.start() - 1 : found.start()]

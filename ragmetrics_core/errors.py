@@ -1,35 +1,34 @@
-"""The exception tree: what ragmetrics raises for mistakes and failures that it foresees.
+"""The exception tree: errors that ragmetrics raises for foreseen mistakes and failures.
 
 RagMetricsError
 ├── ConfigError              a mistake in how ragmetrics was called; raised before any model call
-│   ├── ArgumentError        an argument that the call does not take; also a `TypeError`
-│   ├── SampleError          input data that cannot be used as it is
+│   ├── ArgumentError        an argument that the call does not accept; also a `TypeError`
+│   ├── SampleError          input data that cannot be used
 │   │   └── MissingField     a metric needs a field that the sample lacks (`ragmetrics_core.samples`)
-│   └── PromptError          a prompt file or its variables are not as they must be
+│   └── PromptError          a prompt file or its variables are invalid
 ├── ModelError               a judge, embedder or scorer did not answer
-│   ├── TransientModelError  may pass when asked again (overload, lost connection)
+│   ├── TransientModelError  may pass if asked again (overload, lost connection)
 │   │   ├── ModelOverloaded  the server asks to slow down
 │   │   └── ModelTimeout     no answer in time
-│   ├── ModelRefused         will not pass by asking again (request too large)
-│   │   └── AccessRefused    no call will pass, whatever it asks (wrong key, unknown model)
+│   ├── ModelRefused         will not pass if asked again (request too large)
+│   │   └── AccessRefused    no call will pass (wrong key, unknown model)
 │   └── BudgetSpent          the run may make no more calls
-├── RecordError              a stored record or run cannot be read or re-derived
-├── RunStopped               a run stopped: it was told to at the first failure, or a model refuses its key
+├── RecordError              a stored record or run cannot be read or recomputed
+├── RunStopped               a run stopped: on request at its first failure, or a model refuses every call
 └── StepFailed               one step of a measurement failed; the driver turns it into a status
 
-Who evaluates meets `ConfigError`, `RecordError` and `RunStopped`. A `ModelError` comes out of a model that is
-called by itself; in a run it is a score's status, as are `MissingField` and `StepFailed`.
+Callers of `evaluate` see `ConfigError`, `RecordError` and `RunStopped`. A direct call of a model raises
+`ModelError`; in a run it becomes a score's status, as do `MissingField` and `StepFailed`.
 
-What is none of these, and why:
+Other errors:
 
-- pydantic's `ValidationError`, a `ValueError`, when a `Sample` or another model is made by hand of values
-  that it does not take; what reads data (`Sample.from_mapping`, files, records) raises `SampleError` or
-  `RecordError`;
-- `ValueError` of the formulas in `scoring`, for numbers that cannot be: they know nothing of ragmetrics;
-- `Skip` of `ragmetrics_core.live`, which an application's own translation raises, and which is counted;
+- pydantic's `ValidationError`, a `ValueError`, if a `Sample` or another model is built from invalid values;
+  readers (`Sample.from_mapping`, files, records) raise `SampleError` or `RecordError`;
+- `ValueError` of the formulas in `scoring`, for impossible numbers;
+- `Skip` of `ragmetrics_core.live`, which an application's own translation raises;
 - `AssertionError` of `assert_scores` and of the checks in `testing`, as tests expect;
-- `EvaluationFailed` and `InputError` of the Haystack adapter are `RunStopped` and `SampleError`, and
-  `ValueError` as well, as Haystack's own evaluators raise.
+- `EvaluationFailed` and `InputError` of the Haystack adapter, which are `RunStopped` and `SampleError`, and
+  also `ValueError`, as Haystack's own evaluators raise.
 """
 
 from collections.abc import Iterable, Mapping
@@ -64,7 +63,7 @@ _URGENCY: Mapping[FailedStatus, int] = {
 
 
 class RagMetricsError(Exception):
-    """Any error of this tree."""
+    """Base class of this tree."""
 
 
 class ConfigError(RagMetricsError):
@@ -72,27 +71,27 @@ class ConfigError(RagMetricsError):
 
 
 class ArgumentError(ConfigError, TypeError):
-    """An argument that a call does not take, or of a wrong type; the message says what it takes."""
+    """An argument that a call does not accept, or of a wrong type; the message lists what it accepts."""
 
 
 class SampleError(ConfigError):
-    """Input data that cannot be used as it is; the message names the row and the field."""
+    """Input data that cannot be used; the message names the row and the field."""
 
 
 class PromptError(ConfigError):
-    """A prompt file, or the variables given to it, are not as they must be."""
+    """A prompt file or its variables are invalid."""
 
 
 class ModelError(RagMetricsError):
-    """A model did not answer; the message is fit for a record (it never holds a key)."""
+    """A model did not answer; the message never holds a key and can be stored."""
 
 
 class TransientModelError(ModelError):
-    """A failure that may pass when the same call is made again.
+    """A failure that may pass if the call is repeated.
 
     Args:
         message: what happened.
-        retry_after: seconds that the server asked to wait, when it said so.
+        retry_after: seconds that the server asked to wait, if stated.
     """
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
@@ -101,42 +100,42 @@ class TransientModelError(ModelError):
 
 
 class ModelOverloaded(TransientModelError):
-    """The server has more to do than it can, or than this key may ask for (429, 503, 529)."""
+    """The server is overloaded, or this key's rate limit is reached (429, 503, 529)."""
 
 
 class ModelTimeout(TransientModelError):
-    """The model did not answer within the time given to one call."""
+    """The model did not answer within the time limit of a call."""
 
 
 class ModelRefused(ModelError):
-    """The server will refuse this call every time, such as a request that is too large."""
+    """The server will always refuse this call, for example because the request is too large."""
 
 
 class AccessRefused(ModelRefused):
-    """The server refuses whoever asks, not what is asked: wrong key, no access, no quota, unknown model.
+    """The server refuses every call of this client: wrong key, no access, no quota, unknown model.
 
     Attributes:
-        is_lasting: whether nothing but refusals came of late, so that a run need not go on asking.
+        is_lasting: whether the latest calls were all refused, so that a run can stop.
     """
 
     is_lasting: bool = False
 
 
 class BudgetSpent(ModelError):
-    """The run's limit of calls, tokens or cost is reached: what is left of it is cancelled."""
+    """The run's limit of calls, tokens or cost is reached; the rest is cancelled."""
 
 
 class RecordError(RagMetricsError):
-    """A stored record or run cannot be read, or lacks what re-deriving its score needs."""
+    """A stored record or run cannot be read, or lacks data to recompute its score."""
 
 
 class StepFailed(RagMetricsError):
-    """One step of a measurement failed; carries the status that the score will have.
+    """One step of a measurement failed; holds the status of the score.
 
     Args:
         status: the score's status.
         reason: the score's reason.
-        prompts: ids of the prompts that were answered with nothing that the metric can use.
+        prompts: ids of the prompts with unusable replies.
     """
 
     def __init__(self, status: FailedStatus, reason: str, prompts: tuple[str, ...] = ()) -> None:
@@ -151,10 +150,10 @@ class StepFailed(RagMetricsError):
 
     @staticmethod
     def raise_most_urgent(results: Iterable[object]) -> None:
-        """Raise the most urgent of the failures among what ran side by side, if there are any.
+        """Raise the most urgent failure among concurrent results, if any.
 
-        A branch that was not asked to its end comes before one whose reply is there: its steps are missing,
-        and only such a status says so.
+        An unfinished branch takes precedence over an unusable reply, because only its status says that steps
+        are missing.
         """
         failures = [result for result in results if isinstance(result, StepFailed)]
         if failures:
@@ -164,4 +163,4 @@ class StepFailed(RagMetricsError):
 
 
 class RunStopped(RagMetricsError):
-    """A run with `on_error="raise"` met a sample that it could not measure, or a model refuses every call."""
+    """A run with `on_error="raise"` failed on a sample, or a model refuses every call."""

@@ -1,6 +1,6 @@
-"""Arguments by name: settings that several entry points share, and one sentence for a wrong argument.
+"""Keyword arguments: shared settings, and clear errors for wrong arguments.
 
-A group of `WORDS` holds the names that libraries have for one thing, ours among them. It serves Python's
+Each group of `WORDS` lists the names that libraries use for one thing, including ours. It serves Python's
 keywords and the options of the command line.
 """
 
@@ -66,7 +66,7 @@ WORDS = tuple(
         "ids keep_ids id_column",
     )
 )
-"""Groups of names for one thing: the name that a call takes is the first of its group that it has."""
+"""Groups of names for one thing; a call's own name is the first of the group that it accepts."""
 
 _NOT_NEEDED = frozenset({
     "asyncmode", "isasync", "runasync", "useasync", "allownestasyncio", "returnexecutor", "tokenusageparser",
@@ -78,7 +78,7 @@ _CALLED = {int: "a whole number", float: "a number", bool: "True or False", str:
 
 
 def names_in(keywords: type) -> tuple[str, ...]:
-    """The names that a typed dictionary of keywords has, those of its bases first."""
+    """Names in a typed dictionary of keywords, those of its bases first."""
     return tuple(keywords.__annotations__)
 
 
@@ -92,12 +92,12 @@ def folded(name: str) -> str:
 
 
 def unknown(name: str, taken: Iterable[str], *, written: Callable[[str], str] = repr) -> str:
-    """Advice on a name that a call does not take: its name here, else the nearest ones, else all.
+    """Advice on an unknown name: its name here, else the nearest names, else all names.
 
     Args:
         name: the unknown name.
-        taken: the names that the call takes.
-        written: spells a name in the message.
+        taken: the names that the call accepts.
+        written: formats a name for the message.
     """
     here = {folded(each): each for each in taken}
     plain = folded(name)
@@ -121,7 +121,7 @@ def unknown(name: str, taken: Iterable[str], *, written: Callable[[str], str] = 
 
 
 def refuse_unknown(given: Iterable[str], *known: str, taker: str = "") -> None:
-    """Raise `ArgumentError` for a keyword that the call does not take, with advice."""
+    """Raise `ArgumentError`, with advice, for an unknown keyword."""
     for name in given:
         if name not in known:
             subject = f"{taker} has" if taker else "there is"
@@ -129,10 +129,10 @@ def refuse_unknown(given: Iterable[str], *known: str, taker: str = "") -> None:
 
 
 def checked(function: F) -> F:
-    """The function or class, which refuses wrong arguments in one sentence before it does anything.
+    """Decorate a function or class so that wrong arguments raise `ArgumentError` first.
 
-    It refuses unknown names, missing arguments, too many by position, and plain values (numbers, texts,
-    lists) of a type that the annotation rules out. Objects of other libraries are left to the function.
+    Refused are unknown names, missing arguments, too many positional arguments, and plain values (numbers,
+    texts, lists) of a type that the annotation excludes. Objects of other libraries are not checked.
     """
     if isinstance(function, type):
         owner = cast("Any", function)
@@ -142,14 +142,14 @@ def checked(function: F) -> F:
 
 
 def unfolded(keywords: type, defaults: Mapping[str, Any]) -> Callable[[F], F]:
-    """A function that says in its signature which settings its `**settings` are.
+    """Decorate a function so that its signature lists its `**settings`.
 
-    Type checkers and editors know them from `Unpack[...]`. This is for what looks at a signature while a
-    program runs: `help`, notebooks, Haystack's reading of a YAML file. Calls are `checked`.
+    Type checkers and editors know them from `Unpack[...]`; `help`, notebooks and Haystack's YAML reader need
+    the signature. Calls are `checked`.
 
     Args:
-        keywords: the typed dictionary that is unpacked.
-        defaults: what a setting is that is not given, by name.
+        keywords: the unpacked typed dictionary.
+        defaults: default values by name.
     """
 
     def unfold(function: F) -> F:
@@ -210,7 +210,7 @@ class _Check:
         self._by_name = [each.name for each in single if each.kind is Parameter.KEYWORD_ONLY]
 
     def __call__(self, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
-        """Raise `ArgumentError` when the call cannot be made with these arguments."""
+        """Raise `ArgumentError` if these arguments are wrong."""
         if not self._takes_all:
             refuse_unknown(keywords, *self._names, taker=self._name)
         try:
@@ -239,10 +239,10 @@ class _Check:
 
 
 def _fits(value: object, hint: Any) -> bool:
-    """Whether a plain value may be what an annotation says; what cannot be told from it fits.
+    """Whether a plain value may match an annotation; True if undecided.
 
-    Protocols and classes of other libraries are left to the function, and so is a text or a collection where
-    another collection is wanted: the function knows what its items are.
+    Protocols and classes of other libraries are not checked. A text or a collection fits where another
+    collection is expected, because the function checks the items.
     """
     if hint is None:
         return value is None

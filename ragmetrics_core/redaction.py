@@ -1,7 +1,7 @@
-"""Taking out what must not be written down: a user's `redact` function, applied with care.
+"""Redaction of private texts with a user's `redact` function.
 
-`redact` takes a text and returns it without what is private. It must leave alone what it has put in place of
-that, because it may see a text twice.
+`redact` takes a text and returns it without its private parts. It must not change its own replacements,
+because it may see a text twice.
 """
 
 import json
@@ -22,11 +22,11 @@ _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
 def redacted(redact: Redact, text: str) -> str:
-    """The text as `redact` leaves it.
+    """Apply `redact` to a text.
 
     Raises:
-        ConfigError: `redact` raised something or returned no text. What it said is not repeated: it may hold
-            the text.
+        ConfigError: `redact` raised an error or did not return text. Its message is not repeated, because it
+            may contain the text.
     """
     try:
         found = cast("object", redact(text))
@@ -41,13 +41,13 @@ def redacted(redact: Redact, text: str) -> str:
 
 
 def redacted_reply(redact: Redact, text: str) -> str:
-    r"""A model's reply as `redact` leaves it, also where JSON's escapes hide from it what it looks for.
+    r"""Apply `redact` to a model's reply, including text behind JSON escapes.
 
     >>> redacted_reply(lambda text: text.replace("Ann", "[name]"), '{"reason": "\\u0041nn said so"}')
     '{"reason": "[name] said so"}'
 
     Raises:
-        ConfigError: `redact` raised something or returned no text.
+        ConfigError: `redact` raised an error or did not return text.
     """
     text = redacted(redact, text)
     if "\\" not in text:
@@ -88,10 +88,10 @@ class Renamed:
         self._used: set[str] = set()
 
     def of(self, name: str) -> str:
-        """What a name is called.
+        """The redacted name.
 
         Raises:
-            ConfigError: `redact` raised something or returned no text.
+            ConfigError: `redact` raised an error or did not return text.
         """
         if name not in self._names:
             without = renamed = redacted(self._redact, name)

@@ -1,8 +1,8 @@
-"""What a value from outside is: parsed JSON, a column of somebody's data, another library's object.
+"""Type checks of external values: parsed JSON, columns of data, objects of other libraries.
 
-`isinstance(value, dict)` tells a type checker nothing about what is inside, and from there on nothing is
-checked. The functions here say the same and give what is inside a type: `object`, which has to be looked at
-before it is used. A value that is known to be JSON is declared as `Json`; there `isinstance` is enough.
+After `isinstance(value, dict)` a type checker treats keys and values as `Any`. The functions here make the
+same check and give them the type `object`, which must be checked before use. Values known to be JSON are
+declared as `Json`; for these `isinstance` is enough.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,17 +27,17 @@ Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | 
 
 
 def are_dicts(items: list[Json]) -> TypeGuard[list[dict[str, Json]]]:
-    """Whether every item is a `dict`, which holds of no items as well."""
+    """Whether every item is a `dict`; True for no items."""
     return all(isinstance(item, dict) for item in items)
 
 
 def field_of(source: object, name: str) -> Any:
-    """The entry of a mapping, or the attribute of an object; None where it has none of this name."""
+    """The entry of a mapping, or the attribute of an object; None if it is missing."""
     return source.get(name) if is_mapping(source) else getattr(source, name, None)
 
 
 def is_dict(value: object) -> TypeIs[dict[str, object]]:
-    """Whether it is a `dict`; that its keys are texts, as in all JSON, is taken for granted."""
+    """Whether it is a `dict`; its keys are assumed to be texts, as in JSON."""
     return isinstance(value, dict)
 
 
@@ -57,7 +57,7 @@ def is_mapping(value: object) -> TypeIs[Mapping[Any, object]]:
 
 
 def is_sequence(value: object) -> TypeIs[Sequence[object]]:
-    """Whether it is a sequence of any kind, a text among them."""
+    """Whether it is a sequence of any kind, including a text."""
     return isinstance(value, Sequence)
 
 

@@ -1,4 +1,4 @@
-"""How counts and the data's own texts are written where people read them."""
+"""Counts and texts of the data, formatted for people."""
 
 import json
 import re
@@ -16,7 +16,7 @@ _BLANK = frozenset("\t\u2028\u2029")
 
 
 def number_of(count: int, one: str, several: str | None = None) -> str:
-    """A number with its noun, and what hangs on it: "1 sample", "2,000 samples", "1 row was".
+    """A number with its noun, and verb if any: "1 sample", "2,000 samples", "1 row was".
 
     >>> number_of(1, "sample"), number_of(2000, "reply"), number_of(2, "row was", "rows were")
     ('1 sample', '2,000 replies', '2 rows were')
@@ -29,9 +29,9 @@ def number_of(count: int, one: str, several: str | None = None) -> str:
 
 
 def visible(text: str) -> str:
-    r"""The text with each character that could steer a terminal or mislead a reader shown as another.
+    r"""The text with visible substitutes for characters that could control a terminal or mislead a reader.
 
-    Its length stays the same, so that places in the text stay valid; line breaks stay.
+    Its length does not change, so positions stay valid; line breaks stay.
 
     >>> visible("\x1b[31mred\r\nblue")
     '␛[31mred \nblue'
@@ -40,7 +40,7 @@ def visible(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""JSON in which each such character is written as JSON's own escape: it says the same, byte by byte.
+    r"""JSON in which each such character is escaped; its meaning does not change.
 
     >>> escaped('{"a": "\u202e\x9b"}')
     '{"a": "\\u202e\\u009b"}'

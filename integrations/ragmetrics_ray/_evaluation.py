@@ -56,60 +56,58 @@ def evaluate_dataset(
 ) -> Dataset:
     """Measure metrics on a Ray Dataset, in a pool of actors.
 
-    Each actor has one event loop and one client of each model. It gives the records that `evaluate` gives for
-    the same samples and replies. A result is one row for each sample and metric: `sample_id`,
-    `sample_digest`, `signature`, `metric`, `status`, `value`, `reason`, `low` and `high` (the bounds, when
-    verdicts are missing), `record` (the whole record as one line of JSON), `sample` and `prompts` (what
-    proves it, as JSON). A row of the dataset that is no sample becomes a row with the status "rejected" and
-    the reason.
+    Each actor has one event loop and one client of each model. It writes the records that `evaluate` writes
+    for the same samples and replies. A result is one row for each sample and metric: `sample_id`,
+    `sample_digest`, `signature`, `metric`, `status`, `value`, `reason`, `low` and `high` (the bounds, if
+    verdicts are missing), `record` (the whole record as one line of JSON), `sample` and `prompts` (JSON that
+    proves it). An invalid row of the dataset becomes a row with the status "rejected" and the reason.
 
-    With `out` the evaluation runs at once. Each block is written there when it is finished, and the same call
-    again resumes: samples that have their scores are skipped and failed scores are measured again. The folder
-    holds the results of the newest call: a changed sample is measured again under its id, and results of
-    samples that are no longer given are moved to the folder `_earlier` in it. Without `out` the result is
-    computed as it is read, and nothing is kept.
+    With `out` the evaluation runs at once. Each finished block is written there, and the same call resumes:
+    finished samples are skipped and failed scores are measured again. The folder holds the results of the
+    newest call: a changed sample is measured again under its id, and results of removed samples are moved to
+    its subfolder `_earlier`. Without `out` the result is computed while it is read, and not stored.
 
-    Ids must be unique in the dataset: a second sample of an id is rejected within a block, and not noticed
-    across blocks until `to_run`. Rows without an id that are equal are told apart within a block; across
-    blocks they count once, with a warning.
+    Ids must be unique in the dataset: a second sample with the same id is rejected within a block; across
+    blocks only `to_run` notices it. Equal rows without an id are kept apart within a block; across blocks
+    they count once, with a warning.
 
     Args:
-        dataset: rows with any ecosystem's column names; see `Sample.from_mapping`.
-        metrics: names or objects; "recommended" for the recommended pair, which needs references.
-        judge: a function without arguments that makes the judge, called once in each actor; or a name such as
-            "embedded".
+        dataset: rows with any supported library's column names; see `Sample.from_mapping`.
+        metrics: names or objects; "recommended" for faithfulness and factual correctness, which needs
+            references.
+        judge: a function without arguments that makes the judge in each actor, or a name such as "embedded".
         embedder: the same for the embedder.
         scorer: the same for the scorer.
-        out: a folder for Parquet files, which all machines reach; also an address such as `s3://bucket/folder`.
-            One evaluation may write to it at a time.
-        cache: a folder on the machine's own disk: each block's answered calls, so that a block that is done
-            again asks only for what was not answered.
-        actors: how many actors, or the fewest and the most.
-        traffic: how each actor asks its models: `Traffic(concurrency=64)`. What the server allows in a minute
-            must be divided by the number of actors.
-        batch_size: how many samples make up a block: what is lost at most when an actor is killed. Much more
-            than calls may be in flight.
-        repeats: how often each verdict is asked for; the majority decides.
-        prompts: a folder of prompt files that replace those of the same name.
-        keep_vectors: put the vectors into the records.
-        redact: takes what is private out of texts: of samples when they are read, of replies and errors when
-            they come; see `evaluate`. Of rejected rows only the reason is kept.
-        columns: the column of a field whose name does not say so: `{"answer": "Bot Answer"}`.
-        num_cpus: processors that Ray reserves for each actor; one must be left for reading the dataset.
+        out: a folder for Parquet files that all machines can reach, or an address such as
+            `s3://bucket/folder`. Only one evaluation may write to it at a time.
+        cache: a folder on the machine's own disk for each block's answered calls, which a repeated block
+            reuses.
+        actors: number of actors, or minimum and maximum.
+        traffic: limits on calls of each actor, such as `Traffic(concurrency=64)`. Divide the server's limits
+            per minute by the number of actors.
+        batch_size: number of samples in a block, the most that is lost if an actor is killed. It should be
+            much larger than the number of calls in flight.
+        repeats: number of draws of each verdict; the majority decides.
+        prompts: a folder of prompt files, which replace the prompts of the same name.
+        keep_vectors: store the vectors in the records.
+        redact: function that removes private parts of texts: of samples when they are read, of replies and
+            errors when they arrive; see `evaluate`. Rejected rows keep only the reason.
+        columns: columns of fields, for names that are not recognized: `{"answer": "Bot Answer"}`.
+        num_cpus: processors that Ray reserves for each actor; leave one for reading the dataset.
         num_gpus: the same for graphics processors.
-        settings: the settings of `traffic` one by one: `concurrency`, `timeout`, `attempts`,
+        settings: single settings of `traffic`: `concurrency`, `timeout`, `attempts`,
             `requests_per_minute` and `tokens_per_minute`; see `TrafficArgs`.
 
     Raises:
-        ConfigError: a mistake in the arguments, or `out` holds other results; before any call.
-        RecordError: `out` holds something that cannot be read.
+        ConfigError: before any call, if an argument is wrong or `out` holds other results.
+        RecordError: a file in `out` cannot be read.
     """
     traffic = (traffic or Traffic()).but(**settings)
     if batch_size < 1:
         raise ConfigError(f"batch_size must be at least 1, not {batch_size}")
     fewest, most = (actors, actors) if isinstance(actors, int) else actors
     if not 1 <= fewest <= most:
-        raise ConfigError(f"actors must be 1 or more, or the fewest and the most, not {actors}")
+        raise ConfigError(f"actors must be at least 1, or (minimum, maximum), not {actors}")
     _check_room(fewest * num_cpus)
     models: dict[str, Any] = {"judge": judge, "embedder": embedder, "scorer": scorer}
     for kind, given in models.items():
@@ -172,7 +170,7 @@ def evaluate_dataset(
 
 
 class _AbsentModel:
-    """A model in the place of one that only the actors make; nothing is asked of it."""
+    """Placeholder for a model that only the actors make; it is never called."""
 
     identity = "made in the actors"
 
@@ -183,7 +181,7 @@ class _AbsentModel:
 
 
 def _check_room(reserved: float) -> None:
-    """Actors that hold all processors would wait for ever for somebody to read the dataset."""
+    """Refuse actors that reserve all processors, because nothing could read the dataset."""
     resources: Mapping[str, float] = ray.cluster_resources()
     there = resources.get("CPU", 0.0)
     if there - reserved < 1:

@@ -1,4 +1,4 @@
-"""From rows back to a run: a folder on which `show`, `audit` and everything else works."""
+"""`to_run`: a run folder from rows of results."""
 
 import json
 import os
@@ -31,20 +31,19 @@ def to_run(
 ) -> Run:
     """Write results as a run folder: manifest, samples, prompts, records.
 
-    Rows are read one block at a time and may come in any order. Of two rows with the same sample and
-    signature the later one counts; a second sample with an id that is taken is rejected. Of a large
-    evaluation take a part: `to_run(results.filter(...), out)`.
+    Rows are read one block at a time, in any order. Of two rows with the same sample and signature the later
+    one counts; a different sample with a used id is rejected. For a large evaluation, write a part:
+    `to_run(results.filter(...), out)`.
 
     Args:
-        results: what `evaluate_dataset` gave, a part of it, or the folder that it wrote.
+        results: results of `evaluate_dataset`, a part of them, or the folder that it wrote.
         out: the run's folder.
-        metrics: metrics of one's own among the results, for their ranges and directions; the catalogue's are
-            known.
-        overwrite: replace a run that the folder holds.
+        metrics: custom metrics among the results, for their ranges and directions.
+        overwrite: replace a run in the folder.
 
     Raises:
-        ConfigError: `out` holds something already.
-        RecordError: a row is no result, or its record was changed.
+        ConfigError: `out` is not empty.
+        RecordError: a row is not a result, or its record was changed.
     """
     if not overwrite and Path(out, "manifest.json").exists():
         raise ConfigError(f"{out} holds a run already: choose another folder, or overwrite it")
@@ -63,7 +62,7 @@ def to_run(
 
 @dataclass
 class _Writer:
-    """Puts rows into a run folder and learns from them what the run is made of."""
+    """Writes rows into a run folder and derives its manifest from them."""
 
     folder: Folder
     metrics: Mapping[str, Metric[Any]]
@@ -74,7 +73,7 @@ class _Writer:
     sample: Sample = field(default_factory=Sample)
 
     def take_over(self, manifest: Manifest | None) -> None:
-        """Take what a file of results says of itself: ranges, notes, what was asked."""
+        """Take over the metadata of a file of results: ranges, notes, counts."""
         if manifest is None:
             return
         self.known = self.known or manifest
@@ -82,7 +81,7 @@ class _Writer:
         self.tally.update(manifest.tally)
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Add a score, or a row that is no sample."""
+        """Add a score or a rejected row."""
         try:
             if row["status"] == REJECTED:
                 self.folder.reject(BadRow(where=f"row {row['sample_digest'][:16]}", message=row["reason"]))
@@ -92,7 +91,7 @@ class _Writer:
                 self.sample, self.text = Sample.model_validate_json(row["sample"]), row["sample"]
             prompts = {digest: PromptText(**text) for digest, text in json.loads(row["prompts"]).items()}
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError, RecordError) as error:
-            raise RecordError(f"a row is no result of evaluate_dataset: {error}") from error
+            raise RecordError(f"a row is not a result of evaluate_dataset: {error}") from error
         # one without a seal would get a new one when it is written again
         if not record.digest or record.seal != record.digest:
             raise RecordError(
@@ -119,7 +118,7 @@ class _Writer:
             )
 
     def manifest(self) -> Manifest:
-        """What the run is made of."""
+        """The run's manifest."""
         known = self.known or Manifest(metrics=())
         return known.model_copy(
             update={"metrics": tuple(self.entries.values()), "tally": dict(self.tally), "finished": True}
@@ -139,7 +138,7 @@ def _rows(table: pa.Table) -> list[dict[str, Any]]:
     try:
         return cast("list[dict[str, Any]]", table.to_pylist())
     except (ValueError, OverflowError) as error:  # bytes that are no UTF-8, a time beyond time
-        raise RecordError(f"a row is no result of evaluate_dataset: {error}") from error
+        raise RecordError(f"a row is not a result of evaluate_dataset: {error}") from error
 
 
 def _tables(results: Dataset | str | Path) -> Iterator[tuple[pa.Table, Manifest | None]]:

@@ -1,4 +1,4 @@
-"""The folder of Parquet files into which finished blocks are written, and what it holds already."""
+"""The folder of Parquet files for finished blocks."""
 
 # pyarrow.compute makes most of its functions when it is imported.
 # pyright: reportAttributeAccessIssue=false
@@ -36,18 +36,18 @@ _DICTIONARY: Final = 64 << 20
 
 @dataclass(frozen=True)
 class Finished:
-    """Samples and rejected rows that a folder of results holds, as 64 bits each (see `key_of`).
+    """Samples and rejected rows in a folder of results, as 64-bit keys (see `key_of`).
 
     Attributes:
         whole: samples with all their scores, and rejected rows; sorted.
-        some: for samples with a part of their scores, the signatures of those.
+        some: signatures of the finished scores of all other samples.
     """
 
     whole: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
     some: Mapping[int, frozenset[str]] = field(default_factory=dict)
 
     def has(self, key: int) -> bool:
-        """Whether nothing is left to do for a sample or a rejected row."""
+        """Whether a sample or a rejected row is finished."""
         place = int(np.searchsorted(self.whole, np.uint64(key)))
         return place < len(self.whole) and bool(self.whole[place] == np.uint64(key))
 
@@ -56,17 +56,17 @@ class Finished:
 class Parts:
     """A folder of Parquet files, each with the scores of one finished block.
 
-    A file appears whole or not at all.
+    Files are written atomically.
 
     Attributes:
-        out: an absolute path, or an address such as `s3://bucket/folder`, that all machines reach.
+        out: an absolute path or an address such as `s3://bucket/folder` that all machines can reach.
     """
 
     out: str
 
     @classmethod
     def at(cls, out: str | Path) -> "Parts":
-        """The folder of a path; a relative one is taken from here, not from where an actor runs."""
+        """The folder of a path; relative paths are resolved here, not in the actors."""
         text = os.fspath(out)
         return cls(text if "://" in text else os.path.abspath(text))
 
@@ -78,7 +78,7 @@ class Parts:
         return system, path.rstrip("/")
 
     def names(self) -> list[str]:
-        """The names of all files, sorted; none when there is no folder."""
+        """Names of all files, sorted; empty if there is no folder."""
         return sorted(name for name in self._all_names() if name.endswith(".parquet"))
 
     def has(self, name: str) -> bool:
@@ -87,7 +87,7 @@ class Parts:
         return bool(system.get_file_info(f"{folder}/{name}").type == fs.FileType.File)
 
     def write(self, name: str, rows: pa.Table, manifest: Manifest) -> None:
-        """Write a block's rows, whole or not at all; a file of the same name is replaced.
+        """Write a block's rows atomically; a file with the same name is replaced.
 
         Raises:
             RecordError: it cannot be written.
@@ -115,7 +115,7 @@ class Parts:
         """The rows of one file.
 
         Raises:
-            RecordError: it is no file of results.
+            RecordError: it is not a file of results.
         """
         system, folder = self._place
         file = f"{folder}/{name}"
@@ -137,14 +137,14 @@ class Parts:
             raise RecordError(f"{file} cannot be read as results: {error}") from error
 
     def manifest(self) -> Manifest | None:
-        """What the folder's first file says the results are made of; None when there is no file."""
+        """Manifest in the folder's first file; None if there is no file."""
         return next((manifest_of(self.read(name, ["status"]).schema) for name in self.names()), None)
 
     def check(self, earlier: Manifest, manifest: Manifest) -> None:
-        """See that what is to be written is made of what the folder's results are made of.
+        """Check that new results have the same manifest as those in the folder.
 
         Raises:
-            ConfigError: it is not.
+            ConfigError: they differ.
         """
         if differences := earlier.differences(manifest):
             raise ConfigError(
@@ -152,15 +152,16 @@ class Parts:
             )
 
     def take_up(self, signatures: frozenset[str]) -> Finished:
-        """Prepare the folder for going on: what is finished stays, failed scores go, to be measured again.
+        """Prepare the folder to resume: failed scores are removed, to be measured again.
 
         Afterwards each sample and signature is in the folder at most once.
 
+
         Args:
-            signatures: what is measured.
+            signatures: signatures of the metrics.
 
         Raises:
-            RecordError: a file there is no file of results.
+            RecordError: a file in the folder is not a file of results.
         """
         system, folder = self._place
         for name in self._all_names():
@@ -189,7 +190,7 @@ class Parts:
         return Finished(np.sort(np.concatenate(whole)), some)
 
     def keep(self, given: NDArray[np.uint64]) -> None:
-        """Keep the results of what the newest call was given, and move all others to the folder `_earlier`.
+        """Keep the results of the newest call's rows, and move all others to the folder `_earlier`.
 
         Args:
             given: the keys of samples and rejected rows.
@@ -210,7 +211,7 @@ class Parts:
                 system.delete_file(f"{folder}/{name}")
 
     def _without_failed(self, name: str) -> pa.Table:
-        """The keys and statuses of a file from which the failed scores were removed."""
+        """Remove failed scores from a file; returns its remaining keys and statuses."""
         keys = self.read(name, ["sample_id", "sample_digest", "signature", "status"])
         failed = pc.is_in(keys["status"], pa.array(sorted(FAILED)))
         if not pc.any(failed).as_py():
@@ -232,10 +233,10 @@ class Parts:
 
 
 def manifest_of(schema: pa.Schema) -> Manifest:
-    """What the results of a file are made of.
+    """Manifest of a file of results.
 
     Raises:
-        RecordError: the file does not say so.
+        RecordError: the file has no manifest.
     """
     try:
         return Manifest.model_validate_json((schema.metadata or {})[_MANIFEST])

@@ -1,4 +1,4 @@
-"""Rows: what is read from a block of a dataset, and the one row that each score becomes."""
+"""Rows of a dataset's blocks, and rows of results."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -36,7 +36,7 @@ SCHEMA: Final = pa.schema([(name, pa.float64() if name in _NUMBERS else pa.strin
 
 
 def read(block: pa.Table) -> list[dict[str, Any]]:
-    """The rows of a block; a row that Arrow itself cannot read has the single column `unreadable`."""
+    """Rows of a block; a row that Arrow cannot read has the single column `unreadable`."""
     try:
         return cast("list[dict[str, Any]]", block.to_pylist())
     except ValueError as error:  # bytes that are no UTF-8 in some row
@@ -46,17 +46,17 @@ def read(block: pa.Table) -> list[dict[str, Any]]:
 
 
 def row_digest(row: Mapping[str, Any]) -> str:
-    """SHA-256 of a row of any content, so that it is known when it comes again."""
+    """SHA-256 of a row of any content, to recognize it later."""
     return sha256(_shown(row).encode("ascii")).hexdigest()
 
 
 def key_of(kind: str, name: str) -> int:
-    """64 bits that stand for a sample ("sample") or for a rejected row by its digest ("rejected")."""
+    """64-bit key of a sample ("sample") or, by its digest, of a rejected row ("rejected")."""
     return int.from_bytes(blake2b(f"{kind}\0{name}".encode(), digest_size=8).digest())
 
 
 def sample_key(sample_id: str, digest: str) -> int:
-    """64 bits that stand for a sample with this content."""
+    """64-bit key of a sample with this content."""
     return key_of("sample", f"{digest} {sample_id}")
 
 
@@ -79,12 +79,12 @@ def score_row(record: Record) -> dict[str, Any]:
 
 @lru_cache(maxsize=256)
 def _prompts(texts: tuple[tuple[str, PromptText], ...]) -> str:
-    """Prompts by digest as JSON; the same few stand in all rows, which share the text in memory."""
+    """Prompts by digest as JSON; all rows share the text in memory."""
     return json.dumps({digest: text._asdict() for digest, text in texts})
 
 
 def rejected_row(row: Mapping[str, Any], message: str, *, private: bool) -> dict[str, Any]:
-    """The row of what is no sample: the reason, and the beginning of what it held unless that is private."""
+    """Row of results for an invalid row: the reason, and its beginning unless that is private."""
     return dict.fromkeys(SCHEMA.names) | {
         "sample_digest": row_digest(row),
         "status": REJECTED,

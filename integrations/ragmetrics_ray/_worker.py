@@ -1,4 +1,4 @@
-"""The actor: one event loop and one client of each model, used for all blocks that it is given."""
+"""The actor: one event loop and one client of each model for all its blocks."""
 
 import asyncio
 import threading
@@ -44,15 +44,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerPlan:
-    """What every actor is told; the arguments are those of `evaluate_dataset`.
+    """Settings of all actors; see `evaluate_dataset`.
 
     Attributes:
-        metrics: what is measured, with its prompts.
-        models: how to make judge, embedder and scorer.
-        parts: takes finished blocks; None when the rows themselves are given back.
-        attempt: names this evaluation, so that its files are told from those of an earlier one.
-        earlier: what the results in the folder are made of, when there are some.
-        finished: what the folder holds, in the object store, so that a machine keeps it once.
+        metrics: the metrics with their prompts.
+        models: factories of judge, embedder and scorer.
+        parts: folder for finished blocks; None to return the rows themselves.
+        attempt: name of this evaluation, to distinguish its files from earlier ones.
+        earlier: manifest of the results in the folder, if there are any.
+        finished: finished samples in the folder, in the object store, so that each machine keeps one copy.
     """
 
     metrics: tuple[Metric[Any], ...]
@@ -70,7 +70,7 @@ class WorkerPlan:
 
 
 class _Block(NamedTuple):
-    """A block, sorted: the samples by the metrics that they still lack, and rejected rows; and all keys."""
+    """A sorted block: samples by missing metrics, rejected rows, and all keys."""
 
     digest: str
     lacking: dict[tuple[str, ...], list[Sample]]
@@ -79,10 +79,10 @@ class _Block(NamedTuple):
 
 
 class Actor:
-    """Evaluates one block after another; Ray makes one object of it in each actor process.
+    """Evaluates one block after another; Ray makes one object in each actor process.
 
-    Blocks may be handed in from several threads. The next one starts when the one before has fewer samples
-    left than may be measured at once, so that the models are kept busy while at most a few blocks are open.
+    Several threads may pass blocks. The next block starts when the one before has fewer samples left than may
+    be measured at once, so that the models stay busy and only a few blocks are open.
     """
 
     def __init__(self, plan: WorkerPlan) -> None:
@@ -105,12 +105,13 @@ class Actor:
             self._problem = error
 
     def __call__(self, block: pa.Table) -> pa.Table:
-        """The rows of a block's scores, or, when they go to a folder, one row that counts them.
+        """Rows of a block's scores or, if they go to a folder, one row with their counts.
 
-        Reading and writing happen in Ray's thread, so that the loop has nothing to do but ask.
+        Reading and writing happen in Ray's thread, so that the loop only makes calls.
+
 
         Raises:
-            RagMetricsError: the block could not be done, and its rows do not go to a folder.
+            RagMetricsError: the block failed, and its rows do not go to a folder.
         """
         parts = self._plan.parts
         done: dict[str, Any] = dict.fromkeys(DONE.names) | {"rows": 0, "given": []}
@@ -135,10 +136,10 @@ class Actor:
         return pa.Table.from_pylist([done], schema=DONE)
 
     async def _checked(self) -> Manifest:
-        """What the results are made of; it must be what those in the folder are made of.
+        """Manifest of the results, checked against those in the folder.
 
         Raises:
-            ConfigError: it is not, or something about the metrics or models is wrong.
+            ConfigError: they differ, or a metric or model cannot be used.
         """
         run = await self._evaluated([], self._plan.metrics)
         manifest = run.manifest.model_copy(update={"finished": False, "contents": None})
@@ -147,7 +148,7 @@ class Actor:
         return manifest
 
     def _sorted(self, rows: Sequence[Mapping[str, Any]]) -> _Block:
-        """Tell samples from what is none, and leave out what an earlier evaluation has finished."""
+        """Separate samples from invalid rows, and leave out finished ones."""
         digest = sha256("".join(map(row_digest, rows)).encode("ascii")).hexdigest()[:32]
         block = _Block(digest, {}, [], [])
         samples = read_samples(rows, redact=self._plan.redact, columns=self._plan.columns)
@@ -171,7 +172,7 @@ class Actor:
             block.rejected.append(rejected_row(row, message, private=self._plan.redact is not None))
 
     def _measured(self, block: _Block) -> tuple[pa.Table, dict[str, int]]:
-        """The rows of a block and what the models were asked for it."""
+        """Rows of a block, and the tally of its calls."""
         rows: list[dict[str, Any]] = []
         tally: dict[str, int] = {}
         runs = self._on_loop(self._runs(block)) if block.lacking else []
@@ -181,9 +182,9 @@ class Actor:
         return table_of(rows + block.rejected), tally
 
     async def _runs(self, block: _Block) -> list[Run]:
-        """Measure what a block lacks, the samples that lack the same together.
+        """Measure the missing scores of a block; samples that lack the same metrics go together.
 
-        The next block has its turn when fewer samples are left than could be measured at once.
+        The next block starts when fewer samples are left than could be measured at once.
         """
         left = sum(map(len, block.lacking.values()))
 
@@ -222,7 +223,7 @@ class Actor:
         )
 
     def _cache(self, block: str) -> Path | None:
-        """The file of a block's answered calls."""
+        """Journal of a block's answered calls."""
         if not self._plan.cache:
             return None
         folder = Path(self._plan.cache)
@@ -234,13 +235,14 @@ class Actor:
 
 
 def _made(kind: str, given: Callable[[], Any] | str) -> Any:
-    """A model of its factory, or its name.
+    """Make a model with its factory, or return its name.
 
-    What a factory raises would end the actor, which Ray makes again and again, and would stand with all its
-    words in Ray's logs.
+    An error of a factory would end the actor, which Ray would restart repeatedly, and its text would be in
+    Ray's logs.
+
 
     Raises:
-        ConfigError: the factory raised something; keys that can be seen are not repeated.
+        ConfigError: the factory raised an error; visible keys are removed from its message.
     """
     if isinstance(given, str):
         return given

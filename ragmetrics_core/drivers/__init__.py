@@ -1,4 +1,4 @@
-"""Drivers: they answer the requests of metrics by asking models or from a record."""
+"""Drivers: answer the requests of metrics from models or from a record."""
 
 from typing import TYPE_CHECKING
 

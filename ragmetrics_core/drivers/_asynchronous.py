@@ -1,4 +1,4 @@
-"""The asynchronous driver: answers requests by asking the models, many at a time."""
+"""The asynchronous driver: answers requests with concurrent calls to the models."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
@@ -38,13 +38,13 @@ _NONE: Mapping[str, Sequence[Correction]] = {}
 
 @dataclass(frozen=True, kw_only=True)
 class Models:
-    """The models that answer a metric's requests.
+    """Models that answer a metric's requests.
 
     Attributes:
-        judges: one, or a panel of several; all give verdicts, and the first answers every other prompt.
-        embedder, scorer: None where no metric needs one.
-        repeats: how often each judge gives each verdict.
-        keep_vectors: put the vectors themselves into the records.
+        judges: one judge or a panel; all give verdicts, and the first answers all other prompts.
+        embedder, scorer: None if no metric needs one.
+        repeats: number of draws of each verdict by each judge.
+        keep_vectors: store the vectors in the records.
     """
 
     judges: tuple[Judge, ...] = ()
@@ -55,23 +55,23 @@ class Models:
 
     @property
     def judge(self) -> Judge | None:
-        """The judge, or the first of a panel; None where no metric needs one."""
+        """The judge, or the first of a panel; None if no metric needs one."""
         return self.judges[0] if self.judges else None
 
     @cached_property
     def deciders(self) -> tuple[Decider | None, ...]:
-        """Of each judge that is made of several what says who of them answers; None for any other."""
+        """For each composite judge the function that picks the sub-judge; None for others."""
         return tuple(map(decider_of, self.judges))
 
     @cached_property
     def judge_identity(self) -> str | None:
-        """What the judge is known as, or those of a panel: "panel(A | B)"."""
+        """Identity of the judge or panel: "panel(A | B)"."""
         names = list(map(known_as, self.judges))
         return f"panel({' | '.join(names)})" if len(names) > 1 else names[0] if names else None
 
     @cached_property
     def identities(self) -> Mapping[str, str | None]:
-        """What judge, embedder and scorer are known as."""
+        """Identities of judge, embedder and scorer."""
         named = {"embedder": self.embedder, "scorer": self.scorer}
         return {"judge": self.judge_identity} | {
             kind: known_as(model) if model else None for kind, model in named.items()
@@ -83,11 +83,11 @@ class Calls:
     """Calls to the models; any failure becomes a `StepFailed`.
 
     Attributes:
-        models: the models, each behind a line of its own.
-        counts: what their lines have counted so far.
-        ends_when_refused: raise `AccessRefused` when a model refuses every call, instead of `StepFailed`.
-        form_attempts: how often a reply is asked for, in all, until it is of the form.
-        lines: the judges'; the calls of the first say whether another sample can begin.
+        models: the models, each with its own line.
+        counts: counters of their lines.
+        ends_when_refused: raise `AccessRefused` instead of `StepFailed` if a model refuses every call.
+        form_attempts: maximum number of attempts to get a reply in the right form.
+        lines: lines of the judges; the load of the first decides if another sample can begin.
     """
 
     models: Models
@@ -98,13 +98,13 @@ class Calls:
 
     @property
     def tally(self) -> Tally:
-        """What has been asked so far, as it is now."""
+        """Snapshot of the counts so far."""
         return replace(self.counts)
 
     async def room(self) -> None:
-        """Wait until a call could begin; those that are about to be made come first.
+        """Wait until a call could begin; pending calls come first.
 
-        Samples that begin earlier would only wait: as few as possible are open at a time.
+        Samples that begin earlier would only wait, so as few as possible are open at a time.
         """
         await asyncio.sleep(0)
         if self.lines:
@@ -112,7 +112,7 @@ class Calls:
 
 
 def _failed(about: str, error: Exception) -> StepFailed:
-    """The status of a call that was given up."""
+    """Status of an abandoned call."""
     if isinstance(error, BudgetSpent):
         return StepFailed("cancelled", str(error))
     if isinstance(error, TimeoutError | ModelTimeout):
@@ -129,13 +129,13 @@ async def measure_sample(
     prompts: dict[str, Prompt[Any]],
     corrections: Mapping[str, Sequence[Correction]] = _NONE,
 ) -> list[WrittenRecord]:
-    """Measure all metrics on one sample, side by side; calls that several metrics make are made once.
+    """Measure all metrics on one sample concurrently; shared calls are made once.
 
     Args:
         sample: the sample.
         metrics: the metrics.
         calls: the models.
-        prompts: takes the prompts that were asked, by digest.
+        prompts: receives the prompts that were asked, by digest.
         corrections: a person's decisions on earlier records of the sample, by signature.
     """
     segments = Segments(sample)
@@ -158,14 +158,14 @@ async def measure_sample(
 
 
 class _Live(Interpreter):
-    """Answers requests by asking the models.
+    """Answers requests with calls to the models.
 
     Args:
         sample: the sample.
-        segments: how its texts are split and shown.
+        segments: its split and rendered texts.
         calls: the models.
-        answers: what they answered for this sample so far, by content: what one metric has asked, no other
-            one asks again. Calls in flight are shared by the line to the model.
+        answers: answers for this sample so far, by content, shared by its metrics. The line to a model shares
+            calls in flight.
         corrections: a person's decisions, which overrule verdicts.
     """
 
@@ -194,7 +194,7 @@ class _Live(Interpreter):
         return request.again < (request.attempts or self._calls.form_attempts)
 
     def _judge_of(self, name: str | None) -> int:
-        """Which judge gave a reply: one that is made of several has their names in its own."""
+        """Identity of the judge that gave a reply; a composite judge contains several."""
         judges = enumerate(self._calls.models.judges)
         return next((number for number, judge in judges if name and name in judge.identity), 0)
 
@@ -247,7 +247,7 @@ class _Live(Interpreter):
         return RateStep(path=written(path), pair_digests=digests, ratings=ratings)
 
     async def _once(self, asked: Any, about: str, call: Callable[[Any], Awaitable[T]]) -> T:
-        """What the model answers, or has answered for another metric of the sample."""
+        """Answer of the model, or its earlier answer for another metric of the sample."""
         answer: T | None = self._known(asked)
         if answer is None:
             try:
@@ -257,7 +257,7 @@ class _Live(Interpreter):
         return answer
 
     def _known(self, address: Hashable) -> Any:
-        """What another metric of the sample was answered; None when none has asked.
+        """The answer to another metric of the sample; None if none has asked.
 
         Raises:
             StepFailed: that call failed.

@@ -1,4 +1,4 @@
-"""Auditing a record: every field that its replies do not give."""
+"""Audit of a record: the fields that its replies do not reproduce."""
 
 from functools import lru_cache
 from math import isclose
@@ -20,7 +20,7 @@ _ROUNDING = 4 * float_info.epsilon
 
 
 class Difference(NamedTuple):
-    """A field of a record that is not what its replies give."""
+    """A field of a record that its replies do not reproduce."""
 
     field: str
     stored: object
@@ -32,12 +32,12 @@ class Difference(NamedTuple):
 
 
 def is_reproduced(record: Record, line: bytes, *, metric: Metric[Any] | None = None) -> bool:
-    """Whether the replies of a record give its very line again, to the letter: a proof of all that it says.
+    """Whether the replies reproduce a record's line exactly, which proves the whole record.
 
     Args:
-        record: a hydrated record. Of what its replies give again it need hold nothing.
-        line: the stored line of which it was read.
-        metric: the metric, where the catalogue does not have it.
+        record: a hydrated record; fields that its replies reproduce may be missing.
+        line: the stored line of the record.
+        metric: the metric, if it is not in the catalogue.
     """
     if record.sample is None or record.prompts is None or record.sample.digest != record.sample_digest:
         return False
@@ -50,11 +50,11 @@ def is_reproduced(record: Record, line: bytes, *, metric: Metric[Any] | None = N
 
 
 def audit(record: Record, *, metric: Metric[Any] | None = None) -> list[Difference]:
-    """Derive the record again and list every field that differs; an empty list is a proof.
+    """Recompute the record and list every field that differs; an empty list is a proof.
 
     Args:
         record: a hydrated or self-contained record.
-        metric: the metric, where the catalogue does not have it.
+        metric: the metric, if it is not in the catalogue.
 
     Raises:
         RecordError: the record is not hydrated.
@@ -88,14 +88,14 @@ def audit(record: Record, *, metric: Metric[Any] | None = None) -> list[Differen
 
 
 def are_same(one: object, other: object) -> bool:
-    """Whether two values are the same; numbers are where they differ by no more than rounding does."""
+    """Whether two values are equal; numbers may differ by rounding."""
     if isinstance(one, float) and isinstance(other, float):
         return isclose(one, other, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
     return one == other
 
 
 def _compare(name: str, stored: object, derived: object) -> list[Difference]:
-    """The innermost fields in which two dumped values differ; numbers by more than rounding does."""
+    """Innermost fields in which two dumped values differ; numbers may differ by rounding."""
     if is_series(stored) and is_series(derived):
         if len(stored) == len(derived):
             pairs = enumerate(zip(stored, derived, strict=True), start=1)

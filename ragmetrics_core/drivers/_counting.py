@@ -1,7 +1,7 @@
-"""What libraries count in texts: n-grams, common words, alignments. The extra `text` has them.
+"""Counts that libraries make in texts: n-grams, common words, alignments. They need the extra `text`.
 
-Only counts leave this module; the formulas over them are in `scoring.text`. So a record that holds the counts
-gives its score without the library, and says which version of it counted.
+The formulas over the counts are in `scoring.text`. So a record with the counts gives its score without the
+library; it also holds the library's version.
 """
 
 # nltk and rouge_score ship no types; what they return is counted and converted here.
@@ -43,10 +43,10 @@ class Counted(NamedTuple):
 
 
 def counted(request: Count) -> Counted:
-    """Count what is asked for.
+    """Make the requested counts.
 
     Raises:
-        ConfigError: there is no such procedure, or its package is not installed.
+        ConfigError: the procedure is unknown, or its package is not installed.
     """
     if request.procedure not in _PROCEDURES:
         raise ConfigError(f"nothing counts {request.procedure!r}, only {', '.join(_PROCEDURES)}")
@@ -160,6 +160,6 @@ def _grams(words: Sequence[str], kind: str) -> list[tuple[str, ...]] | list[str]
 
 
 def _runs(pairs: Sequence[tuple[int, int]]) -> int:
-    """In how many unbroken runs the matched words stand in both texts."""
+    """Number of unbroken runs of matched words in both texts."""
     steps = [(later[0] - one[0], later[1] - one[1]) for one, later in pairwise(pairs)]
     return Counter(step == (1, 1) for step in steps)[False] + 1 if pairs else 0

@@ -1,4 +1,4 @@
-"""What a record gives without a model: its score again, or under other settings, its messages, its votes."""
+"""Derivations from a record without a model: its score, other variants, corrections, messages and votes."""
 
 from contextlib import suppress
 from typing import Any, cast
@@ -14,11 +14,11 @@ __all__ = ["by_vote", "correct", "recompute", "rendered", "rescore", "self_conta
 
 
 def recompute(record: Record, *, metric: Metric[Any] | None = None) -> Record:
-    """Read the record's raw replies again and derive its score from them alone.
+    """Recompute the score of a record from its raw replies alone.
 
     Args:
-        record: a record of a run that was read (hydrated), or a self-contained one.
-        metric: the metric, when it is not one of the catalogue.
+        record: a hydrated record (read from a run) or a self-contained one.
+        metric: the metric, if it is not in the catalogue.
 
     Raises:
         RecordError: the record lacks its sample, a prompt or a reply; the message says which.
@@ -27,10 +27,10 @@ def recompute(record: Record, *, metric: Metric[Any] | None = None) -> Record:
 
 
 def rescore(record: Record, *, variant: str | None = None, **settings: Any) -> Record:
-    """The score that another variant, or other settings, would give for the same replies, without a call.
+    """Score of another variant or other settings for the same replies, without a call.
 
     Raises:
-        ConfigError: the variant asks other prompts than the record answers.
+        ConfigError: the variant needs different prompts from the record's.
         RecordError: the record lacks its sample, a prompt or a reply.
     """
     own = {name: value for name, value in record.settings.items() if variant is None and name not in settings}
@@ -43,21 +43,21 @@ def rescore(record: Record, *, variant: str | None = None, **settings: Any) -> R
 def correct(
     record: Record, *, number: int, supported: bool, by: str | None = None, metric: Metric[Any] | None = None
 ) -> Record:
-    """Overrule one verdict and derive the score again; the record keeps the judge's decision too.
+    """Overrule one verdict and recompute the score; the record keeps the judge's decision, too.
 
     Args:
         record: a hydrated or self-contained record.
         number: the verdict's number in the record.
         supported: the person's decision.
         by: who decided.
-        metric: the metric, when it is not one of the catalogue.
+        metric: the metric, if it is not in the catalogue.
 
     Raises:
         ConfigError: there is no verdict with this number, or the decision is neither True nor False.
     """
     if not 1 <= number <= len(record.verdicts):
         raise ConfigError(
-            f"{record.signature} of {record.sample_id} has verdicts 1 to {len(record.verdicts)}, no {number}"
+            f"{record.signature} of {record.sample_id} has verdicts 1 to {len(record.verdicts)}, not {number}"
         )
     if not isinstance(cast("object", supported), bool):
         raise ConfigError(f"a decision is True (supported) or False, not {supported!r}")
@@ -73,7 +73,7 @@ def rendered(record: Record, step: GenerateStep, *, metric: Metric[Any] | None =
     """The exact messages that a step of the record sent.
 
     Raises:
-        RecordError: the record lacks what rendering them needs.
+        RecordError: the record lacks data to render them.
     """
     sent = record.rendered_prompts
     if sent is None:
@@ -82,21 +82,22 @@ def rendered(record: Record, step: GenerateStep, *, metric: Metric[Any] | None =
         sent = replay.messages
     messages = sent.get(step.rendered_digest)
     if messages is None:
-        raise RecordError(f"step {step.path} of {record.signature} sent another prompt than its record gives")
+        raise RecordError(f"step {step.path} of {record.signature} sent a different prompt from its record's")
     return messages
 
 
 def self_contained(record: Record, *, metric: Metric[Any] | None = None) -> Record:
-    """The record with its sample, prompts and rendered messages inside, fit for a mail."""
+    """The record including its sample, prompts and rendered messages."""
     replay = Replay(record)
     replay.replay(metric or metric_of(record))
     return record.model_copy(update={"rendered_prompts": replay.messages})
 
 
 def by_vote(record: Record, *, metric: Metric[Any] | None = None) -> list[float | None]:
-    """The score that each vote alone would have given: one value for a record whose verdicts have one vote.
+    """Score by each vote alone; one value if the verdicts have one vote.
 
-    None where a vote left a verdict out, or where the score is undefined.
+    None if a vote lacks a verdict, or if the score is undefined.
+
 
     Raises:
         RecordError: the record lacks its sample, a prompt or a reply.
@@ -109,9 +110,10 @@ def by_vote(record: Record, *, metric: Metric[Any] | None = None) -> list[float 
 
 
 def useless_replies(record: Record, *, metric: Metric[Any] | None = None) -> list[GenerateStep]:
-    """The replies that a score failed on: cut, unread, or read and without anything that was asked for.
+    """Useless replies of a failed score: truncated, unread, or without the requested content.
 
-    A rating off the scale is one, and so are verdicts on numbers that nobody asked about.
+    Examples are ratings off the scale and verdicts with unknown numbers.
+
 
     Raises:
         RecordError: the record is not hydrated.

@@ -1,7 +1,7 @@
-"""Walking through a metric's requests: what all drivers have in common.
+"""Interpreter of a metric's requests, shared by all drivers.
 
-An interpreter measures one metric on one sample. It renders prompts, reads replies and writes the record;
-where replies, vectors and ratings come from is left to its subclasses.
+An interpreter measures one metric on one sample. It renders prompts, reads replies and writes the record.
+Subclasses supply replies, vectors and ratings.
 """
 
 from abc import ABC, abstractmethod
@@ -56,11 +56,11 @@ AnyStep = dict[str, Any] | CompareStep | RateStep | CountStep
 
 
 class Interpreter(ABC):
-    """Measures one metric on one sample and keeps the proof.
+    """Measures one metric on one sample and writes its record.
 
     Args:
         sample: the sample.
-        segments: how its texts are split and shown.
+        segments: its split and rendered texts.
         corrections: a person's decisions, which overrule verdicts.
         models: identities of judge, embedder and scorer, for the record.
     """
@@ -89,22 +89,22 @@ class Interpreter(ABC):
 
     @abstractmethod
     def complete(self, request: Generate[Any], path: Path) -> Coroutine[Any, Any, Sequence[Drawn]]:
-        """The replies to a rendered request: one for each draw, or one for each vote."""
+        """Replies to a rendered request: one for each draw or vote."""
 
     def may_ask_again(self, request: Generate[Any], path: Path) -> bool:
-        """Whether what could not be read is asked for once more."""
+        """Whether to repeat a call whose reply could not be read."""
         return False
 
     @abstractmethod
     async def compare(self, request: Compare, path: Path) -> CompareStep:
-        """The cosines that a request asks for, as they go on record."""
+        """Cosines for a request, as recorded."""
 
     @abstractmethod
     async def rate(self, request: Rate, path: Path) -> RateStep:
-        """The ratings that a request asks for, as they go on record."""
+        """Ratings for a request, as recorded."""
 
     async def count(self, request: Count, path: Path) -> CountStep:
-        """What a library counts, as it goes on record."""
+        """Counts of a library, as recorded."""
         found = counted(request)
         return CountStep(
             path=written(path),
@@ -115,13 +115,13 @@ class Interpreter(ABC):
         )
 
     async def side_by_side(self, branches: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
-        """Run branches to their ends; a branch's `StepFailed` stands in its result's place."""
+        """Run all branches; a failed branch's result is its `StepFailed`."""
         return await Interpreter.in_turn(self, branches, lambda _: False, ())
 
     async def in_turn(
         self, branches: Sequence[Coroutine[Any, Any, Any]], enough: Callable[[Any], bool], path: Path
     ) -> Sequence[Any]:
-        """Run branches one after the other until a result is enough; failures as by `side_by_side`."""
+        """Run branches one after the other until a result is sufficient; failures as in `side_by_side`."""
         results: list[Any] = []
         try:
             for branch in branches:
@@ -135,11 +135,11 @@ class Interpreter(ABC):
 
     @property
     def knows_blanks(self) -> bool:
-        """Whether blank answers and references are told apart from others, as a new measurement does."""
+        """Whether blank answers and references are treated specially, as in new measurements."""
         return True
 
     async def measure(self, metric: Metric[Any]) -> WrittenRecord:
-        """Measure the sample; whatever fails becomes the record's status."""
+        """Measure the sample; any failure becomes the record's status."""
         self._first_draw = (metric.repetition - 1) * DRAWS
         self._own = OwnCode(metric.name, self._judged)
         try:
@@ -204,7 +204,7 @@ class Interpreter(ABC):
             steps.close()
 
     async def _asked_again(self, request: Generate[Any], path: Path) -> tuple[Reply[Any], ...]:
-        """A reply to each question that follows one that could not be used."""
+        """A new reply to each question whose reply was unusable."""
         questions = [
             self._question(
                 request._replace(follows=(unread,), draw=unread.draw - self._first_draw, draws=1), path
@@ -219,11 +219,11 @@ class Interpreter(ABC):
         return tuple(replies)
 
     def worded(self, request: Generate[Any], path: Path) -> Generate[Any]:
-        """The request in the words in which it is asked at a place: its own."""
+        """The request with the prompt used at a place; by default its own."""
         return request
 
     def _question(self, request: Generate[Any], path: Path) -> Question:
-        """The request as it is sent, in the sample's language where there is a translation."""
+        """The request as sent, in the sample's language if there is a translation."""
         request = self.worded(request, path)
         prompt = request.prompt.in_language(self.sample.language)
         try:
@@ -300,7 +300,7 @@ class Interpreter(ABC):
 
     @property
     def _abstained(self) -> dict[str, Any] | None:
-        """What the last step says that saw whether the answer declines; the last in the order of paths."""
+        """Decision of the last step, in the order of paths, that checked whether the answer declines."""
         return self._abstentions[max(self._abstentions)] if self._abstentions else None
 
     def _corrected(self, place: str) -> dict[int, bool]:
@@ -310,7 +310,7 @@ class Interpreter(ABC):
         return {item: each.supported for (at, item), each in self._corrections.items() if at == place}
 
     def _verdicts(self) -> dict[str, Sequence[Any]] | tuple[()]:
-        """All decisions at their places in the record, in columns; a person's overrules the judge's."""
+        """All decisions in columns; a person's overrules the judge's."""
         reviews = [self._columns(path) for path in sorted(self._reviews) if self._reviews[path].decisions]
         if not reviews:
             return ()
@@ -318,7 +318,7 @@ class Interpreter(ABC):
         return dict(zip(VERDICT, [tuple(range(1, len(columns[0]) + 1)), *columns], strict=True))
 
     def _columns(self, path: Path) -> Sequence[tuple[Any, ...]]:
-        """The decisions at a place, in the columns that follow the numbers."""
+        """Decisions at a place, in the columns after the numbers."""
         review, place = self._reviews[path], written(path)
         decisions = review.decisions
         text, judged, reason, evidence, cosine, votes, confidence, judge = zip(*decisions, strict=True)
@@ -338,14 +338,14 @@ class Interpreter(ABC):
         )  # fmt: skip
 
     def placed(self, decisions: Sequence[Decision], place: str) -> tuple[tuple[Evidence, ...], ...]:
-        """The evidence of the decisions at a place in the record, each where it stands in its text."""
+        """Evidence of the decisions at a place, with positions in its texts."""
         return tuple([placed_in(self._judged, each) for each in decisions])
 
     def _sentences(self, text: str) -> tuple[str, ...]:
         return self._segments.sentences(text, self._used_segments)
 
     def _record(self, metric: Metric[Any], status: Status, measurement: Measurement) -> WrittenRecord:
-        """What is stored: the fields of `Record`, in their order."""
+        """Stored fields, in the order of `Record`."""
         noted = [note for path in sorted(self._reviews) for note in self._reviews[path].notes]
         return WrittenRecord(
             {
@@ -372,7 +372,7 @@ class Interpreter(ABC):
 
 @lru_cache(maxsize=4096)
 def written(path: Path) -> str:
-    """A path as the record has it: "2.1"."""
+    """A path in the record's notation: "2.1"."""
     return ".".join(map(str, path))
 
 

@@ -1,4 +1,4 @@
-"""Words of a statement that a judge marked, at their place in the text that makes the statement."""
+"""Words that a judge marked, with their positions in the text of the statement."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ _FIELDS = frozenset({"answer", "reference"})
 
 
 def placed_in(sample: Sample, decision: Decision) -> tuple[Evidence, ...]:
-    """The evidence of a decision; words of answer or reference are looked up where their statement stands."""
+    """Evidence of a decision; words of answer or reference are looked up near their statement."""
     evidence = decision.evidence
     if not any(each.span is None and each.source in _FIELDS for each in evidence):
         return evidence

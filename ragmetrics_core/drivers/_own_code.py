@@ -1,6 +1,6 @@
-"""The boundary to the code of metrics: one of a user's own may raise, yield or return anything.
+"""The boundary to the code of custom metrics, which may raise, yield or return anything.
 
-What goes wrong there is the failure of one sample, with the status `metric_error`, and not of the run.
+An error there fails one sample, with the status `metric_error`, and not the run.
 """
 
 import re
@@ -41,10 +41,10 @@ class OwnCode:
         self._modules: set[str] = set()
 
     def part_steps(self, metric: Metric[Any], part: Part) -> Steps[Any]:
-        """What a part asks of the sample, against the one reference that the part names.
+        """Steps of a part, against the reference that the part names.
 
         Raises:
-            MissingField: the sample lacks something that the metric needs.
+            MissingField: the sample lacks a field that the metric needs.
         """
         if part.reference is None:
             return self.steps(metric)
@@ -53,10 +53,10 @@ class OwnCode:
         return steps if part.reference_number is None else of_reference(part.reference_number, steps)
 
     def steps(self, metric: Metric[Any], sample: Sample | None = None) -> Steps[Any]:
-        """What a metric asks of the sample.
+        """Steps of a metric for the sample.
 
         Raises:
-            MissingField: the sample lacks something that the metric needs.
+            MissingField: the sample lacks a field that the metric needs.
         """
         self._modules.add(type(metric).__module__)
         try:
@@ -70,13 +70,13 @@ class OwnCode:
         return cast("Steps[Any]", steps)
 
     def measurement(self, returned: object) -> Measurement:
-        """What `measure` returned."""
+        """Check the result of `measure`."""
         if not isinstance(returned, Measurement):
             raise self._odd("measure must return score(), valued() or undefined(), and returned", returned)
         return returned
 
     def no_request(self, yielded: object) -> StepFailed:
-        """The failure of a metric that yields what is no request."""
+        """Failure of a metric that yields something other than a request."""
         return self._odd("measure must yield from the steps of ragmetrics_core.asking, and yielded", yielded)
 
     def failure(self, error: Exception) -> StepFailed:
@@ -87,7 +87,7 @@ class OwnCode:
         return self._failed(f"{type(error).__name__}: {error}", self._place(error))
 
     def _place(self, error: Exception) -> str:
-        """The line of the metric's own file that the error came through last; "" for none."""
+        """Last line of the metric's own file in the error's traceback; "" if there is none."""
         lines = [
             f" ({PurePath(frame.f_code.co_filename).name}, line {number})"
             for frame, number in walk_tb(error.__traceback__)
@@ -106,7 +106,7 @@ class OwnCode:
 
 
 def blank_text(metric: Metric[Any], sample: Sample) -> str | None:
-    """Why a score is undefined that would be made of a blank text: "no_answer", "no_reference"; or None."""
+    """Reason why a blank text makes a score undefined: "no_answer", "no_reference", or None."""
     needed = metric.view.required()
     if not metric.leaves_blanks_out:
         return None
@@ -118,12 +118,12 @@ def blank_text(metric: Metric[Any], sample: Sample) -> str | None:
 
 
 def without_place(reason: str) -> str:
-    """A failure's reason without the line, which another state of the file has elsewhere."""
+    """A failure's reason without the line number, which changes with the file."""
     return _PLACE.sub("", reason)
 
 
 def status_of(measurement: Measurement) -> Status:
-    """The status of a score that nothing went wrong with."""
+    """Status of a score without failures."""
     if measurement.value is not None:
         return "ok"
     return "incomplete" if measurement.bounds else "undefined"

@@ -1,4 +1,4 @@
-"""The plan driver: counts what a run would ask, without asking it."""
+"""The plan driver: counts the calls of a run without making them."""
 
 from collections.abc import Callable, Coroutine, Hashable, Sequence
 from dataclasses import dataclass
@@ -24,21 +24,21 @@ Known = Callable[[Judge, Generate[Any]], Completion | None]
 
 @dataclass
 class MetricEstimate:
-    """What one metric would ask.
+    """Calls that one metric would make.
 
-    Several draws of one question are one call of a judge that gives several replies at once; a server that
-    does not know how (`n`) is asked for each.
+    Several draws of one question count as one call, for judges that return several replies at once; a server
+    without that option (`n`) needs one call per draw.
 
     Attributes:
         exact: calls that follow from the samples alone.
-        estimated: calls whose number or text depends on replies that are not there yet.
-        shared: replies that come from the calls of another metric before it in the list, or another sample.
-        cached: replies that are in a journal.
+        estimated: calls whose number or text depends on future replies.
+        shared: replies from calls of an earlier metric in the list, or of another sample.
+        cached: replies in a journal.
         prompt_tokens, completion_tokens: of `exact` and `estimated` calls; about four characters a token.
         embedded: texts that would be embedded.
         rated: pairs of texts that would be rated.
         in_turn: measurements that ask about several references in turn. A run stops at the first reference
-            with the full score, so it asks at most what is counted for them.
+            with the full score, so their counts are upper limits.
     """
 
     exact: int = 0
@@ -53,7 +53,7 @@ class MetricEstimate:
 
     @property
     def calls(self) -> int:
-        """All calls that would be paid."""
+        """Number of calls to pay."""
         return self.exact + self.estimated
 
     def __add__(self, other: "MetricEstimate") -> "MetricEstimate":
@@ -71,16 +71,16 @@ def plan_sample(
     known: Known,
     asked: set[Hashable],
 ) -> list[MetricEstimate]:
-    """What each metric would ask about one sample.
+    """Count the calls of each metric for one sample.
 
     Args:
         sample: the sample.
         metrics: the metrics, in the order in which they pay for shared calls.
-        models: the models that would be asked; only their identities are used.
-        form_attempts: how often a reply that is there already would be asked for until it is of the form.
-        stand_in: answers in their place, without waiting.
-        known: gives a reply that is there already.
-        asked: the calls that were counted; those of this sample are added.
+        models: the models; only their identities are used.
+        form_attempts: maximum number of attempts to get a reply in the right form.
+        stand_in: replies instead of the models, without waiting.
+        known: returns a cached reply, if there is one.
+        asked: the calls counted so far; those of this sample are added.
     """
     segments = Segments(sample)
     given = _Given(models, form_attempts, stand_in, known, asked)
@@ -91,7 +91,7 @@ def plan_sample(
 
 
 class _Given(NamedTuple):
-    """What a plan is made with; see `plan_sample`."""
+    """Arguments of a plan; see `plan_sample`."""
 
     models: Models
     form_attempts: int
@@ -101,7 +101,7 @@ class _Given(NamedTuple):
 
 
 class _Planned(Interpreter):
-    """Answers requests with replies that are known, else with those of a stand-in, and counts."""
+    """Answers requests with cached replies, else with those of a stand-in, and counts them."""
 
     def __init__(self, sample: Sample, segments: Segments, given: _Given) -> None:
         super().__init__(sample, segments=segments)
@@ -137,7 +137,7 @@ class _Planned(Interpreter):
     async def in_turn(
         self, branches: Sequence[Coroutine[Any, Any, Any]], enough: Callable[[Any], bool], path: Path
     ) -> Sequence[Any]:
-        """Run all branches: how many are needed only the replies tell, and these are the most."""
+        """Run all branches, which gives an upper limit; only replies show how many are needed."""
         first = await self.side_by_side(branches[:1])
         asked = self._asked_for()
         others = await self.side_by_side(branches[1:])
@@ -151,7 +151,7 @@ class _Planned(Interpreter):
         return await super()._answer(request, path)
 
     async def _draws(self, judge: Judge, request: Generate[Any], path: Path) -> list[tuple[int, Completion]]:
-        """The reply to each draw: the one that is known, or the stand-in's; counted either way."""
+        """The reply to each draw, cached or from the stand-in; both are counted."""
         estimate, given, model = self.estimate, self._given, unwrapped(judge)
         # Of a judge that does not say so it is not known before it is asked.
         at_once = getattr(model, "draws_at_once", False)
@@ -182,13 +182,13 @@ class _Planned(Interpreter):
         return replies
 
     def _asked_for(self) -> int:
-        """All that models would be asked for so far."""
+        """All counted requests so far."""
         return self.estimate.calls + self.estimate.embedded + self.estimate.rated
 
     def _follows(self, path: Path, other: Path) -> bool:
-        """Whether what is asked at a path comes after the reply at another one.
+        """Whether the request at one path comes after the reply at another.
 
-        Paths that part at a fork are side by side; elsewhere the higher number comes later.
+        Paths of different branches are concurrent; otherwise the higher number comes later.
         """
         shared = next((i for i, (one, two) in enumerate(zip(path, other, strict=False)) if one != two), None)
         return shared is not None and path[:shared] not in self._forks and path[shared] > other[shared]

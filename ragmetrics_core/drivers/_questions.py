@@ -1,4 +1,4 @@
-"""A rendered request and how the replies to it are read, once for all metrics of a sample that ask it."""
+"""A rendered request and its replies, read once for all metrics of a sample."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -22,10 +22,10 @@ _NO_ANSWER: Mapping[Ending, str] = {
 
 
 class Drawn(NamedTuple):
-    """One reply to a request: its draw, and, where several judges were asked, whose it is.
+    """A reply to a request, with its draw and, for several judges, its judge.
 
     Attributes:
-        earlier: the step of an earlier reader that read it: what it read counts, and is not read again.
+        earlier: the step of an earlier reader, whose reading counts instead of a new one.
     """
 
     draw: int
@@ -35,11 +35,11 @@ class Drawn(NamedTuple):
 
 
 class ReadReply(NamedTuple):
-    """A reply as it was read.
+    """The reading of a reply.
 
     Attributes:
-        reply: what the metric gets.
-        step: what goes on record of it, but for what goes without saying; its path is the metric's own.
+        reply: value for the metric.
+        step: recorded fields without defaults; the metric adds the path.
         abstention: whether it says that the answer declines.
     """
 
@@ -49,11 +49,11 @@ class ReadReply(NamedTuple):
 
 
 class Question:
-    """A request as it is sent to the judge.
+    """A request as sent to the judge.
 
     Args:
-        request: what is sent.
-        used: the sentences that it shows, by the digest of their text.
+        request: the request.
+        used: the sentences that it contains, by digest of their text.
     """
 
     __slots__ = ("_read", "request", "used")
@@ -67,7 +67,7 @@ class Question:
         """Read a reply; metrics that share it read it once.
 
         Raises:
-            Exception: whatever an answer's type of the user's own raises.
+            Exception: any error of a custom answer type.
         """
         key = (drawn.draw, drawn.judge)
         known = self._read.get(key)
@@ -106,7 +106,7 @@ class Question:
         return ReadReply(reply, outlined_step(step), None if value is None else value.abstention())
 
     def _read_whole(self, completion: Completion) -> Reading[Any]:
-        """The reading of a reply that may have been cut: lines of text do not show where they end."""
+        """Read a reply that may be truncated, because lines of text do not show their end."""
         expected = self.request.expected
         if completion.held_to == "graded":
             expected = expected._replace(graded=True)
@@ -119,7 +119,7 @@ class Question:
         return Reading(None, (why, *reading.objections))
 
     def _as_read_earlier(self, drawn: Drawn, step: Mapping[str, Any]) -> ReadReply:
-        """The reply as the reader of its time read it."""
+        """The reading of a reply by its earlier reader."""
         known, answer = step.get("value"), self.request.prompt.answer
         reading: Reading[Any] = Reading(None, ("an earlier reader could not read it",))
         if is_dict(known):

@@ -1,4 +1,4 @@
-"""The replay driver: a record's score derived again from its raw replies, without any model."""
+"""The replay driver: recomputes a score from the raw replies in its record, without a model."""
 
 from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -34,8 +34,8 @@ class Replay(Interpreter):
 
     Args:
         record: a hydrated or self-contained record.
-        same_prompts: refuse a metric that asks other prompts than the record answers.
-        vote: use this vote alone, from 0; None for all.
+        same_prompts: refuse a metric whose prompts differ from the record's.
+        vote: use only this vote, from 0; None for all.
 
     Raises:
         RecordError: the record lacks its sample or its prompts.
@@ -64,7 +64,7 @@ class Replay(Interpreter):
         return self.read(self.written(metric))
 
     def written(self, metric: Metric[Any]) -> WrittenRecord:
-        """What the metric writes down over the stored steps, with the models and versions of the record."""
+        """Record of the metric over the stored steps, with the models and versions of the stored record."""
         with self._no_surprise():
             measured = now(self.measure(metric))
         if measured.status == "metric_error" != self._from.status:
@@ -81,14 +81,14 @@ class Replay(Interpreter):
         return WrittenRecord({**measured.fields, **kept})
 
     def read(self, derived: WrittenRecord) -> Record:
-        """What was written down, as a reader has it."""
+        """The written record as read."""
         with self._no_surprise():
             record = derived.read()
         return record.model_copy(update={"sample": self._from.sample, "prompts": self._from.prompts})
 
     @contextmanager
     def _no_surprise(self) -> Generator[None]:
-        """Numbers that no measurement gives are no accident: a record is whatever somebody made of it."""
+        """Turn errors from impossible numbers into `RecordError`, because records are untrusted."""
         try:
             yield
         except (ArithmeticError, LookupError, ValueError) as error:
@@ -118,7 +118,7 @@ class Replay(Interpreter):
         return Drawn(step.draw, _completion(step), step.judge, earlier)
 
     def placed(self, decisions: Sequence[Decision], place: str) -> tuple[tuple[Evidence, ...], ...]:
-        """The evidence where it stands; what an earlier reader found nowhere stays so."""
+        """Evidence with positions; evidence that an earlier reader did not find stays without."""
         placed = super().placed(decisions, place)
         if not self._finds_more:
             return placed
@@ -129,11 +129,11 @@ class Replay(Interpreter):
 
     @property
     def knows_blanks(self) -> bool:
-        """Whether the record was made by a driver that does, and is about a blank answer or reference."""
+        """Whether the record's driver did so, and its answer or reference is blank."""
         return self._from.reason in ("no_answer", "no_reference")
 
     def may_ask_again(self, request: Generate[Any], path: Path) -> bool:
-        """Whether the record has steps that did, or failed then; earlier drivers drew a rating anew."""
+        """Whether the record has repeated calls; earlier drivers repeated ratings as new draws."""
         steps = self._stored.get(written(path), ())
         if not steps:
             # verdicts there were put on record after a question that was asked often enough
@@ -147,9 +147,9 @@ class Replay(Interpreter):
         )
 
     async def _asked_again(self, request: Generate[Any], path: Path) -> tuple[Reply[Any], ...]:
-        """The stored replies to each question that follows one that could not be used.
+        """The stored new replies to questions whose replies were unusable.
 
-        Earlier drivers asked all judges, in a conversation of its own.
+        Earlier drivers asked all judges, in a separate conversation.
         """
         if not self._is_earlier:
             return await super()._asked_again(request, path)
@@ -179,7 +179,7 @@ class Replay(Interpreter):
         return step.model_copy(update={"pair_digests": digests})
 
     async def count(self, request: Count, path: Path) -> CountStep:
-        """The stored counts; where the same library is at hand, in the same version, it counts again."""
+        """The stored counts, counted again if the same version of the library is installed."""
         step = self._step_at(path, CountStep, "a count")
         try:
             again = await super().count(request, path)
@@ -193,10 +193,10 @@ class Replay(Interpreter):
     async def in_turn(
         self, branches: Sequence[Coroutine[Any, Any, Any]], enough: Callable[[Any], bool], path: Path
     ) -> Sequence[Any]:
-        """Run the branches that the record has steps of; where none was enough, the next one is missed.
+        """Run the branches in the record; if none is sufficient, the next one is missing.
 
-        A person's decision, or one vote alone, may leave none enough though there was one then: what was not
-        asked stays so.
+        After a correction, or with a single vote, an earlier sufficient result may no longer be one; the
+        remaining branches stay unasked.
         """
         asked = [number for number in range(1, len(branches) + 1) if self._has_steps((*path, number))]
         last = max(asked, default=0)
@@ -216,11 +216,11 @@ class Replay(Interpreter):
         return any(place.startswith(f"{written(path)}.") for place in self._stored)
 
     def worded(self, request: Generate[Any], path: Path) -> Generate[Any]:
-        """The request in the words that the record's step used."""
+        """The request with the prompt of the record's step."""
         return request._replace(prompt=self._prompt_at(request.prompt, path))
 
     def _prompt_at(self, prompt: Prompt[Any], path: Path) -> Prompt[Any]:
-        """The prompt in the words that the record's step used."""
+        """The prompt text of the record's step."""
         steps = self._stored.get(written(path), ())
         if not steps or not isinstance(steps[0], GenerateStep):
             return prompt
@@ -243,7 +243,7 @@ class Replay(Interpreter):
 
     @property
     def _unanswered(self) -> StepFailed | None:
-        """The failure of a call that the record ended with: it is in no step."""
+        """Failure of the record's last call, which is not in a step."""
         status = self._from.status
         if status in ("model_error", "metric_error", "timeout", "cancelled"):
             return StepFailed(status, self._from.reason or "")
@@ -281,13 +281,13 @@ class Replay(Interpreter):
 
 
 def replayed(record: Record, metric: Metric[Any] | None) -> Record:
-    """The record as its replies give it again."""
+    """The record recomputed from its replies."""
     replay = Replay(record)
     return replay.read(rewritten(record, metric, replay))
 
 
 def rewritten(record: Record, metric: Metric[Any] | None, replay: Replay) -> WrittenRecord:
-    """What a driver would write down for the replies of a record."""
+    """Record that a driver would write for the replies of a record."""
     if metric is not None:
         return replay.written(metric)
     derived = replay.written(metric_of(record))
@@ -298,7 +298,7 @@ def rewritten(record: Record, metric: Metric[Any] | None, replay: Replay) -> Wri
 
 
 def _as_found(evidence: Sequence[Evidence], stored: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """The evidence; what is there in another writing, and is stored as found nowhere, stays so."""
+    """Evidence; quotes in a different writing that were stored as not found stay so."""
     lost = {each.quote for each in stored if each.span is None}
     return tuple(
         [
@@ -309,14 +309,14 @@ def _as_found(evidence: Sequence[Evidence], stored: Sequence[Evidence]) -> tuple
 
 
 def _completion(step: GenerateStep) -> Completion:
-    """The reply of a step, as it came."""
+    """The original reply of a step."""
     tokens = step.prompt_tokens, step.completion_tokens
     usage = None if tokens[0] is None or tokens[1] is None else Usage(tokens[0], tokens[1])
     return Completion(step.reply, step.model, usage, step.finish_reason, step.held_to)
 
 
 def not_hydrated(record: Record) -> RecordError:
-    """The error about a record without its sample or its prompts."""
+    """Error for a record without its sample or its prompts."""
     missing = "sample" if record.sample is None else "prompts"
     return RecordError(
         f"the record of {record.signature} on {record.sample_id} lacks its {missing}; "
@@ -325,10 +325,10 @@ def not_hydrated(record: Record) -> RecordError:
 
 
 def metric_of(record: Record) -> Metric[Any]:
-    """The metric of the catalogue that a record names, with its settings.
+    """Catalogue metric of a record, with its settings.
 
     Raises:
-        RecordError: there is none.
+        RecordError: there is no such metric.
     """
     try:
         if not record.settings:

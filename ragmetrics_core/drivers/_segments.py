@@ -1,4 +1,4 @@
-"""A sample's texts as its metrics show them: split into sentences, numbered and rendered once for all."""
+"""A sample's texts for its metrics: split into sentences, numbered and rendered once."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import chain
@@ -16,7 +16,7 @@ Used = dict[str, Places]
 
 
 class _Split(NamedTuple):
-    """A text's digest, where its sentences stand, and the sentences."""
+    """A text's digest, positions of its sentences, and the sentences."""
 
     digest: str
     places: Places
@@ -24,15 +24,15 @@ class _Split(NamedTuple):
 
 
 class Segments:
-    """A sample's texts as its metrics show them: split, numbered and rendered once for all of them.
+    """A sample's texts for its metrics: split into sentences, numbered and rendered once.
 
     Args:
         sample: the sample.
-        known: where the sentences of its texts stand, by the texts' digests, as far as that is on record.
+        known: recorded sentence positions by digest of the text.
 
     Attributes:
-        judged: the sample as it is judged: a thought is no part of an answer.
-        thought: what its records say of that.
+        judged: the sample without a thought at the start of its answer.
+        thought: note on the thought for the records.
     """
 
     def __init__(self, sample: Sample, known: Mapping[str, Sequence[tuple[int, int]]] | None = None) -> None:
@@ -44,7 +44,7 @@ class Segments:
         self._questions: dict[Hashable, Question] = {}
 
     def sentences(self, text: str, used: Used) -> tuple[str, ...]:
-        """The sentences of a text; where they stand is noted in `used`, by the text's digest."""
+        """Sentences of a text; their positions are added to `used`, by digest of the text."""
         found = self._texts.get(text)
         if found is None:
             digest = digest_of(text)
@@ -65,12 +65,12 @@ class Segments:
         return known
 
     def question(self, request: Generate[Any], prompt: Prompt[Any], first_draw: int) -> Question:
-        """The request as it is sent, in the words of a prompt; the same one for all who ask the same.
+        """The request as sent, with a prompt; equal requests share one object.
 
         Args:
-            request: what is asked.
-            prompt: the words in which it is asked.
-            first_draw: the number that draw 0 has.
+            request: the request.
+            prompt: the prompt.
+            first_draw: number of draw 0.
         """
         asked = (
             prompt.digest,
@@ -111,12 +111,12 @@ class Segments:
 
 
 def _conversation(last: Unread) -> list[Unread]:
-    """The replies of a conversation that could not be used, up to the last one."""
+    """Unusable replies of a conversation, up to the last one."""
     return [last] if last.before is None else [*_conversation(last.before), last]
 
 
 def _spans(text: str, language: str | None) -> Places:
-    """Where the sentences of a text stand in it."""
+    """Positions of the sentences in a text."""
     spans: list[tuple[int, int]] = []
     position = 0
     for sentence in split_sentences(text, language):
@@ -127,7 +127,7 @@ def _spans(text: str, language: str | None) -> Places:
 
 
 def _without_thought(sample: Sample) -> tuple[Sample, tuple[str, ...]]:
-    """The sample as it is judged, and what the record says of it."""
+    """The sample without its thought, and the note for the record."""
     answer = sample.answer
     if not answer or (said := without_reasoning(answer)) == answer:
         return sample, ()

@@ -24,18 +24,18 @@ def wired(
     redactor: type[Redactor] = Redactor,
     ends_when_refused: bool = True,
 ) -> Calls:
-    """Calls to the models, by a line to each of them.
+    """Connect the models through one line each.
 
     Args:
         models: the models.
-        traffic: how they are asked.
-        journal: where answers are kept; None keeps none.
-        budget: what the run may spend; None for no limit.
-        price: what the judge costs; needed for a budget with a cost.
-        meter: counts in place of one with these limits.
-        redact: takes what is private out of replies and errors.
-        redactor: what takes it, and the models' keys, out.
-        ends_when_refused: the run ends when a model refuses every call.
+        traffic: limits on calls.
+        journal: stores answers; None stores none.
+        budget: limits on spending; None for no limit.
+        price: the judge's price, needed for a budget with a cost.
+        meter: replaces the meter with these limits.
+        redact: removes private parts of replies and errors.
+        redactor: removes these and the models' keys.
+        ends_when_refused: stop the run if a model refuses every call.
     """
     meter = meter or Meter(budget=budget, price=price)
 

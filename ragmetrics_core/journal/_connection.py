@@ -9,8 +9,8 @@ __all__ = ["Connection"]
 class Connection(sqlite3.Connection):
     """A connection that closes when it is garbage collected; the `factory` of `sqlite3.connect`.
 
-    From Python 3.13 on, the standard class warns about unclosed connections. Users need not close a dropped run
-    or a journal in memory.
+    From Python 3.13 on, the standard class warns about unclosed connections. Users need not close a dropped
+    run or a journal in memory.
     """
 
     def __del__(self) -> None:

@@ -1,10 +1,10 @@
 """The journal's file: a checked SQLite database in WAL mode.
 
 Problems of a file raise an error before anything is written to it. A file is checked when it is opened
-(`PRAGMA quick_check`, about 0.8 s per cached gigabyte). Otherwise a damaged page may be noticed hours into a run
-or never: a broken index loses calls, which are then paid for again. Files larger than `_LOOKED_OVER` are not
-checked, because every run that shares such a cache would wait. Each row's digest is checked whenever it is read,
-so damage never becomes an answer.
+(`PRAGMA quick_check`, about 0.8 s per cached gigabyte). Otherwise a damaged page may be noticed hours into a
+run or never: a broken index loses calls, which are then paid for again. Files larger than `_LOOKED_OVER` are
+not checked, because every run that shares such a cache would wait. Each row's digest is checked whenever it
+is read, so damage never becomes an answer.
 """
 
 import os
@@ -200,7 +200,7 @@ class Database:
         if log.exists() and not path.exists():
             # SQLite would take the log of an earlier file for this one's.
             raise RecordError(
-                f"the journal {self._name} is missing but its file {log.name} is there: put the journal back, or "
+                f"the journal {self._name} is gone but its file {log.name} is not: put the journal back, or "
                 "move that file aside too"
             )
         scratch = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
@@ -247,7 +247,7 @@ class Database:
             # A file of somebody else could have these run, or never end, whenever it is read or written.
             if connection.execute(_FOREIGN).fetchone() is not None:
                 raise RecordError(
-                    f"{self._name} is not a journal of ragmetrics (it holds views or triggers): choose another "
+                    f"{self._name} is not a journal of ragmetrics (it has views or triggers): choose another "
                     "path"
                 )
             if path.stat().st_size <= _LOOKED_OVER:
@@ -325,7 +325,7 @@ _SENTENCES: Sequence[tuple[tuple[str, ...], str]] = (
     (("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH"), _UNWRITABLE),
     (
         ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL"),
-        f"was locked by another process for {_PATIENCE:g} seconds: wait until that ends, then repeat the command",
+        f"was locked by another process for {_PATIENCE:g} seconds: wait for it, then repeat the command",
     ),
 )
 

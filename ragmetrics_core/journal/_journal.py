@@ -73,8 +73,8 @@ class _Addresses:
 class Journal:
     """Every answered call by content address; the first answer to a call stays.
 
-    Answers can be read at once. A thread of the journal commits them to disk at most 50 ms after the first of a
-    batch. Threads can share a journal, and processes can share its file. After an error (full disk, damage)
+    Answers can be read at once. A thread of the journal commits them to disk at most 50 ms after the first of
+    a batch. Threads can share a journal, and processes can share its file. After an error (full disk, damage)
     every further use fails with the same message; committed answers stay.
 
     Args:

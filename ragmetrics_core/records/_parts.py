@@ -42,7 +42,8 @@ class GenerateStep(Stored, frozen=True):
         finish_reason: why the reply ended.
         held_to: constraint on the reply's form, as the judge states it: "json_schema", "json_object", a tool.
         prompt_tokens, completion_tokens: as counted by the model.
-        rule: form of the reply: "json", "lines", or "unread" if it was neither. In records of the first reader, which is not in `versions`, the name of one of its rules.
+        rule: form of the reply: "json", "lines", or "unread" if it was neither. In records of
+            the first reader, which is not in `versions`, the name of one of its rules.
         value: the value that was read.
         objections: why the reply could not be used, or what it lacked.
         dropped: parts of the reply that do not count.
@@ -152,7 +153,7 @@ class Abstained(Stored, frozen=True):
     Attributes:
         declined: whether it declines.
         reason: the reason of the first such reply.
-        path: the step's place in the measurement; empty in records of old versions, which kept the last reply.
+        path: the step's place in the measurement; empty in old records, which kept the last reply.
     """
 
     declined: bool

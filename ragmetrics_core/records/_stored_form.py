@@ -1,9 +1,9 @@
 """Stored form of a record: each text once, without default values.
 
-A reply, the value read from it and the verdicts repeat the same texts. On disk the reply is verbatim; every other
-occurrence of one of its texts is a number ("@3"). Rows with the same fields become columns, and default values
-are left out. Unpacking needs only the line, so later parsers do not change what a reply meant when it was read.
-docs/record.md describes the form, `_packing` writes it.
+A reply, the value read from it and the verdicts repeat the same texts. On disk the reply is verbatim; every
+other occurrence of one of its texts is a number ("@3"). Rows with the same fields become columns, and default
+values are left out. Unpacking needs only the line, so later parsers do not change what a reply meant when it
+was read. docs/record.md describes the form, `_packing` writes it.
 """
 
 # A line of JSON may hold anything.

@@ -145,7 +145,8 @@ async def aexport_wave(
     """Write the open requests to the judge into a file, without calling the judge.
 
     After `import_replies`, repeat the same call until nothing is open and the run is complete. The records
-    equal those of a judge that gives the same replies at once. A judge given by name needs no key, package or file.
+    equal those of a judge that gives the same replies at once. A judge given by name needs no key, package
+    or file.
     Embeddings and ratings are not part of waves: their models are called as usual, and without a key their
     scores are `model_error`.
 

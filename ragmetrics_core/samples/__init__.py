@@ -1,4 +1,4 @@
-"""Samples: what is evaluated, what became of its retrieval, and what a metric needs of it (the views)."""
+"""Samples, their retrieval stages, and the views that metrics take."""
 
 from ragmetrics_core.samples._sample import (
     Label,

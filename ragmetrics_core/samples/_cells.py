@@ -1,4 +1,4 @@
-"""Incoming values, from a file, a frame or a program: absent, a text, a list of texts, or refused."""
+"""Incoming values: read as absent, a text or a list of texts, or refused."""
 
 import json
 import math
@@ -24,7 +24,7 @@ __all__ = ["Kind", "dated", "parsed", "plain", "read_cell", "shown", "valid_text
 Kind: TypeAlias = Literal[
     "id", "name", "text", "answer", "texts", "chunks", "relevant", "ids", "grades", "turns", "stages"
 ]
-"""What a cell is read as; a blank `answer` is an answer, and a blank `text` is absent."""
+"""Kinds of cells; a blank `answer` is an answer, and a blank `text` is absent."""
 
 _STAGES: Final = TypeAdapter(tuple[Stage, ...])
 _SCALARS: Final = (int, float, Decimal, date, time, UUID)
@@ -37,16 +37,16 @@ _BETWEEN_IDS: Final = frozenset(" ,;|\n\t")
 
 
 def read_cell(what: str, value: object, kind: Kind, *, separators: str = "") -> object:
-    """Read an incoming value; None means that it is absent.
+    """Read an incoming value; None if it is absent.
 
     Args:
         what: name of the cell, for an error.
         value: the cell.
-        kind: what it is read as.
+        kind: the kind of cell.
         separators: characters that may separate the texts of a list in this cell.
 
     Raises:
-        SampleError: it cannot be read, or can be read in two ways.
+        SampleError: the value cannot be read, or is ambiguous.
     """
     if type(value) is not str or kind in _LISTS:
         value = plain(value)
@@ -60,7 +60,7 @@ def read_cell(what: str, value: object, kind: Kind, *, separators: str = "") -> 
 
 
 def plain(value: object) -> object:
-    """Python's own type for a numpy value; None for NaN, of a `Decimal` and pandas too (`NA`, `NaT`)."""
+    """Python's own type for a numpy value; None for NaN, including `Decimal` and pandas (`NA`, `NaT`)."""
     if value is None or type(value) in (str, list, dict, int, bool, tuple):
         return value
     if isinstance(value, np.datetime64):  # of nanoseconds numpy makes a number
@@ -73,14 +73,14 @@ def plain(value: object) -> object:
 
 
 def dated(value: object) -> object:
-    """The text of a date, an exact number or a UUID; anything else as it is."""
+    """The text of a date, an exact number or a UUID; other values unchanged."""
     if isinstance(value, date | time):
         return value.isoformat()
     return str(value) if isinstance(value, Decimal | UUID) else value
 
 
 def parsed(value: object) -> object:
-    """The value that a text prints, if it can be read; anything else as it is."""
+    """The value that a text prints, if it can be read; other values unchanged."""
     if isinstance(value, str):
         with suppress(Unreadable):
             read = printed_value(value)
@@ -92,13 +92,13 @@ def parsed(value: object) -> object:
 
 
 def valid_text(what: str, value: object) -> str:
-    """A text that can be written as UTF-8."""
+    """Check that a text can be written as UTF-8."""
     if not isinstance(value, str):
         raise SampleError(f"{what} must be text, got {shown(value)}")
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        raise SampleError(f"{what} is not valid Unicode: half a character at {error.start}") from None
+        raise SampleError(f"{what} is not valid Unicode: unpaired surrogate at {error.start}") from None
     return str(value)
 
 
@@ -114,9 +114,9 @@ def shown(value: object) -> str:
 
 
 def _words(what: str, value: object) -> str:
-    """A text; a number, a date or a truth value as the text that a CSV file has of it.
+    """A text; numbers, dates and truth values become their text in a CSV file.
 
-    A column of whole numbers becomes one of floats in a data frame where one is missing: 42.0 is "42".
+    A data frame turns whole numbers to floats if one is missing, so 42.0 is "42".
     """
     if isinstance(value, str):
         return valid_text(what, value)
@@ -131,7 +131,7 @@ def _words(what: str, value: object) -> str:
 
 
 def _said(what: str, value: object) -> str:
-    """A question, an answer or a reference: one text, or a message that holds one."""
+    """A question, an answer or a reference: a text, or a message with one."""
     if isinstance(value, str):
         if is_printed_object(value):
             raise SampleError(
@@ -144,7 +144,7 @@ def _said(what: str, value: object) -> str:
 
 
 def _identifier(what: str, value: object) -> str:
-    """An id: text, or a whole number (pandas turns a column of them to floats when one is missing)."""
+    """An id: a text or a whole number (pandas turns these to floats if one is missing)."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, UUID) or (isinstance(value, int) and not isinstance(value, bool)):
@@ -153,7 +153,7 @@ def _identifier(what: str, value: object) -> str:
 
 
 def _passage(what: str, value: object) -> str:
-    """A chunk: text, or a document that holds one."""
+    """A chunk: a text, or a document with one."""
     if isinstance(value, str) or value is None or isinstance(value, (*_SCALARS, bytes)):
         return _words(what, value)
     text = document_text(value)
@@ -165,7 +165,7 @@ def _passage(what: str, value: object) -> str:
 
 
 def _listed(what: str, value: object, kind: Kind, separators: str) -> tuple[str, ...] | None:
-    """Several texts; one where a list is expected is a list of one."""
+    """A list of texts; a single text is a list of one."""
     items = _items(what, value, kind, separators)
     if items is None:
         return None
@@ -185,7 +185,7 @@ def _listed(what: str, value: object, kind: Kind, separators: str) -> tuple[str,
 
 
 def _items(what: str, value: object, kind: Kind, separators: str) -> Sequence[object] | None:
-    """The items of a list in whatever form; None if there is no list."""
+    """Items of a list in any form; None if there is no list."""
     if isinstance(value, str):
         return _items_of_text(what, value, kind, separators)
     if isinstance(value, _SCALARS):
@@ -213,7 +213,7 @@ def _items_of_text(what: str, text: str, kind: Kind, separators: str) -> Sequenc
         read = printed_value(text)
     except Unreadable:
         raise SampleError(
-            f"{what} starts like a printed list or object and cannot be read as one: {shown(text)}; "
+            f"{what} starts like a printed list or object but cannot be read as one: {shown(text)}; "
             f"{_AS_LIST}"
         ) from None
     if read is None:
@@ -233,7 +233,7 @@ def _items_of_text(what: str, text: str, kind: Kind, separators: str) -> Sequenc
 
 
 def _grades(what: str, value: object) -> tuple[float, ...]:
-    """Finite numbers, also as a list that was written as text."""
+    """Finite numbers, from a list or its text."""
     items = parsed(value)
     numbers = [plain(item) for item in items] if is_series(items) else [items]
     grades = [each for each in numbers if isinstance(each, int | float) and not isinstance(each, bool)]
@@ -261,7 +261,7 @@ def _turns(what: str, value: object) -> tuple[dict[str, str], ...]:
 
 
 def _stages(what: str, value: object) -> tuple[Stage, ...]:
-    """The stages of a retrieval, as a sample writes them."""
+    """Stages of a retrieval."""
     try:
         return _STAGES.validate_python(parsed(value))
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""The columns of a row, in the spellings of several libraries, read into the fields of a sample.
+"""Reading the columns of a row, with the names of several libraries, into sample fields.
 
 Used by `Sample.from_mapping`, whose docstring states the rules.
 """
@@ -56,7 +56,7 @@ COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "request_messages": ("request_messages",),
     "labels": ("labels",),
 }  # fmt: skip
-"""The names under which each field is read."""
+"""Column names of each field."""
 
 KINDS: Final[Mapping[str, Kind]] = {
     "id": "id",
@@ -74,7 +74,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "request_messages": "turns",
     "stages": "stages",
 }
-"""How the cells of each field are read."""
+"""Kind of cell of each field."""
 
 TEXT_COLUMNS: Final = frozenset(
     column for name, columns in COLUMNS.items() if KINDS.get(name) in {"id", "name", "text", "answer"}
@@ -87,7 +87,7 @@ _BETWEEN_WORDS: Final = re.compile(r"[\s_\-\u2010-\u2015]+")
 
 @lru_cache(maxsize=4096)
 def spelled(column: str) -> str:
-    """The one spelling of a column's name: `actual_output` for "actualOutput" and " Actual Output"."""
+    """Canonical form of a column's name: `actual_output` for "actualOutput" and " Actual Output"."""
     return _BETWEEN_WORDS.sub("_", _CAMEL.sub("_", column.strip())).strip("_").casefold()
 
 
@@ -130,13 +130,13 @@ _ABSENT: Final = frozenset({
 
 
 def is_sample_column(column: str) -> bool:
-    """Whether a column of this name is read into a field of a sample, or would become a label."""
+    """Whether a column of this name is a sample field; otherwise it becomes a label."""
     return field_named(column) is not None
 
 
 @lru_cache(maxsize=4096)
 def field_named(column: str) -> str | None:
-    """The field of a sample that a column of this name is read into; None for a label."""
+    """Sample field for a column of this name; None for a label."""
     part, dot, inner = column.partition(".")
     if dot and (part := spelled(part)) in _LANGSMITH:
         return _LANGSMITH[part].get(_key(inner))
@@ -147,7 +147,7 @@ def check_columns(columns: Mapping[str, object] | None) -> None:
     """Raise `ConfigError` for a field that samples do not have."""
     for name, column in (columns or {}).items():
         if name not in KINDS:
-            raise ConfigError(f"columns: a sample has no field {name!r}; there are {', '.join(KINDS)}")
+            raise ConfigError(f"columns: a sample has no field {name!r}; its fields are {', '.join(KINDS)}")
         if not isinstance(column, str):
             raise ConfigError(f"columns: {name} takes the name of a column, not {shown(column)}")
 
@@ -162,7 +162,7 @@ class _Column(NamedTuple):
 def read_row(
     row: Mapping[str, object], *, textual: bool, columns: ColumnNames | None = None
 ) -> dict[str, Any]:
-    """Read a row into the fields of a sample, whatever library named its columns.
+    """Read a row with any supported library's column names into sample fields.
 
     Raises:
         SampleError: as `Sample.from_mapping`, without the place of the row.
@@ -180,7 +180,7 @@ def read_row(
             for label, content in (labels_in(name, value) if column.field else {name: value}).items():
                 read = label_of(label, content, textual=textual)
                 if labels.setdefault(valid_text("a label's name", label), read) != read:
-                    raise SampleError(f"label {label!r} is given twice with different values")
+                    raise SampleError(f"label {label!r} appears twice with different values")
             continue
         field = column.field or ""
         if is_absent and not (column.kind == "answer" and raw == ""):
@@ -198,13 +198,13 @@ def read_row(
             )
     is_nothing = textual and not any(value for name, value in values.items() if name not in _ABOUT)
     if is_nothing or not values.keys() - _ABOUT:
-        raise SampleError(f"nothing to evaluate, found only the columns {[column for column, _ in cells]}")
+        raise SampleError(f"no sample field, only the columns {[column for column, _ in cells]}")
     return {**values, "labels": labels}
 
 
 @lru_cache(maxsize=1024)
 def _layout(names: tuple[str, ...], columns: tuple[tuple[str, str], ...]) -> tuple[_Column, ...]:
-    """What each column of a row is read as."""
+    """Field of each column of a row."""
     mapped = {column: field for field, column in columns}
     if absent := [column for column in mapped if column not in names]:
         raise SampleError(f"there is no column {absent[0]!r}; there is {', '.join(map(repr, names))}")
@@ -226,10 +226,10 @@ def _layout(names: tuple[str, ...], columns: tuple[tuple[str, str], ...]) -> tup
 
 
 def _is_ideal_context(fields: Mapping[str, str | None], names: tuple[str, ...]) -> bool:
-    """Whether `context` is the ideal context of DeepEval's test cases, and not what was retrieved.
+    """Whether `context` is the ideal context, as in DeepEval's test cases, not the retrieved one.
 
     Raises:
-        SampleError: it may be either.
+        SampleError: both are possible.
     """
     if fields.get(_DEEPEVAL_RETRIEVED) == "contexts":
         return True
@@ -246,14 +246,14 @@ def _is_ideal_context(fields: Mapping[str, str | None], names: tuple[str, ...]) 
     if others and len(outputs) == 1:
         return False
     raise SampleError(
-        "'context' may be what was retrieved or, as in DeepEval, what should have been, "
-        f"beside {list(names)}; "
-        "say which: columns={'contexts': 'context'} or columns={'reference_contexts': 'context'}"
+        "'context' may hold the retrieved contexts or, as in DeepEval, the ideal ones, "
+        f"together with {list(names)}; "
+        "choose: columns={'contexts': 'context'} or columns={'reference_contexts': 'context'}"
     )
 
 
 def _cells(row: Mapping[Any, object]) -> Iterator[tuple[str, object]]:
-    """Columns and values, with LangSmith's nested parts laid out as `inputs.question`."""
+    """Columns and values; LangSmith's nested parts become `inputs.question`."""
     for column, value in row.items():
         if not isinstance(column, str):
             raise SampleError(f"column names must be text, got {shown(column)}")

@@ -1,4 +1,4 @@
-"""Texts inside of objects: documents, nodes and messages of other libraries, known by what they have."""
+"""Texts inside documents, nodes and messages of other libraries, recognized by their attributes."""
 
 from collections.abc import Sequence
 from enum import Enum
@@ -66,7 +66,7 @@ def turn_parts(value: object) -> dict[str, object] | None:
 
 
 def _part(value: object, name: str) -> object:
-    """A part of an object; None if it has none, or none for an object of its kind."""
+    """A part of an object; None if it is missing or not of the right kind."""
     try:
         return cast("object", field_of(value, name))
     except (ValueError, TypeError, NotImplementedError):

@@ -20,7 +20,7 @@ _NUMBER: Final = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 
 
 def labels_in(column: str, value: object) -> Mapping[str, object]:
-    """The labels of a column of that name; a value that is not a mapping is one label."""
+    """Labels from a column; a value that is not a mapping is one label."""
     if value is None:
         return {}
     inner = parsed(value)
@@ -50,7 +50,7 @@ def label_of(name: str, value: object, *, textual: bool) -> Label:
 
 
 def _typed(text: str) -> Label:
-    """A cell of a CSV file as the truth value or number that it spells, otherwise the text."""
+    """A CSV cell as a truth value or number if it spells one, otherwise the text."""
     truth = {"true": True, "false": False}.get(text.strip().casefold())
     if truth is not None or not _NUMBER.fullmatch(text):
         return text if truth is None else truth
@@ -60,7 +60,7 @@ def _typed(text: str) -> Label:
 
 
 def _jsonable(value: object) -> object:
-    """What JSON can write for numpy values and dates inside a label; `json.dumps` calls it."""
+    """JSON form of numpy values and dates in a label, for `json.dumps`."""
     if isinstance(value, np.generic | np.ndarray):
         return cast("object", value.tolist())
     written = dated(value)

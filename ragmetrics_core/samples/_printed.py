@@ -1,4 +1,4 @@
-"""Printed values: the text that a program wrote for a list or an object, in place of the texts inside."""
+"""Printed values: the text of a list or an object instead of the texts inside."""
 
 import ast
 import io
@@ -45,14 +45,14 @@ _DEEPEST: Final = 100
 
 
 class Unreadable(ValueError):
-    """A text starts like a printed list or object, and cannot be read as one."""
+    """A text starts like a printed list or object but cannot be read as one."""
 
 
 def printed_value(text: str) -> object:
-    """Value that a text prints, by JSON or as a Python literal; the text itself if it is prose.
+    """Value that a text prints, as JSON or a Python literal; the text itself if it is prose.
 
     Raises:
-        Unreadable: it looks printed, and neither reads the whole of it.
+        Unreadable: it looks printed, but neither can read all of it.
     """
     body = _body(text)
     if not _MAY_BE_PRINTED.match(body) and not _SERIES_END.search(body[-80:]):
@@ -122,7 +122,7 @@ def _read(body: str) -> object:
 
 
 def _is_deep(body: str) -> bool:
-    """Whether brackets or signs are nested deeper than in any data."""
+    """Whether brackets or signs are nested too deeply for real data."""
     depth = run = 0
     for mark in re.findall(r"[\[({\])}]|[-+~]", body):
         if mark in "-+~":
@@ -136,7 +136,7 @@ def _is_deep(body: str) -> bool:
 
 
 def _joins_strings(body: str) -> bool:
-    """Whether two strings stand side by side, which Python joins and numpy prints as two items."""
+    """Whether two strings are adjacent, which Python joins but numpy prints for two items."""
     earlier = None
     for token in tokenize.generate_tokens(io.StringIO(body).readline):
         if token.type in (tokenize.NL, tokenize.NEWLINE):
@@ -160,7 +160,7 @@ def _looks_printed(body: str) -> bool:
 
 
 def _prints_fields(body: str) -> bool:
-    """Whether a text is an object with its fields, from its first character to its end or to a cut."""
+    """Whether the whole text is an object with its fields, possibly truncated."""
     if named := _OBJECT_HEAD.match(body):
         return _spans(body, named.start(1))
     if _ADDRESS.match(body) or _NODE.match(body):

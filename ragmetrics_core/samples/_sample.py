@@ -1,4 +1,4 @@
-"""The sample that is evaluated."""
+"""Samples to evaluate."""
 
 import hashlib
 import json
@@ -44,7 +44,7 @@ _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=F
 
 # `frozen` stands where a type checker sees it, which then refuses an assignment too.
 class Turn(BaseModel, frozen=True):
-    """One message of the conversation before the question."""
+    """A message of the conversation before the question."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
@@ -53,32 +53,29 @@ class Turn(BaseModel, frozen=True):
 
 
 class Sample(BaseModel, frozen=True):
-    """One question with what was retrieved, answered and expected; a field that is None is absent.
+    """A question with its contexts, answer and reference; None means absent.
 
     An empty text or list is present: a model that answers nothing has answered "".
 
     Attributes:
-        id: names the sample in a run. Without one it is derived: "s-" and 16 digits of a hash of content and
-            labels, so that it does not depend on the row's place. A row that occurs again in a data set gets
-            "-2", "-3", ... behind it.
-        question: what was asked.
-        answer: what the system under test answered.
-        contexts: the chunks that were shown to the model that made the answer, in rank order; empty where it
-            was shown none.
-        reference: the expected answer; without one, the first of `references`.
-        references: several acceptable answers.
+        id: the sample's id in a run. Default: "s-" and 16 digits of a hash of content and labels, independent
+            of the row's place; repeated rows of a data set get "-2", "-3", ... at the end.
+        question: the question.
+        answer: the answer of the system under test.
+        contexts: the chunks that the answering model received, in rank order; empty if it received none.
+        reference: the expected answer. Default: the first of `references`.
+        references: acceptable answers.
         reference_contexts: the chunks that should have been retrieved.
         context_ids: ids of the retrieved chunks in rank order.
         reference_context_ids: ids of the chunks that should have been retrieved.
-        reference_context_grades: how relevant each of these is, 1 where none are given; they belong to
-            `reference_context_ids`, or to `reference_contexts` where there are no ids. 0 or below is "not".
+        reference_context_grades: relevance grades of `reference_context_ids`, or of `reference_contexts` if
+            there are no ids. Default: 1. Grades of 0 or below mean not relevant.
         history: the conversation before the question.
-        language: language of the sample, as a tag such as "en", "de-AT" or "pt_BR". What there is for the
-            region is used, then what there is for the language, then English.
-        stages: what became of the retrieval, in order; the stage "shown", where there is one, has the chunks
-            that are `contexts`.
-        request_messages: the messages of the call that made the answer, where they are known.
-        labels: everything else that is known about the sample, for the study; no part of the content.
+        language: language tag, such as "en", "de-AT" or "pt_BR". Resources for the region are preferred, then
+            for the language, then English.
+        stages: retrieval stages in order; the chunks of the stage "shown", if any, equal `contexts`.
+        request_messages: messages of the call that made the answer, if known.
+        labels: further data on the sample, for studies; not part of the content.
     """
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, defer_build=True)
@@ -123,11 +120,11 @@ class Sample(BaseModel, frozen=True):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        """Check the texts, fill in the reference and the id; the model is frozen for everyone else."""
+        """Check the texts, and fill in the reference and the id."""
         try:
             self.model_dump_json()
         except PydanticSerializationError:
-            raise ValueError("a text is not valid Unicode: it holds half a character") from None
+            raise ValueError("a text is not valid Unicode: it contains an unpaired surrogate") from None
         if self.reference_context_grades is not None:
             graded = self.reference_context_ids or self.reference_contexts or ()
             if len(graded) != len(self.reference_context_grades):
@@ -146,9 +143,9 @@ class Sample(BaseModel, frozen=True):
 
     @property
     def expected(self) -> tuple[str, ...]:
-        """The expected answers that say something, each once: `reference`, then `references`.
+        """Distinct expected answers that are not blank: `reference`, then `references`.
 
-        The numbers of references in records count these, from 1. Empty where there is no reference.
+        Records number these from 1. Empty if there is no reference.
         """
         if self.reference is None:
             return ()
@@ -156,12 +153,12 @@ class Sample(BaseModel, frozen=True):
 
     @property
     def shown_stage(self) -> Stage | None:
-        """What the model that made the answer was shown; None where that is not known as a stage."""
+        """The stage "shown", with the chunks that the answering model received; None if unknown."""
         return next((stage for stage in reversed(self.stages or ()) if stage.name == "shown"), None)
 
     @property
     def shown(self) -> tuple[Shown, ...]:
-        """Whether each of the contexts stands in the request: "unseen" for all where nobody knows it."""
+        """Whether the request contains each context; "unseen" if the request is unknown."""
         if (stage := self.shown_stage) is None:
             unseen: Shown = "unseen"
             return (unseen,) * len(self.contexts or ())
@@ -169,23 +166,23 @@ class Sample(BaseModel, frozen=True):
 
     @property
     def contradicted(self) -> int:
-        """How many of the contexts are not in what the model was sent, as far as that is known."""
+        """Number of contexts that are known to be missing from the request."""
         return self.shown.count("absent")
 
     @property
     def is_withheld(self) -> bool:
-        """Whether the contexts were taken out because the request contradicts them; see `strict`."""
+        """Whether the contexts were removed because the request contradicts them; see `strict`."""
         return self.contexts is None and self.shown_stage is not None
 
     def strict(self) -> Self:
-        """The sample without its contexts where the request contradicts one; the stages keep them."""
+        """The sample without its contexts if the request contradicts one; the stages keep them."""
         return (
             self.model_copy(update={"contexts": None, "stages": self.stages}) if self.contradicted else self
         )
 
     @property
     def unproven(self) -> tuple[Unproven, ...]:
-        """The chunks of which the request does not say what the stage "shown" does; empty is a proof."""
+        """Chunks of the stage "shown" that differ from the request; an empty result is a proof."""
         if self.request_messages is None or (stage := self.shown_stage) is None:
             return ()
         messages = [message.content for message in self.request_messages]
@@ -199,13 +196,13 @@ class Sample(BaseModel, frozen=True):
         scores: Sequence[float | None] = (),
         component: str = "",
     ) -> Self:
-        """The sample with these contexts, each sought in the request.
+        """The sample with these contexts, which are looked up in the request.
 
         Args:
             texts: the contexts.
-            ids: of each, in the same order, where there are any.
-            scores: likewise.
-            component: what showed them.
+            ids: their ids in the same order, if any.
+            scores: their scores in the same order, if any.
+            component: name of the component that inserted them.
         """
         if self.request_messages is None:
             found = [SoughtText("unseen", text) for text in texts]
@@ -223,7 +220,7 @@ class Sample(BaseModel, frozen=True):
     def with_shown(
         self, chunks: Sequence[StageChunk], *, component: str = "", steps: Sequence[Stage] = ()
     ) -> Self:
-        """The sample with these chunks, in order, as contexts and stage "shown", which follows `steps`."""
+        """The sample with these chunks as contexts and as stage "shown" after `steps`."""
         ranked = tuple(chunk.model_copy(update={"rank": rank}) for rank, chunk in enumerate(chunks, start=1))
         stages = [stage for stage in self.stages or () if stage.name != "shown"]
         shown = Stage(name="shown", component=component, query=self.question, chunks=ranked)
@@ -242,7 +239,7 @@ class Sample(BaseModel, frozen=True):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the content: the canonical JSON of all fields that are set, but id and labels."""
+        """SHA-256 of the content: the canonical JSON of all set fields except id and labels."""
         return self._digest
 
     @cached_property
@@ -264,19 +261,19 @@ class Sample(BaseModel, frozen=True):
 
     @property
     def has_derived_id(self) -> bool:
-        """Whether the id comes from content, labels and occurrence, and was not given."""
+        """Whether the id is derived from content, labels and occurrence."""
         return bool(_MADE_ID.fullmatch(self.id)) and self.id[:_LENGTH_OF_ID] == self._derived_id
 
     def at_occurrence(self, number: int) -> Self:
-        """The sample under the id of a row that occurs for the nth time in its data set."""
+        """The sample with the id of the nth equal row of its data set."""
         return self.model_copy(update={"id": f"{self._derived_id}-{number}"})
 
     def __hash__(self) -> int:
-        """Equal samples have equal hashes, in spite of the labels' dict."""
+        """Hash of the sample; equal samples have equal hashes."""
         return hash((self.id, self.digest))
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Copy with changed fields, validated; a derived id or reference follows what it is derived from."""
+        """Validated copy with changed fields; a derived id or reference is derived again."""
         if not update:
             return super().model_copy(deep=deep)
         values = {name: getattr(self, name) for name in type(self).model_fields}
@@ -293,14 +290,15 @@ class Sample(BaseModel, frozen=True):
         return copy
 
     def redacted(self, redact: Redact) -> Self:
-        """The same sample without what `redact` takes out of a text; see docs/security.md.
+        """The sample with `redact` applied to its texts; see docs/security.md.
 
-        It is applied to every text, to the labels' names, and to ids. Ids of chunks that it changes stay
-        apart: equal ones stay equal, different ones different. An id of the sample that it changes gives way
-        to the id of the content. Numbers are no texts.
+        It is applied to every text, to names of labels, and to ids, but not to numbers. Chunk ids that were
+        equal stay equal, and different ones stay different. If the sample's id changes, the id of the content
+        replaces it.
+
 
         Raises:
-            ConfigError: `redact` raised something or returned no text.
+            ConfigError: `redact` raised an error or did not return text.
         """
         names = Renamed(redact)
 
@@ -343,41 +341,39 @@ class Sample(BaseModel, frozen=True):
         textual: bool = False,
         columns: ColumnNames | None = None,
     ) -> Self:
-        """Make a sample of a row that uses our column names or those of another library.
+        """Make a sample from a row with the column names of ragmetrics or another library.
 
-        Known are the names of ragas (old and new), LlamaIndex, Haystack, DeepEval, AutoRAG and LangSmith
+        Supported are the names of ragas (old and new), LlamaIndex, Haystack, DeepEval, AutoRAG and LangSmith
         (nested `inputs`, `outputs`, `reference_outputs`, or columns such as `inputs.question`). Case, spaces,
         hyphens and underscores do not matter. docs/data.md lists the names and the values.
 
         None and NaN mean absent, and so does a blank question, reference or list. A blank answer is an
-        answer. Where one text is expected, a number, a date or a truth value is the text that a CSV file has
-        of it (42.0 is "42"), and a chat message is its content. Where a list is expected, one text is a list
-        of one. A text that prints a list is decoded if JSON or Python's literals read the whole of it
-        (nothing is executed); otherwise the row is refused. Chunks may be documents or nodes of LangChain,
-        Haystack and LlamaIndex, mappings with `page_content`, `content` or `text`, and (document, score)
-        pairs. Ids may be whole numbers. Of messages the `role` and `content` are kept. Contexts that come
-        with `request_messages` are sought in these.
+        answer. For a text, numbers, dates and truth values become their text in a CSV file (42.0 is "42"),
+        and a chat message its content. For a list, a single text is a list of one. A text that prints a list
+        is decoded if JSON or Python's literals read all of it (nothing is executed); otherwise the row is
+        refused. Chunks may be documents or nodes of LangChain, Haystack and LlamaIndex, mappings with
+        `page_content`, `content` or `text`, and (document, score) pairs. Ids may be whole numbers. Messages
+        keep their `role` and `content`. If there are `request_messages`, contexts are looked up in them.
 
-        `context` means the retrieved contexts, except in DeepEval's test cases (beside `retrieval_context`,
-        or beside `input` and `actual_output` alone), where it is the ideal context: `reference_contexts`.
+        `context` means the retrieved contexts, except in DeepEval's test cases (with `retrieval_context`, or
+        with `input` and `actual_output` alone), where it is the ideal context: `reference_contexts`.
 
-        Every other column becomes a label: texts, numbers and truth values as they are (whole numbers that a
-        float cannot hold, dates and UUIDs as text), lists and mappings as JSON text, so that nothing is lost.
-        A `labels` mapping is merged in.
+        Any other column becomes a label: texts, numbers and truth values unchanged (dates, UUIDs and whole
+        numbers that a float cannot hold as text), lists and mappings as JSON text. A `labels` mapping is
+        merged in.
 
         Args:
             row: column names and values.
-            where: place of the row, put before an error's message.
-            textual: the row comes from a format that has only text (CSV): a cell that is empty, or is what
-                data frames write for absent (`NA`, `N/A`, `#N/A`, `<NA>`, `nan`, `null`; not `None`), is
-                absent, except an empty answer, and a label that reads `true`, `false` or a number is one.
-                `007` stays text.
-            columns: the column of a field, such as `{"answer": "Bot Answer"}`; it wins over the names.
+            where: place of the row, for error messages.
+            textual: the row comes from a text format (CSV). Empty cells, except an empty answer, and markers
+                of data frames (`NA`, `N/A`, `#N/A`, `<NA>`, `nan`, `null`; not `None`) are absent. Labels
+                that read `true`, `false` or a number are converted; `007` stays text.
+            columns: columns of fields, such as `{"answer": "Bot Answer"}`, which override the known names.
 
         Raises:
-            ConfigError: `columns` names a field that samples do not have.
+            ConfigError: `columns` has an unknown field.
             SampleError: a value cannot be read, two columns of one field disagree, a column of `columns` is
-                absent, or no column is a field of a sample.
+                missing, or no column is a sample field.
         """
         check_columns(columns)
         try:
@@ -399,14 +395,14 @@ def labels_digest(labels: Mapping[str, Any]) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """A number as a file has it: None for one that JSON cannot write, and no whole numbers."""
+    """A number as a JSON float; None if JSON cannot write it."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
     return float(value) if isfinite(value) else None
 
 
 def distinct_references(references: Sequence[str]) -> tuple[str, ...]:
-    """The references that say something, each once, in order; the first where none does.
+    """Distinct references that are not blank, in order; the first if all are blank.
 
     >>> distinct_references(["Ulm", " ", "In Ulm", "Ulm "])
     ('Ulm', 'In Ulm')

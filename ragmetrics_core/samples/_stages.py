@@ -1,4 +1,4 @@
-"""What became of a retrieval, stage by stage, and whether its texts stand in what the model was sent."""
+"""Retrieval stages, and the search for their texts in the model's request."""
 
 import re
 from collections import Counter
@@ -25,14 +25,14 @@ __all__ = [
 ]
 
 StageName = Literal["retrieved", "fused", "reranked", "filtered", "shown"]
-"""What a step did: searched, put several lists together, ordered anew, left some out or changed them, and
-what was shown to the model that made the answer."""
+"""Kinds of stages: searching, merging lists, reordering, filtering, transforming, and the chunks that the
+answering model received."""
 
 Shown = Literal["verified", "partial", "absent", "unseen"]
-"""Whether a chunk stands in the messages of the call that made the answer.
+"""Whether the messages of the answering call contain a chunk.
 
-"verified": its whole text. "partial": the part that is its text here. "absent": not at all. "unseen": nobody
-knows these messages.
+"verified": its whole text. "partial": a part, which is its text here. "absent": nothing. "unseen": the
+messages are unknown.
 """
 
 SHOWN_STATES: tuple[Shown, ...] = ("verified", "partial", "absent", "unseen")
@@ -42,13 +42,13 @@ class StageChunk(BaseModel, frozen=True):
     """A text at a stage.
 
     Attributes:
-        text: the text; of a chunk that is partly shown, the part.
-        id: the document's id; None when it has none.
-        score: as the component gave it.
+        text: the text; only the contained part if the state is "partial".
+        id: the document's id, if any.
+        score: the component's score, if any.
         rank: its place in the stage, from 1.
-        shown: at the stage "shown", whether it stands in the request; None at all others.
-        message: the message in which it stands, from 1.
-        start, end: where in that message, in characters.
+        shown: at the stage "shown", whether the request contains it; None elsewhere.
+        message: number of the message that contains it, from 1.
+        start, end: its position in that message, in characters.
     """
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, defer_build=True)
@@ -70,20 +70,20 @@ class StageChunk(BaseModel, frozen=True):
 
     @property
     def standing(self) -> str:
-        """Whether and where it stands in the request, in words."""
+        """State and position in the request, in words."""
         if self.message is None:
             return self.shown or ""
         return f"{self.shown} in message {self.message}, {self.start} to {self.end}"
 
 
 class Stage(BaseModel, frozen=True):
-    """A step of a retrieval; one that found or left nothing has no chunks.
+    """A step of a retrieval; without chunks if it returned none.
 
     Attributes:
-        name: what it did.
+        name: the kind of stage.
         component: the step's name in the application.
-        query: what was looked for; None where nobody says.
-        chunks: what it put out, in order.
+        query: the query; None if unknown.
+        chunks: the chunks that it returned, in order.
     """
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
@@ -94,7 +94,7 @@ class Stage(BaseModel, frozen=True):
     chunks: tuple[StageChunk, ...] = ()
 
     def redacted(self, redact: Callable[[str], str], rename: Callable[[str], str]) -> Self:
-        """The same stage with other texts and ids, without the places, which were those of the texts."""
+        """The stage with other texts and ids, and without positions."""
         chunks = tuple(
             StageChunk(
                 text=redact(chunk.text),
@@ -110,14 +110,14 @@ class Stage(BaseModel, frozen=True):
 
 
 class RequestPlace(NamedTuple):
-    """Where a text stands: the message, from 1, and the characters in it."""
+    """Position of a text: message number, from 1, and character range."""
 
     message: int
     start: int
     end: int
 
     def is_within(self, others: "Iterable[RequestPlace]") -> bool:
-        """Whether all of it lies in one of the others."""
+        """Whether one of the others contains it."""
         return any(
             self.message == other.message and other.start <= self.start and self.end <= other.end
             for other in others
@@ -125,7 +125,7 @@ class RequestPlace(NamedTuple):
 
 
 class SoughtText(NamedTuple):
-    """What stands of a text: "verified" or "partial" with its place, else "absent"; `text` is what stands."""
+    """Search result: "verified" or "partial" with a position, or "absent"; `text` is the found part."""
 
     shown: Shown
     text: str
@@ -133,7 +133,7 @@ class SoughtText(NamedTuple):
 
 
 class Unproven(NamedTuple):
-    """A chunk of which the messages do not say what its stage does: rank, what is stored, what they say."""
+    """A chunk that differs from the messages: rank, stored state, and actual state."""
 
     rank: int
     stored: str
@@ -162,19 +162,19 @@ def sought_in(
     *,
     besides: Sequence[str] = (),
 ) -> list[list[SoughtText]]:
-    """Look for texts in messages: in whatever Unicode form and with whatever white space.
+    """Search texts in messages, in any Unicode form and with any white space.
 
-    They are also found as JSON, Python, HTML or a quoted mail writes them.
+    Texts escaped as in JSON, Python, HTML or quoted mails are found as well.
 
     Args:
-        messages: of the request, in order.
-        texts: groups of texts, the surest first. A text of a later group that only stands inside one of an
-            earlier group is absent: it is there as a part of that.
-        besides: texts that are in the messages for another reason, such as the question; what stands only in
-            these is absent. One that is a message of its own is that message.
+        messages: messages of the request, in order.
+        texts: groups of texts, most certain first. A text of a later group that occurs only inside a text of
+            an earlier group is absent.
+        besides: texts that are in the messages for another reason, such as the question. A text that occurs
+            only inside these is absent. If one of them is a whole message, it is that message.
 
     Returns:
-        For each group one `SoughtText` for each text.
+        One `SoughtText` per text, by group.
     """
     forms = [list(_forms(message)) for message in messages]
     elsewhere = [place for text in besides if text.strip() for place in _elsewhere(forms, text)]
@@ -202,7 +202,7 @@ def sought_in(
 
 
 def counted(states: Iterable[Shown]) -> str:
-    """How many of each, in words.
+    """Counts of the values, in words.
 
     >>> counted(["verified", "absent", "verified"])
     '2 verified, 1 absent'
@@ -212,7 +212,7 @@ def counted(states: Iterable[Shown]) -> str:
 
 
 def unproven(stage: Stage, messages: Sequence[str]) -> Iterator[Unproven]:
-    """The chunks of the stage "shown" that do not stand in these messages where it says."""
+    """Chunks of the stage "shown" that are not at their position in these messages."""
     for chunk in stage.chunks:
         if chunk.message is None:
             continue
@@ -226,7 +226,7 @@ def unproven(stage: Stage, messages: Sequence[str]) -> Iterator[Unproven]:
 
 
 def _elsewhere(forms: Sequence[Sequence[Writing]], text: str) -> list[RequestPlace]:
-    """Where a text stands as what it is; where it is a message of its own, only there."""
+    """Positions of a text; if it is a whole message, only that message."""
     wanted = Writing.of(text).plain().spaced().text.strip()
     places = list(islice(_places(forms, wanted), _MOST))
     own = [place for place in places if forms[place.message - 1][0].text.strip() == wanted]
@@ -234,7 +234,7 @@ def _elsewhere(forms: Sequence[Sequence[Writing]], text: str) -> list[RequestPla
 
 
 def _without(writing: Writing, number: int, places: Sequence[RequestPlace]) -> Writing:
-    """The message of this number with characters that no text has at these places."""
+    """The message with this number, with these positions masked."""
     text = writing.text
     for place in places:
         if place.message == number:
@@ -244,7 +244,7 @@ def _without(writing: Writing, number: int, places: Sequence[RequestPlace]) -> W
 
 
 def _forms(text: str) -> Iterator[Writing]:
-    """A message as it is, and as what it may be the writing of."""
+    """A message unchanged and in all decoded forms."""
     as_is = Writing.of(text)
     yield as_is.plain().spaced()
     decoded = as_is
@@ -271,7 +271,7 @@ def _unescaped(escape: str) -> str:
 
 
 def _places(forms: Sequence[Sequence[Writing]], wanted: str) -> Iterator[RequestPlace]:
-    """Where a text stands, in all messages."""
+    """Positions of a text in all messages."""
     if not wanted:
         return
     for number, message in enumerate(forms, start=1):
@@ -290,7 +290,7 @@ def _whole(
 
 
 def _part(forms: Sequence[Sequence[Writing]], text: str, wanted: Writing) -> SoughtText:
-    """The longest piece of a text that stands somewhere."""
+    """The longest part of a text that occurs in a message."""
     whole = wanted.text
     step = max(_PIECE, len(whole) // _SEEDS)
     seeds = [(len(whole) - len(whole.lstrip()), _BEGINNING)]

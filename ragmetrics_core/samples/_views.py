@@ -1,4 +1,4 @@
-"""Views: what a metric needs of a sample, as a type."""
+"""Views: the sample fields that a metric needs, as a type."""
 
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
@@ -27,33 +27,34 @@ __all__ = [
 
 
 class MissingField(SampleError):
-    """A metric needs a field that this sample does not have; `field` is its name."""
+    """A metric needs a field that the sample lacks; `field` is its name."""
 
     def __init__(self, field: str) -> None:
         super().__init__(field)
         self.field = field
 
     def __str__(self) -> str:
-        """Say which field is missing."""
+        """The message with the missing field."""
         return f"the sample has no {self.field}"
 
 
 class UnverifiedContexts(MissingField):
-    """The request contradicts the contexts that the sample was given, and they are not to be used then."""
+    """The request contradicts the sample's contexts, so they must not be used."""
 
     def __init__(self) -> None:
         super().__init__("contexts")
 
     def __str__(self) -> str:
-        """Say why they are not used."""
+        """The message with the reason."""
         return "contexts of the sample are not in what the model was sent"
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a metric needs of a sample.
+    """The sample fields that a metric needs.
 
-    A field without a default is needed and never None. One with a default is taken where the sample has it.
+    A field without a default is required and never None. A field with a default is taken if the sample has
+    it.
     """
 
     language: str | None = field(default=None, kw_only=True)
@@ -61,13 +62,13 @@ class View:
     @classmethod
     @cache
     def required(cls) -> tuple[str, ...]:
-        """Names of the sample's fields that the view cannot do without."""
+        """Names of the required fields."""
         return tuple(item.name for item in fields(cls) if item.default is MISSING)
 
     @classmethod
     @cache
     def optional(cls) -> tuple[str, ...]:
-        """Names of the fields that it takes where the sample has them; among them is the language."""
+        """Names of the optional fields, including the language."""
         return tuple(item.name for item in fields(cls) if item.default is not MISSING)
 
     @classmethod
@@ -75,7 +76,7 @@ class View:
         """Take the fields from a sample.
 
         Raises:
-            MissingField: the sample lacks one of them.
+            MissingField: the sample lacks a required field.
         """
         values: dict[str, Any] = {}
         needed = cls.required()
@@ -98,7 +99,7 @@ class Answered(View):
 
 @dataclass(frozen=True, slots=True)
 class Referenced(Answered):
-    """A question, its answer and the expected answers, of which `reference` is the first."""
+    """A question, its answer and the expected answers; `reference` is the first."""
 
     reference: str
     references: tuple[str, ...] = ()
@@ -109,7 +110,7 @@ Asked = Referenced
 
 @dataclass(frozen=True, slots=True)
 class Grounded(Answered):
-    """An answer and the contexts that it should rest on."""
+    """An answer and the contexts that should support it."""
 
     contexts: tuple[str, ...]
 
@@ -124,7 +125,7 @@ class Complete(Grounded):
 
 @dataclass(frozen=True, slots=True)
 class Retrieved(View):
-    """A question and what was retrieved for it."""
+    """A question and its retrieved contexts."""
 
     question: str
     contexts: tuple[str, ...]
@@ -132,7 +133,7 @@ class Retrieved(View):
 
 @dataclass(frozen=True, slots=True)
 class Attributed(Retrieved):
-    """A question, what was retrieved for it and the expected answer."""
+    """A question, its retrieved contexts and the expected answer."""
 
     reference: str
     references: tuple[str, ...] = ()
@@ -140,7 +141,7 @@ class Attributed(Retrieved):
 
 @dataclass(frozen=True, slots=True)
 class ReferencedContexts(View):
-    """What was retrieved and the expected answer."""
+    """Retrieved contexts and the expected answer."""
 
     contexts: tuple[str, ...]
     reference: str
@@ -149,7 +150,7 @@ class ReferencedContexts(View):
 
 @dataclass(frozen=True, slots=True)
 class Compared(View):
-    """An answer and the expected answers, of which `reference` is the first."""
+    """An answer and the expected answers; `reference` is the first."""
 
     answer: str
     reference: str
@@ -161,7 +162,7 @@ Worded = Compared
 
 @dataclass(frozen=True, slots=True)
 class RankedIds(View):
-    """The ids of what was retrieved, in rank order, and of what is relevant."""
+    """Ids of the retrieved chunks, in rank order, and of the relevant chunks."""
 
     context_ids: tuple[str, ...]
     reference_context_ids: tuple[str, ...]
@@ -170,7 +171,7 @@ class RankedIds(View):
 
 @dataclass(frozen=True, slots=True)
 class RankedTexts(View):
-    """The retrieved chunks, in rank order, and those that are relevant."""
+    """Retrieved chunks, in rank order, and relevant chunks."""
 
     contexts: tuple[str, ...]
     reference_contexts: tuple[str, ...]
