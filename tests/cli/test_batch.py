@@ -135,7 +135,7 @@ def test_a_file_that_is_no_json_exits_with_2_and_names_the_line(exchange):
     exchange.replies.write_text("{}{\n")
     outcome = exchange.command("batch", "import", exchange.out, exchange.replies)
     assert outcome.code == 2
-    assert f"{exchange.replies}, line 1 is no JSON" in outcome.err
+    assert f"{exchange.replies}, line 1 is not JSON" in outcome.err
 
 
 def test_another_run_in_the_folder_exits_with_2(exchange, command):

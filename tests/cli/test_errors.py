@@ -119,7 +119,7 @@ def test_a_pipe_in_place_of_samples_is_refused_and_not_waited_for(command, tmp_p
     outcome = command(*words, tmp_path / "data.jsonl", "--judge embedded")
 
     assert outcome.code == 2
-    assert outcome.err.endswith("data.jsonl' is no regular file; write the samples to one first\n")
+    assert outcome.err.endswith("data.jsonl' is not a regular file; write the samples to one first\n")
 
 
 def open_when_read(pipe: Path, process: subprocess.Popen[str]) -> int:

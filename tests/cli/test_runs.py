@@ -39,7 +39,7 @@ def test_every_state_is_told(command, tmp_path):
         outcome = command("runs", tmp_path, columns=WIDE)
     for state in ("finished", "running", "waiting", "unreadable"):
         assert f" {state} 1" in row_of(outcome, tmp_path / state)
-    assert "is no JSON" in outcome.out
+    assert "is not JSON" in outcome.out
 
 
 def test_the_folder_is_runs_unless_it_is_named(command, tmp_path, monkeypatch):

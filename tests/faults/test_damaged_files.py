@@ -97,11 +97,11 @@ def halved(run: Path) -> None:
         (middle("records.jsonl", 3), "{run}/records.jsonl, line 3: "),
         (middle("samples.jsonl", 2), "{run}/samples.jsonl, line 2: "),
         (middle("prompts.jsonl", 1), "{run}/prompts.jsonl, line 1: "),
-        (newer, "the run in {run} has format 3; this version of ragmetrics reads up to 2: take a newer one"),
-        (halved, "{run}/manifest.json is no JSON: "),
-        (manifest("my notes\n"), "{run}/manifest.json is no JSON: "),
-        (manifest(""), "{run}/manifest.json is no JSON: "),
-        (manifest("[1, 2]"), "{run}/manifest.json is no manifest: "),
+        (newer, "the run in {run} has format 3; this version of ragmetrics reads up to 2: update ragmetrics"),
+        (halved, "{run}/manifest.json is not JSON: "),
+        (manifest("my notes\n"), "{run}/manifest.json is not JSON: "),
+        (manifest(""), "{run}/manifest.json is not JSON: "),
+        (manifest("[1, 2]"), "{run}/manifest.json is not a manifest: "),
     ],
     ids=[
         *("page-2", "page-5", "records", "samples", "prompts"),
@@ -126,8 +126,8 @@ def test_a_damaged_run_is_refused_in_one_sentence_and_left_as_it_is(
     ("damage", "sentence"),
     [
         (middle("records.jsonl", 3), "{run}/records.jsonl, line 3: "),
-        (newer, "the run in {run} has format 3; this version of ragmetrics reads up to 2: take a newer one"),
-        (halved, "{run}/manifest.json is no JSON: "),
+        (newer, "the run in {run} has format 3; this version of ragmetrics reads up to 2: update ragmetrics"),
+        (halved, "{run}/manifest.json is not JSON: "),
     ],
     ids=["records", "newer", "halved"],
 )

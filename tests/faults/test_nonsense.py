@@ -84,7 +84,7 @@ def test_an_answer_of_a_server_nested_too_deep_is_not_json():
 
 
 def test_a_stored_reply_nested_too_deep_is_none():
-    with pytest.raises(RecordError, match="the journal holds something that is no reply"):
+    with pytest.raises(RecordError, match="the journal holds an entry that is not a reply"):
         decode_reply(DEEP.encode())
 
 
@@ -141,7 +141,7 @@ def test_a_manifest_nested_too_deep_is_an_unreadable_run(run):
     (run / "manifest.json").write_text(DEEP, encoding="utf-8")
 
     assert [listed.state for listed in list_runs(run)] == ["unreadable"]
-    with pytest.raises(RecordError, match=r"manifest\.json is no JSON"):
+    with pytest.raises(RecordError, match=r"manifest\.json is not JSON"):
         Run.load(run)
 
 

@@ -95,7 +95,7 @@ BODIES = {
 def test_an_answer_of_another_kind_is_refused(decode: Any):
     for other, body in BODIES.items():
         if other is not decode:
-            with pytest.raises(RecordError, match="the journal holds something that is no"):
+            with pytest.raises(RecordError, match="the journal holds an entry that is not a"):
                 decode(body)
 
 
@@ -116,7 +116,7 @@ def test_any_bytes_are_an_answer_or_a_record_error(decode: Any, body: bytes):
     ],
 )
 def test_a_reply_without_its_parts_is_refused(body: bytes):
-    with pytest.raises(RecordError, match="no reply"):
+    with pytest.raises(RecordError, match="not a reply"):
         decode_reply(body)
 
 

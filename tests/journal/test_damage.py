@@ -16,7 +16,7 @@ import pytest
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.journal import Journal, call_address
 
-ASIDE = r"is damaged .*: move it and its -wal file aside, and give the same command again"
+ASIDE = r"is damaged .*: move it and its -wal file aside and repeat the command"
 
 
 def address(number: object) -> str:
@@ -76,11 +76,11 @@ def stated(path: Path, statement: str) -> None:
         ),
         (lambda path: os.truncate(path, path.stat().st_size // 2), ASIDE),
         (lambda path: os.truncate(path, 0), r"is damaged \(the file is empty\): move it"),
-        (lambda path: os.truncate(path, 50), "is no journal of ragmetrics: choose another path"),
-        (lambda path: path.write_text("my notes\n" * 1000), "is no journal of ragmetrics: choose another"),
+        (lambda path: os.truncate(path, 50), "is not a journal of ragmetrics: choose another path"),
+        (lambda path: path.write_text("my notes\n" * 1000), "is not a journal of ragmetrics: choose another"),
         (
             lambda path: stated(path, "PRAGMA application_id = 7"),
-            "is no journal of ragmetrics: choose another",
+            "is not a journal of ragmetrics: choose another",
         ),
         (
             lambda path: stated(path, "PRAGMA user_version = 2"),
@@ -133,7 +133,7 @@ def test_a_missing_folder_is_named(tmp_path: Path):
 def test_the_log_of_a_journal_that_was_moved_away_is_not_taken_for_the_new_ones(tmp_path: Path):
     path = tmp_path / "j"
     (tmp_path / "j-wal").write_bytes(b"of another file")
-    with pytest.raises(RecordError, match="is gone but j-wal beside it is not"):
+    with pytest.raises(RecordError, match="is gone but its file j-wal is not"):
         Journal(path)
     assert os.listdir(tmp_path) == ["j-wal"]
 
@@ -262,7 +262,7 @@ def test_a_full_disk_is_said_and_what_was_committed_stays(tmp_path: Path):
     assert first == second == third == fourth
     assert first.startswith(f"the journal {path} could not be read or written (")
     assert first.endswith(
-        "is the disk full? What it held is intact: free some space and give the same command again"
+        "is the disk full? What it held is intact: free some space and repeat the command"
     )
     assert len(committed) > 100
     with Journal(path) as journal:

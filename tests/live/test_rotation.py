@@ -247,7 +247,7 @@ def test_nothing_is_removed_that_is_not_its_own(
 
     assert set(folder.iterdir()) == before | {folder / "2026-11-04"}
     assert len(Run.load(tmp_path / "elsewhere")) == 1
-    assert "2026-11-01 holds notes.txt, which is no part of its run" in caplog.text
+    assert "2026-11-01 holds notes.txt, which does not belong to its run" in caplog.text
 
 
 def test_folders_of_others_count_neither_as_days_nor_as_parts(tmp_path: Path, calendar: Calendar):
@@ -348,7 +348,7 @@ def test_one_folder_is_used_in_one_way(tmp_path: Path):
         LiveScorer("faithfulness", judge="embedded", out=tmp_path / "run", rotate="day")
     with pytest.raises(ConfigError, match="holds another run"):
         LiveScorer("context_relevance", judge="embedded", out=tmp_path / "days", rotate="day")
-    with pytest.raises(ConfigError, match="exists and holds no run"):
+    with pytest.raises(ConfigError, match="exists and does not hold a run"):
         evaluate([], metrics="faithfulness", judge="embedded", out=tmp_path / "days")
 
 

@@ -245,7 +245,7 @@ def test_the_exact_prompt_of_a_step_can_be_shown(folder):
     system, user = rendered(record, next(record.generate_steps))
     assert system.role == "system"
     assert "<answer>\nEinstein was born in Germany on 20 March 1879.\n</answer>" in user.content
-    with pytest.raises(RecordError, match="sent another prompt than its record gives"):
+    with pytest.raises(RecordError, match="sent a different prompt from its record"):
         rendered(record.model_copy(update={"rendered_prompts": {}}), next(record.generate_steps))
 
 

@@ -115,6 +115,6 @@ def test_a_manifest_without_a_number_is_of_the_earliest_format(state):
 def test_a_folder_of_a_later_format_is_refused_in_one_sentence(state):
     manifest(state / "finished", schema=3)
     with pytest.raises(
-        RecordError, match=r"has format 3; this version of ragmetrics reads up to 2: take a newer"
+        RecordError, match=r"has format 3; this version of ragmetrics reads up to 2: update ragmetrics"
     ):
         Run.load(state / "finished")

@@ -100,7 +100,7 @@ def test_what_an_overwriting_that_failed_has_left_can_be_overwritten(folder: Pat
 def test_a_folder_of_another_project_is_not_taken_for_a_run_to_overwrite(tmp_path: Path):
     (tmp_path / "manifest.json").write_text('{"name": "an extension", "version": "1"}', encoding="utf-8")
 
-    with pytest.raises(ConfigError, match=r"a manifest\.json that is no run's"):
+    with pytest.raises(ConfigError, match=r"a manifest\.json, but not of a run"):
         judged(tmp_path, overwrite=True)
 
     assert [each.name for each in tmp_path.iterdir()] == ["manifest.json"]

@@ -47,7 +47,7 @@ def test_a_table_is_read_as_it_is_written(table):
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("{", "prices.json is no JSON: "),
+        ("{", "prices.json is not JSON: "),
         ("[]", "prices.json, all of it: "),
         ("3", "prices.json, all of it: "),
         ({"small": 3}, "'small': "),

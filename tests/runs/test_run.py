@@ -61,6 +61,6 @@ def test_a_metric_that_is_not_in_the_run_is_answered_with_those_that_are():
 
 def test_a_bare_name_must_be_unique_in_the_run():
     run = evaluate([SAMPLE], metrics=[Faithfulness(), Faithfulness(granularity="sentence")], judge=scripted())
-    with pytest.raises(ConfigError, match="several metrics 'faithfulness': name one of"):
+    with pytest.raises(ConfigError, match="several metrics 'faithfulness': use one of"):
         run.mean("faithfulness")
     assert run.mean("faithfulness/strict.1(granularity=sentence)").n == 1

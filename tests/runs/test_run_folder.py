@@ -35,7 +35,7 @@ def test_a_run_is_overwritten_on_request(tmp_path):
 
 def test_a_folder_with_other_things_is_never_touched(tmp_path):
     (tmp_path / "thesis.tex").write_text("years of work", encoding="utf-8")
-    with pytest.raises(ConfigError, match="exists and holds no run: choose another folder"):
+    with pytest.raises(ConfigError, match="exists and does not hold a run: choose another folder"):
         evaluate([SAMPLE], metrics="faithfulness", judge=scripted(), out=tmp_path, overwrite=True)
     assert (tmp_path / "thesis.tex").exists()
 

@@ -216,7 +216,7 @@ def test_a_judge_of_a_panel_that_fails_fails_the_score():
     ("arguments", "told"),
     [
         ({"panel": [Voting("y"), Voting("y")]}, "the panel has two judges 'A'"),
-        ({"panel": [Voting("y")], "judge": Voting("y")}, "a run has a judge or a panel of judges"),
+        ({"panel": [Voting("y")], "judge": Voting("y")}, "judge and panel cannot be combined"),
         ({"panel": [Voting("y")], "repeats": 0}, "repeats must be at least 1, not 0"),
     ],
 )

@@ -85,7 +85,7 @@ def test_a_bad_line_is_named_and_the_replies_before_it_are_safe(tmp_path):
     requests = post.export()
     lines = [json.dumps(scripted(each)) for each in requests]
     post.replies.write_text("\n".join([lines[0], lines[1][:20], lines[2]]))
-    with pytest.raises(ConfigError, match=r"replies\.jsonl, line 2 is no JSON"):
+    with pytest.raises(ConfigError, match=r"replies\.jsonl, line 2 is not JSON"):
         import_replies(post.out, post.replies)
     assert requests[0]["custom_id"] not in {each["custom_id"] for each in post.export()}
 
@@ -94,7 +94,7 @@ def test_a_line_without_an_id_is_no_reply(post):
     post.export()
     for line in ("[]", "3", '{"reply": "x"}', '{"custom_id": 3, "reply": "x"}'):
         post.replies.write_text(line)
-        with pytest.raises(ConfigError, match="line 1 has no custom_id: it is no reply to a wave"):
+        with pytest.raises(ConfigError, match="line 1 has no custom_id: it is not a reply to a wave"):
             import_replies(post.out, post.replies)
 
 

@@ -156,7 +156,7 @@ def test_in_a_text_format_an_empty_cell_is_absent_and_a_text_stays_one():
 def test_context_is_the_ideal_one_only_in_the_test_cases_of_deepeval(companions, field):
     row = {**dict.fromkeys(companions, "x"), "context": ["c"]}
     if field is None:
-        with pytest.raises(SampleError, match=r"say which: columns=.*or columns="):
+        with pytest.raises(SampleError, match=r"choose: columns=.*or columns="):
             read(row)
         for chosen in ("contexts", "reference_contexts"):
             assert getattr(read(row, columns={chosen: "context"}), chosen) == ("c",)
@@ -236,7 +236,7 @@ def test_a_file_without_a_known_name_is_read_by_the_chosen_columns(write, name, 
 def test_a_chosen_column_or_field_that_does_not_exist_is_named_with_those_that_do():
     with pytest.raises(SampleError, match="there is no column 'Bot'; there is 'question', 'Bot Answer'"):
         read({"question": "Q?", "Bot Answer": "A"}, columns={"answer": "Bot"})
-    with pytest.raises(ConfigError, match="a sample has no field 'reply'; there are id, language, question"):
+    with pytest.raises(ConfigError, match="a sample has no field 'reply'; its fields are id, language, question"):
         read({"question": "Q?"}, columns={"reply": "question"})
 
 
@@ -280,7 +280,7 @@ def test_deepeval_rows_tell_ideal_and_retrieved_context_apart(retrieved):
         ({"context_ids": ["a", 1.5]}, "'context_ids' item 2 must be text, got float (1.5)"),
         ({"id": ["a"], "question": "Q"}, "'id' must be text, got list (['a'])"),
         ({"id": True, "question": "Q"}, "'id' must be text, got bool (True)"),
-        ({"answer": "a\ud800b"}, "'answer' is not valid Unicode: half a character at 1"),
+        ({"answer": "a\ud800b"}, "'answer' is not valid Unicode: unpaired surrogate at 1"),
         ({"history": "Hi"}, "'history' must be a list of messages, got str ('Hi')"),
         ({"history": 1}, "'history' must be a list of messages, got int (1)"),
         ({"history": ["Hi"]}, "'history' item 1 must have a role and a content, got str ('Hi')"),
@@ -288,19 +288,19 @@ def test_deepeval_rows_tell_ideal_and_retrieved_context_apart(retrieved):
         ({"question": "Q", "labels": {1: 2}}, "'labels' must be a mapping with text keys, got dict ({1: 2})"),
         (
             {"question": "Q", "model": "a", "labels": {"model": "b"}},
-            "label 'model' is given twice with different values",
+            "label 'model' appears twice with different values",
         ),
         ({"question": "Q", "rating": math.inf}, "label 'rating' must be a finite number, got inf"),
         ({"question": "Q", "tags": {1, 2}}, "label 'tags' cannot be kept, got set ({1, 2})"),
-        ({"question": "Q", "note": "\udfff"}, "label 'note' is not valid Unicode: half a character at 0"),
-        ({"question": "Q", "\udfff": 1}, "a label's name is not valid Unicode: half a character at 0"),
+        ({"question": "Q", "note": "\udfff"}, "label 'note' is not valid Unicode: unpaired surrogate at 0"),
+        ({"question": "Q", "\udfff": 1}, "a label's name is not valid Unicode: unpaired surrogate at 0"),
         ({"question": "Q", 3: 1}, "column names must be text, got int (3)"),
-        ({}, "nothing to evaluate, found only the columns []"),
-        ({"qestion": "Q"}, "nothing to evaluate, found only the columns ['qestion']"),
-        ({"id": "1", "language": "en"}, "nothing to evaluate, found only the columns ['id', 'language']"),
+        ({}, "no sample field, only the columns []"),
+        ({"qestion": "Q"}, "no sample field, only the columns ['qestion']"),
+        ({"id": "1", "language": "en"}, "no sample field, only the columns ['id', 'language']"),
         (
             {"question": None, "answer": math.nan},
-            "nothing to evaluate, found only the columns ['question', 'answer']",
+            "no sample field, only the columns ['question', 'answer']",
         ),
     ],
     ids=str,

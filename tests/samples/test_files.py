@@ -53,7 +53,7 @@ def test_bad_lines_of_a_jsonl_file_are_named_by_their_number(write):
         bad("line 5", "'question' must be text or a finite number, got inf"),
         bad("line 6", "'answer' must be text, got list ([42])"),
         bad("line 7", "id 'q1' was already used by another sample"),
-        bad("line 8", "'question' is not valid Unicode: half a character at 0"),
+        bad("line 8", "'question' is not valid Unicode: unpaired surrogate at 0"),
     ]
     assert [item.where for item in found[7:9]] == ["line 9", "line 10"]
     assert all(item.message.startswith("JSON that cannot be read: ") for item in found[7:9])
@@ -217,7 +217,7 @@ def test_bad_rows_of_a_csv_file_are_named_by_the_line_where_they_start(write):
         bad("line 6", "1 cell, but the header has 3 columns"),
         bad("line 7", "not valid CSV: ',' expected after '\"'"),
         bad("line 8", "id 'q1' was already used by another sample"),
-        bad("line 10", "nothing to evaluate, found only the columns ['id', 'question', 'answer']"),
+        bad("line 10", "no sample field, only the columns ['id', 'question', 'answer']"),
     ]
 
 

@@ -265,7 +265,7 @@ def test_objects_one_after_another_that_are_not_one_a_line_are_refused(write, mo
     text = between.join(json.dumps(row, indent=indent) for row in ROWS)
     monkeypatch.chdir(write("s.json", text).parent)
     assert refusal("s.json") == (
-        "'s.json' holds several JSON values; write them as one list, or each on a line of its own"
+        "'s.json' holds several JSON values; write them as one list, or one per line"
     )
 
 

@@ -177,7 +177,7 @@ def test_a_folder_without_a_prompt_that_is_asked_is_a_mistake_of_the_constructor
     with pytest.raises(PromptError, match="no prompt folder"):
         RagMetricsEvaluator("faithfulness", "embedded", prompts=str(tmp_path / "none"))
     (tmp_path / "questions.v9.md").write_text("## user\n{{ answer }}\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match="no metric of this run asks the prompt 'questions'"):
+    with pytest.raises(ConfigError, match="no metric of this run uses the prompt 'questions'"):
         RagMetricsConnector("faithfulness", "embedded", prompts=str(tmp_path))
 
 

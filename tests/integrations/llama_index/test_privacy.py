@@ -99,7 +99,7 @@ def test_a_retrieval_metric_redacts_and_asks_prompts_of_ones_own(tmp_path):
 
     assert llm.asked
     assert found("".join(llm.asked) + shown(result.metadata), NAME) == []
-    with pytest.raises(ConfigError, match="no metric of this run asks the prompt 'statements'"):
+    with pytest.raises(ConfigError, match="no metric of this run uses the prompt 'statements'"):
         ContextPrecision(llm=llm, prompts=str(PROMPTS)).compute(
             query="Who?", expected_texts=["a"], retrieved_texts=["a"]
         )

@@ -315,7 +315,7 @@ def test_results_of_other_metrics_or_another_judge_are_not_mixed(tmp_path):
             {"metrics": "faithfulness", "judge": "embedded", "num_cpus": 1, "actors": 2},
             "leaves less than one for reading",
         ),
-        ({"metrics": "faithfulness", "judge": "embedded", "actors": (3, 2)}, "the fewest and the most"),
+        ({"metrics": "faithfulness", "judge": "embedded", "actors": (3, 2)}, "minimum, maximum"),
         (
             {"metrics": "faithfulness", "judge": "embedded", "concurrency": 0},
             "concurrency must be at least 1",
