@@ -271,7 +271,7 @@ class _Live(Interpreter):
         return known
 
     def _failed(self, address: Hashable, about: str, error: Exception) -> Exception:
-        """What a call that was given up means for its step, and for others that need the same."""
+        """Error of an abandoned call, also for other steps that need the same call."""
         if isinstance(error, RecordError):
             return error  # the journal failed, which no sample is to blame for: the run ends
         if self._calls.ends_when_refused and isinstance(error, AccessRefused) and error.is_lasting:

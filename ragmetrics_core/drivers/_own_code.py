@@ -76,7 +76,7 @@ class OwnCode:
         return returned
 
     def no_request(self, yielded: object) -> StepFailed:
-        """Failure of a metric that yields something other than a request."""
+        """Failure of a metric whose yield is not a request."""
         return self._odd("measure must yield from the steps of ragmetrics_core.asking, and yielded", yielded)
 
     def failure(self, error: Exception) -> StepFailed:

@@ -146,7 +146,7 @@ class Sealed(NamedTuple):
 
 
 class _Mark(NamedTuple):
-    """How much of a file was read, with its length, modification times and last bytes then."""
+    """Part of a file that was read, with the file's length, modification times and last bytes."""
 
     size: int
     length: int

@@ -227,7 +227,7 @@ def _rows_of_lines(lines: Iterable[str]) -> Generator[ReadRow]:
 
 
 def _problem(error: Exception) -> str:
-    """Why a text is not JSON."""
+    """Reason why a text is not JSON."""
     match error:
         case json.JSONDecodeError(lineno=1):
             return f"not valid JSON: {error.msg} (column {error.colno})"

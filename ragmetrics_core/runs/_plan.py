@@ -40,7 +40,7 @@ class Plan:
         kept: number of scores that the run's folder has already.
         rejected: number of rows that would be left out.
         metrics: calls of each metric, by signature; a shared call counts for the first metric that makes it.
-        price: price of the judge; None without prices.
+        price: price of the judge, if known.
         form_attempts: maximum number of attempts to get a reply in the right form.
     """
 
@@ -62,7 +62,7 @@ class Plan:
         return sum(self.metrics.values(), start=MetricEstimate())
 
     def cost(self, estimate: MetricEstimate) -> float | None:
-        """Cost of the calls, in the currency of the price; None without a price."""
+        """Cost of the calls, in the currency of the price; None if there is no price."""
         if self.price is None:
             return None
         prompt, completion = estimate.prompt_tokens, estimate.completion_tokens

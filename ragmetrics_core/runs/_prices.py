@@ -30,7 +30,7 @@ def read_prices(path: str | Path) -> Mapping[str, Price]:
 
 
 def price_of(judges: Sequence[Judge], prices: Prices | None) -> Price | None:
-    """Price of a million tokens with these judges; None without prices.
+    """Price of a million tokens with these judges; None if there are no prices.
 
     For a panel, the price of the most expensive judge, so that a limit holds.
 

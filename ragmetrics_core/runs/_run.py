@@ -199,7 +199,7 @@ class Run:
     def history(self, sample_id: str) -> list[Record]:
         """Records of a sample that no longer count, oldest first.
 
-        They measured other content than the newest call has under this id.
+        The newest call has different content under this id.
         """
         with self._folder.reading() as reader:
             return [reader.record(place) for _, place in self._folder.index.history(sample_id)]

@@ -261,9 +261,7 @@ def test_a_full_disk_is_said_and_what_was_committed_stays(tmp_path: Path):
 
     assert first == second == third == fourth
     assert first.startswith(f"the journal {path} could not be read or written (")
-    assert first.endswith(
-        "is the disk full? What it held is intact: free some space and repeat the command"
-    )
+    assert first.endswith("is the disk full? What it held is intact: free some space and repeat the command")
     assert len(committed) > 100
     with Journal(path) as journal:
         assert [journal.get(address(number)) for number in committed] == [body(int(n)) for n in committed]

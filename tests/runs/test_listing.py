@@ -62,7 +62,10 @@ def test_a_run_that_was_ended_before_its_last_sample_is_interrupted(tmp_path):
         ("{}", "is not a manifest"),
         ("[]", "is not a manifest"),
         # neither can be gone through from the bad end to the good one
-        ('{"metrics": [{"signature": "a/1", "name": "a", "low": 1, "high": 1}]}', "a/1 has the invalid range"),
+        (
+            '{"metrics": [{"signature": "a/1", "name": "a", "low": 1, "high": 1}]}',
+            "a/1 has the invalid range",
+        ),
         ('{"metrics": [{"signature": "a/1", "name": "a", "high": Infinity}]}', "a/1 has the invalid range"),
         ('{"schema": 99, "metrics": []}', "has format 99; this version of ragmetrics reads up to 2"),
     ],

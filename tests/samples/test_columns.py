@@ -236,7 +236,9 @@ def test_a_file_without_a_known_name_is_read_by_the_chosen_columns(write, name, 
 def test_a_chosen_column_or_field_that_does_not_exist_is_named_with_those_that_do():
     with pytest.raises(SampleError, match="there is no column 'Bot'; there is 'question', 'Bot Answer'"):
         read({"question": "Q?", "Bot Answer": "A"}, columns={"answer": "Bot"})
-    with pytest.raises(ConfigError, match="a sample has no field 'reply'; its fields are id, language, question"):
+    with pytest.raises(
+        ConfigError, match="a sample has no field 'reply'; its fields are id, language, question"
+    ):
         read({"question": "Q?"}, columns={"reply": "question"})
 
 
