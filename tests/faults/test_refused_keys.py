@@ -35,7 +35,7 @@ class Locked(ScriptedJudge):
 
 def test_a_refused_key_stops_the_run_after_the_first_answers_and_the_same_call_goes_on(tmp_path):
     judge = Locked(REPLIES)
-    with pytest.raises(RunStopped, match=r"set OPENAI_API_KEY.*the same command goes on"):
+    with pytest.raises(RunStopped, match=r"set OPENAI_API_KEY.*the same command resumes"):
         evaluate(ROWS, metrics="faithfulness", judge=judge, out=tmp_path / "run", concurrency=4)
     assert len(judge.asked) <= 4
     run = evaluate(ROWS, metrics="faithfulness", judge=ScriptedJudge(REPLIES), out=tmp_path / "run")

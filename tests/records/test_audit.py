@@ -205,7 +205,7 @@ def test_an_altered_prompt_or_sample_is_named(folder, name, before, after, named
 
 
 @pytest.mark.parametrize(
-    ("number", "decision", "message"), [(3, True, "has verdicts 1 to 2, no 3"), (2, "maybe", "not 'maybe'")]
+    ("number", "decision", "message"), [(3, True, "has verdicts 1 to 2, not 3"), (2, "maybe", "not 'maybe'")]
 )
 def test_a_decision_is_true_or_false_about_a_verdict_that_there_is(folder, number, decision, message):
     with pytest.raises(ConfigError, match=message):
