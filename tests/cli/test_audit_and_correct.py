@@ -72,7 +72,7 @@ def test_correcting_a_verdict_that_is_not_there_says_which_are(command, folder):
     outcome = command("correct", folder, "q1", "faithfulness", 7, "yes")
 
     assert outcome.code == 2
-    assert outcome.err == "ragmetrics: faithfulness/strict.1 of q1 has verdicts 1 to 3, no 7\n"
+    assert outcome.err == "ragmetrics: faithfulness/strict.1 of q1 has verdicts 1 to 3, not 7\n"
 
 
 def test_the_difference_of_two_runs_shows_both_formulas_and_what_moved(command, folder, tmp_path):
