@@ -14,8 +14,8 @@ EXTRA = frozenset({"rich", "typer"})
 def main() -> NoReturn:
     """Run the command that the arguments name; always exits.
 
-    Exit codes: 0 done, 1 not one score could be measured or an audit found a difference, 2 wrong use,
-    70 a mistake in ragmetrics itself, 130 interrupted.
+    Exit codes: 0 success, 1 no score has a value or an audit found a difference, 2 usage error,
+    70 internal error, 130 interrupted.
     """
     try:
         from ragmetrics_core.cli._app import app

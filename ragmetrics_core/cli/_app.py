@@ -29,13 +29,13 @@ from ragmetrics_core.report._terminal import visible
 __all__ = ["app"]
 
 NAME = "ragmetrics"
-WRONG_USE, FAILED, OWN_MISTAKE, INTERRUPTED = 2, 1, 70, 130
+WRONG_USE, FAILED, INTERNAL_ERROR, INTERRUPTED = 2, 1, 70, 130
 
 # Where typer's usage errors come from differs between its releases; this is the class that they share.
 UsageError: Any = typer.BadParameter.__bases__[0]
 
 
-# What people call a command elsewhere; the first of a group is its name here.
+# Names of commands in other tools; the first of each group is its name here.
 _WORDS = (
     ("evaluate", "run", "test", "score", "measure", "eval", "judge"),
     ("plan", "estimate-cost", "cost", "dry-run", "dryrun"),
@@ -59,7 +59,7 @@ _SHORT = {
 
 
 def _command_named(group: Any, context: Any, name: str) -> str:
-    """Advice on a command that there is not: the same thing here, a study, or the nearest names."""
+    """Advice on an unknown command: its name here, a study, or the nearest names."""
     names: list[str] = group.list_commands(context)
     plain = name.casefold().replace("_", "-")
     here = next((words[0] for words in _WORDS if plain in words and words[0] in names), None)
@@ -75,7 +75,7 @@ def _command_named(group: Any, context: Any, name: str) -> str:
 
 
 def _option_named(error: Any) -> str:
-    """Advice on an option that a command does not have: what it is called here, else the nearest ones."""
+    """Advice on an unknown option: its name here, or the nearest ones."""
     parameters = error.ctx.command.params if error.ctx else ()
     options = {max(each.opts, key=len).lstrip("-"): each for each in parameters}
     arguments = {key for key, each in options.items() if each.param_type_name == "argument"}
@@ -88,7 +88,7 @@ def _option_named(error: Any) -> str:
 
 
 class _Group(TyperGroup):
-    """A group of commands that answers an unknown one with the nearest."""
+    """A group of commands that suggests the nearest name for an unknown one."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command of the arguments."""
@@ -99,10 +99,10 @@ class _Group(TyperGroup):
 
 
 class _Commands(_Group):
-    """The group of all commands; whatever goes wrong in one ends as a sentence and an exit code."""
+    """The group of all commands; an error ends as one sentence and an exit code."""
 
     def main(self, args: Sequence[str] | None = None, *_: Any, **extra: Any) -> Any:
-        """Run a command; always exits."""
+        """Run a command, then exit."""
         write_anything()
         sys.exit(self._run(args, {**extra, "prog_name": NAME, "standalone_mode": False}))
 
@@ -127,12 +127,12 @@ class _Commands(_Group):
         except OSError as error:
             file = f"{error.filename}: " if error.filename else ""
             return _complain(f"{file}{error.strerror or error}", WRONG_USE)
-        except Exception as error:  # the boundary to the user: what gets here is a mistake in ragmetrics
+        except Exception as error:  # the boundary to the user: what gets here is an internal error
             if "RAGMETRICS_TRACEBACK" in os.environ:
                 raise
-            told = f"a mistake in ragmetrics itself ({type(error).__name__}: {error})"
-            hint = "please report it; with RAGMETRICS_TRACEBACK=1 the command says where"
-            return _complain(f"{told}; {hint}", OWN_MISTAKE)
+            message = f"internal error ({type(error).__name__}: {error})"
+            hint = "please report it with the traceback that RAGMETRICS_TRACEBACK=1 shows"
+            return _complain(f"{message}; {hint}", INTERNAL_ERROR)
         # newer releases of typer turn an interruption into this exit code by themselves
         return _complain("interrupted", code) if code == INTERRUPTED else int(code or 0)
 
@@ -150,9 +150,9 @@ app = typer.Typer(
 add_commands(app, evaluate, plan, show, report, audit, verdicts, diff, correct, runs, merge, metrics)
 add_commands(app, probe, catch_up, compare)
 batch = typer.Typer(
-    cls=_Group, help="Ask the judge by file: write open requests down, read the replies back."
+    cls=_Group, help="Evaluate through a batch interface: export requests to a file, import the replies."
 )
-cache = typer.Typer(cls=_Group, help="Look into a journal of answered calls, or make it smaller.")
+cache = typer.Typer(cls=_Group, help="Show or shrink a cache of answered calls.")
 app.add_typer(add_commands(batch, export, import_), name="batch")
 app.add_typer(add_commands(cache, _cache.stats, _cache.prune), name="cache")
 app.add_typer(study, name="study", cls=_Group)
@@ -163,7 +163,7 @@ def start(
     context: typer.Context,
     is_version_wanted: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
 ) -> None:
-    """Evaluate retrieval-augmented generation; every score can be opened and recomputed from its record."""
+    """Evaluate retrieval-augmented generation; you can open and recompute every score from its record."""
     if is_version_wanted or context.invoked_subcommand is None:
         typer.echo(f"{NAME} {version(NAME)}" if is_version_wanted else context.get_help())
         raise typer.Exit

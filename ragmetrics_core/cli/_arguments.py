@@ -1,4 +1,4 @@
-"""What several commands take: a run, a sample, data, and what is measured by which models."""
+"""Arguments and options that commands share: runs, samples, data, metrics and models."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,16 +30,16 @@ __all__ = [
     "traffic_of",
 ]
 
-RunFolder = Annotated[Path, typer.Argument(help="The run's folder.")]
-SampleId = Annotated[str, typer.Argument(help="A sample's id.")]
-MetricName = Annotated[str, typer.Argument(help="A metric's name or signature.")]
+RunFolder = Annotated[Path, typer.Argument(help="Folder of the run.")]
+SampleId = Annotated[str, typer.Argument(help="Id of a sample.")]
+MetricName = Annotated[str, typer.Argument(help="Name or signature of a metric.")]
 Data = Annotated[
-    Path, typer.Argument(help="A .jsonl, .json, .csv, .tsv, .xlsx or .parquet file; text also as .gz.")
+    Path, typer.Argument(help="A .jsonl, .json, .csv, .tsv, .xlsx or .parquet file; text also gzipped (.gz).")
 ]
 OwnMetrics = Annotated[
-    str | None, typer.Option(help="Metrics of your own that the run has: MODULE:NAME, separated by commas.")
+    str | None, typer.Option(help="Custom metrics of the run: MODULE:NAME, separated by commas.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for other programs.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Positive = Annotated[int, typer.Option(min=1)]
 Settings = dict[str, Any]
 Named = Sequence[str | Metric[Any]]
@@ -47,19 +47,20 @@ Named = Sequence[str | Metric[Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class Judging:
-    """Which metrics are measured, and by which models.
+    """Metrics to measure and the models that measure them.
 
     Attributes:
-        metrics: Names: faithfulness,context_recall/ragas-0.4,ndcg@10,rouge(kind=2); MODULE:NAME for one of
-            your own. Without it: the recommended two.
-        redact: Put [redacted] in place of what this regular expression finds, before anything is asked or
-            written; or MODULE:FUNCTION, from text to text. May be given several times.
-        judge: embedded, openai:MODEL, openai:MODEL@URL, entailment:MODEL,
-            grounded:MODEL or cascade:CHEAP,DEAR. Several times: a panel, whose majority decides.
-        judge_option: A setting of the judge: temperature, seed, max_tokens, response_format or timeout;
-            NAME=none does not send it. Several times.
-        embedder: embedded, openai:MODEL or openai:MODEL@URL.
-        scorer: cross-encoder:MODEL or token-match:MODEL, a folder or a name on the hub.
+        metrics: Metrics, separated by commas: faithfulness,context_recall/ragas-0.4,ndcg@10,rouge(kind=2);
+            MODULE:NAME for a custom metric. Default: the two recommended metrics.
+        redact: Replace matches of this regular expression by [redacted] before a model or a file gets the
+            text; or apply MODULE:FUNCTION, which takes and returns a text. Can be repeated.
+        judge: The judge: embedded, openai:MODEL, openai:MODEL@URL, entailment:MODEL,
+            grounded:MODEL or cascade:CHEAP,EXPENSIVE. Can be repeated: the majority of the panel decides.
+        judge_option: Setting of the judge: temperature, seed, max_tokens, response_format or timeout;
+            NAME=none does not send it. Can be repeated.
+        embedder: The embedder: embedded, openai:MODEL or openai:MODEL@URL.
+        scorer: The scoring model: cross-encoder:MODEL or token-match:MODEL, where MODEL is a folder or a name
+            on the hub.
     """
 
     metrics: str | None = None
@@ -70,13 +71,12 @@ class Judging:
     scorer: str | None = None
 
     def keywords(self, *, asked: bool = True) -> Settings:
-        """What the doors that measure are given of it; without `metrics` they take the recommended ones.
+        """Keywords for `evaluate` and its relatives; without `metrics`, they use the recommended ones.
 
-        With `asked=False` no model is going to be asked, and none needs its key, package or file.
+        With `asked=False` no model will be called, so none needs its key, package or file.
 
         Raises:
-            ConfigError: there is none of a name, no model for metrics that need one, or no such option of the
-                judges.
+            ConfigError: unknown metric or judge option, or a metric lacks a model.
         """
         return self._made(_named(self.metrics, None), asked=asked)
 
@@ -98,18 +98,18 @@ class Judging:
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluating(Judging):
-    """How samples are measured.
+    """Settings for measuring samples.
 
     Attributes:
-        variant: Variant of all metrics named without one: strict, paper, ragas-0.4.
+        variant: Variant of all metrics named without one: strict, paper or ragas-0.4.
         prompts: Folder of prompt files that replace those of the same name.
-        cards: Cards of `ragmetrics probe --on`: a metric named without settings takes those with which this
-            judge ranks better beyond doubt.
+        cards: Cards of `ragmetrics probe --on`: metrics named without settings use those with which this
+            judge ranks significantly better.
         repeats: Ask for each verdict N times; the majority decides.
         full_repeats: Measure each metric N times from the start.
-        limit: Only the first N rows.
-        columns: Column of a field whose name does not say so: answer="Bot Answer". Several times.
-        cache: File with answered calls that runs share, in place of the run's own.
+        limit: Measure only the first N rows.
+        columns: Map a column to a field: answer="Bot Answer". Can be repeated.
+        cache: Cache of answered calls to share between runs. Default: the run's own.
     """
 
     variant: str | None = None
@@ -122,15 +122,15 @@ class Evaluating(Judging):
     cache: Path | None = None
 
     def keywords(self, *, asked: bool = True) -> Settings:
-        """The same with how often, of how much, and with the settings of metrics that the cards choose.
+        """The same with repeats, limit, columns and cache, and with metric settings from the cards.
 
         Raises:
-            ConfigError: nothing can be chosen by the cards.
+            ConfigError: the cards cannot choose settings.
             RecordError: a file holds no cards.
         """
         if self.cards is not None and self.prompts is not None:
             raise ConfigError(
-                "--cards cannot stand beside --prompts: a card speaks of the prompts it was asked"
+                "--cards and --prompts cannot be combined: a card is valid for its own prompts only"
             )
         named = _named(self.metrics, self.variant)
         made = self._made(named, asked=asked)
@@ -141,7 +141,7 @@ class Evaluating(Judging):
 
 
 def _columns(given: Sequence[str] | None) -> dict[str, str] | None:
-    """The columns of fields that a command line names."""
+    """The columns given on the command line, by field."""
     columns: dict[str, str] = {}
     for text in given or ():
         name, equals, column = text.partition("=")
@@ -157,10 +157,10 @@ def _by_cards(made: Settings, named: Named | None, cards: Path) -> tuple[Metric[
     """The metrics with the settings that the cards choose; which, and why, goes to standard error."""
     if named is None:
         raise ConfigError(
-            "--cards chooses settings of what --metrics names: add --metrics recommended, or names"
+            "--cards chooses settings of the named metrics: add --metrics recommended, or names of metrics"
         )
     if len(made["panel"]) != 1:
-        raise ConfigError("--cards needs one --judge: a card speaks of one")
+        raise ConfigError("--cards needs exactly one --judge: a card describes one judge")
     found = chosen_by_cards(named, judge=made["panel"][0], cards=cards, embedder=made["embedder"])
     for remark in found.remarks:
         remarks().print(f"cards: {' '.join(remark.split())}", soft_wrap=True)
@@ -168,7 +168,7 @@ def _by_cards(made: Settings, named: Named | None, cards: Path) -> tuple[Metric[
 
 
 def traffic_of(settings: TrafficArgs, judge_option: Sequence[str] | None) -> Settings:
-    """The settings with the time for a call that the judge's options say, if they do; 0 is no limit."""
+    """The settings with the timeout from the judge's options, if they have one; 0 means no limit."""
     return {
         **settings,
         "timeout": read_options(judge_option or ()).get(TIMEOUT, settings.get("timeout") or None),
@@ -176,22 +176,22 @@ def traffic_of(settings: TrafficArgs, judge_option: Sequence[str] | None) -> Set
 
 
 def metrics_named(text: str | None) -> tuple[Metric[Any], ...] | None:
-    """The metrics that a command line names; None where it names none.
+    """The metrics given on the command line; None if there are none.
 
     Raises:
-        ConfigError: there is none of a name, or one is named twice.
+        ConfigError: a metric is unknown or named twice.
     """
     named = _named(text, None)
     return None if named is None else resolve(named)
 
 
 def _named(text: str | None, variant: str | None) -> Named | None:
-    """The metrics that were named, by name alone where that is all; None leaves it to the samples."""
+    """The named metrics, plain names as they are; None lets the samples decide."""
     if text is None and variant is None:
         return None
     named = split_names("recommended" if text is None else text)
     if not named:
-        raise ConfigError("--metrics names no metric; ragmetrics metrics lists them all")
+        raise ConfigError("--metrics is empty: name a metric; ragmetrics metrics lists them")
     spread = [metric for name in named for metric in (RECOMMENDED if name == "recommended" else (name,))]
     return [name if name.isidentifier() and not variant else _metric(name, variant) for name in spread]
 

@@ -1,4 +1,4 @@
-"""`ragmetrics audit`: derive every score of a run again from its record, and the run as a whole."""
+"""`ragmetrics audit`: recompute every score of a run from its record and check the run's files."""
 
 from typing import Annotated
 
@@ -24,15 +24,17 @@ def audit(
     as_json: AsJson = False,
     processes: Annotated[int | None, typer.Option(min=1)] = None,
 ) -> None:
-    """Derive every score again, without any model, and the run as a whole.
+    """Recompute every score from its record, without any model, and check the run's files.
 
-    Each record's raw replies are read again and its score is computed from them; what the files hold is held
-    against the manifest: records that are missing, a judge of another name, labels that were edited. All that
-    differs is listed. The exit code is 1 when anything differs or cannot be derived, or the run did not
-    finish. Of a run that another process is still writing, what it has so far is checked, and that is said.
+    Parses the raw replies of each record again, computes the score from them, and compares the files with the
+    manifest: missing records, a different judge, edited labels. Lists all differences. While another process
+    is still writing the run, checks what is there so far and says so.
+
+    Exit codes: 0 no difference, 1 a score differs or cannot be recomputed, or the run did not finish, 2 usage
+    error.
 
     Args:
-        processes: How many processes look at the records. Without it: one a core for many.
+        processes: Number of processes. Default: one per core for large runs.
     """
     read = open_run(run, metrics)
     if as_json:
@@ -56,26 +58,26 @@ def _page(read: Run, processes: int | None) -> bool:
     records = number_of(len(read.keys), "record") + " checked"
     is_left = not read.finished and not read.is_written
     if failed:
-        console.print(Text(f"{records}, {failed} of them not as the replies give", "bold red"))
-    told = {
-        "the run as a whole is not what its manifest says": whole,
-        "the run did not finish: what it has was checked, and what it lacks is not known": is_left,
+        console.print(Text(f"{records}, {failed} of them differ from their replies", "bold red"))
+    problems = {
+        "the run's files do not match its manifest": whole,
+        "the run did not finish: only the records it has were checked": is_left,
     }
     passed = not failed
-    for text in (text for text, is_so in told.items() if is_so):
+    for text in (text for text, is_so in problems.items() if is_so):
         console.print(Text(f"{records}: {text}" if passed else text, "bold red"))
         passed = False
     shown = ShownContexts.of(read.samples())
     if passed:
-        more = ", and some rest on contexts that were not shown" if shown.contradicted else ""
+        more = ", but some rest on contexts that the model was not shown" if shown.contradicted else ""
         style = "bold yellow" if shown.contradicted else "bold green"
         console.print(Text(f"{records}: each score follows from its record{more}", style))
     if "reader" not in read.manifest.versions:
         console.print(
-            "its first replies were read by earlier rules: those records are recomputed from what was read"
+            "an earlier version parsed the first replies: those records are recomputed from parsed replies"
         )
     for line in shown.lines():
         console.print(Text(line))
     if read.is_written:
-        console.print("another process is still writing the run: what follows was not there to be checked")
+        console.print("another process is still writing the run: later records are not checked")
     return passed

@@ -1,4 +1,4 @@
-"""`ragmetrics batch` and `catch-up`: what a judge answers by file, and what a live application left open."""
+"""`ragmetrics batch` and `catch-up`: evaluate through a batch interface, and score the rest of a live run."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -24,13 +24,13 @@ __all__ = ["catch_up", "export", "import_"]
 
 
 def export(data: Data, evaluating: Evaluating, *, out: Path, requests: Path, add: bool = False) -> None:
-    """Write all requests that are open now to a file, without asking the judge.
+    """Write all open requests to a file, without calling the judge.
 
-    The same command after `batch import` writes what follows from the replies, until the run is complete.
+    After `batch import`, run the same command again: it writes the next requests, until the run is complete.
 
     Args:
-        out: The run's folder; the same one for every wave.
-        requests: The file to write, in the format of OpenAI's batch interface.
+        out: Folder of the run; the same for every export.
+        requests: File to write, in the format of OpenAI's batch interface.
         add: Keep the samples of earlier calls and add these.
     """
     chosen = evaluating.keywords(asked=False)
@@ -41,7 +41,7 @@ def export(data: Data, evaluating: Evaluating, *, out: Path, requests: Path, add
         return
     page().print(
         plain(f"{number_of(wave.waiting, 'request is', 'requests are')} in {requests}. ")
-        + plain("Have them answered, then:\n")
+        + plain("Send it to the batch interface, then run:\n")
         + plain(f"  ragmetrics batch import {out} REPLIES    and this command again", "bold"),
         soft_wrap=True,
     )
@@ -54,21 +54,23 @@ def import_(
     redact: Annotated[list[str] | None, typer.Option(metavar="PATTERN")] = None,
     cache: Path | None = None,
 ) -> None:
-    """Take replies into the run.
+    """Import replies into the run.
 
     Args:
-        replies: A line for each reply, as a batch interface gives them, or {"custom_id": .., "reply": ..}.
+        replies: File of replies as the batch interface returns it, or lines of
+            {"custom_id": .., "reply": ..}.
+        cache: Cache of answered calls to share between runs. Default: the run's own.
     """
     taken = import_replies(run, replies, cache=cache, redact=redact_of(redact))
-    lines = [f"{number_of(taken.replies, 'reply', 'replies')} taken"]
+    lines = [f"{number_of(taken.replies, 'reply', 'replies')} imported"]
     if taken.failed:
         some = number_of(taken.failed, "request failed and stays open", "requests failed and stay open")
         lines.append(f"{some}: {taken.reason}")
     if taken.unknown:
         some = number_of(taken.unknown, "reply is", "replies are")
-        lines.append(f"{some} to no open request of this run (to another run's, or taken before)")
+        lines.append(f"{some} not for an open request of this run (for another run, or already imported)")
     is_open = f"{number_of(taken.waiting, 'request is', 'requests are')} still open"
-    lines.append(is_open if taken.waiting else "nothing is open: the same export command again goes on")
+    lines.append(is_open if taken.waiting else "no request is open: run the export command again")
     for line in lines:
         page().print(plain(line), soft_wrap=True)
     if not taken.replies and (taken.failed or taken.unknown):
@@ -76,10 +78,15 @@ def import_(
 
 
 def catch_up(run: RunFolder, judging: Judging, **settings: Unpack[TrafficArgs]) -> None:
-    """Score what a live application captured into its run folder and did not score before it was stopped.
+    """Score the captures that a live application left unscored in its run folder.
 
-    Judge and metrics are those of the application; without --metrics they are those of the run. What a
-    process that still runs has captured is left to it, and nothing is scored twice.
+    Give the judge and metrics of the application; --metrics defaults to those of the run. Captures of a
+    process that is still running are left to it. Nothing is scored twice.
+
+    Args:
+        metrics: Metrics of the application, separated by commas. Default: those of the run.
+        judge: Judge of the application: embedded, openai:MODEL, openai:MODEL@URL, entailment:MODEL,
+            grounded:MODEL or cascade:CHEAP,EXPENSIVE.
     """
     from ragmetrics_core.live import LiveScorer
     from ragmetrics_core.live._places import places_of
@@ -90,13 +97,11 @@ def catch_up(run: RunFolder, judging: Judging, **settings: Unpack[TrafficArgs]) 
         signatures = (entry.signature for entry in manifest_in(runs[-1]).metrics)
         judging = replace(judging, metrics=",".join(signatures))
     if not run.is_dir():
-        raise ConfigError(f"there is no folder {run}")
+        raise ConfigError(f"{run} is not a folder: give the run folder of the application")
     chosen = judging.keywords()
     metrics, judges = chosen.pop("metrics"), chosen.pop("panel")
     if metrics is None:
-        raise ConfigError(
-            f"{run} has no score yet that says what is measured: give the metrics with --metrics"
-        )
+        raise ConfigError(f"{run} has no score that shows its metrics: name them with --metrics")
     if len(judges) > 1:
         raise ConfigError("a live application has one judge: give --judge once")
     traffic = traffic_of(settings, judging.judge_option)

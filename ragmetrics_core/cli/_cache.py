@@ -1,4 +1,4 @@
-"""`ragmetrics cache`: what a journal of answered calls holds, and how to make it smaller."""
+"""`ragmetrics cache`: show or shrink a cache of answered calls."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,12 +12,12 @@ from ragmetrics_core.report import _terminal as terminal
 
 __all__ = ["prune", "stats"]
 
-JournalFile = Annotated[Path, typer.Argument(help="The file given with --cache, or a run's folder.")]
+JournalFile = Annotated[Path, typer.Argument(help="The file given with --cache, or the folder of a run.")]
 Amount = Annotated[float | None, typer.Option(min=0)]
 
 
 def stats(journal: JournalFile) -> None:
-    """Show what the journal holds of each model; every answer is checked on the way."""
+    """Show the answers in the cache by model, and check each of them."""
     with _opened(journal) as opened:
         page().print(terminal.journal_table(opened.statistics()))
 
@@ -29,15 +29,15 @@ def prune(
     keep_megabytes: Amount = None,
     identity: str | None = None,
 ) -> None:
-    """Remove answers that are no longer needed; the calls are made again should a run need them.
+    """Remove answers from the cache; a run that needs them makes the calls again.
 
     Args:
-        older_than_days: Remove answers that were not used for so many days.
-        keep_megabytes: Then remove the least recently used above this size.
-        identity: Of this model only, as `cache stats` names it; alone: all of it.
+        older_than_days: Remove answers that were not used for N days.
+        keep_megabytes: Remove the least recently used answers until the cache is no larger than this.
+        identity: Remove only answers of this model, as `cache stats` names it.
     """
     if older_than_days is None and keep_megabytes is None and identity is None:
-        raise ConfigError("say what to remove: --older-than-days, --keep-megabytes or --identity")
+        raise ConfigError("nothing to remove: give --older-than-days, --keep-megabytes or --identity")
     with _opened(journal) as opened:
         found = opened.prune(
             older_than_days=older_than_days,
@@ -50,5 +50,5 @@ def prune(
 def _opened(path: Path) -> Journal:
     file = path / "journal.sqlite" if path.is_dir() else path
     if not file.is_file():
-        raise ConfigError(f"there is no journal {file}")
+        raise ConfigError(f"there is no cache {file}")
     return Journal(file)

@@ -1,4 +1,4 @@
-"""`ragmetrics evaluate` and `plan`: measure metrics on a file of samples, or count what that would ask."""
+"""`ragmetrics evaluate` and `plan`: measure metrics on a file of samples, or count the calls needed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ __all__ = ["closing", "evaluate", "plan"]
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """What a run writes down.
+    """Where and how to keep records.
 
     Attributes:
-        strict_shown: No score of contexts that the model was not sent.
-        out: Folder that keeps the records; a run that it holds goes on.
+        strict_shown: Score only contexts the model received.
+        out: Folder for the records; an unfinished run in it is resumed.
         overwrite: Replace the run in the folder.
         add: Keep the samples of earlier calls and add these.
-        on_error: record: a failure is the score's status; raise: stop at the first failure.
+        on_error: record: keep a failure as the score's status; raise: stop at the first failure.
         keep_vectors: Keep vectors in the records.
     """
 
@@ -58,15 +58,15 @@ def evaluate(
 ) -> None:
     """Measure metrics on the samples of a file.
 
-    The folder given with --out keeps the proof of every score. The same command again resumes where an
-    earlier one ended, and repeats no finished score and no answered call. The run shows the data of the
-    newest call: changed samples are measured again, and samples that are no longer given do not count.
+    The folder given with --out keeps the proof of every score. The same command again resumes an interrupted
+    run without repeating finished scores or answered calls. The run reflects the data of the latest call:
+    changed samples are measured again, and removed samples no longer count.
 
-    Exit codes: 0 at least one score came out and every limit is reached, 1 none did, or a limit of --min or
-    --max is not reached, 2 wrong use, 3 it cannot be told, with --fail-if cannot-tell.
+    Exit codes: 0 at least one score has a value and every limit is met, 1 no score has a value or a limit of
+    --min or --max is not met, 2 usage error, 3 undecided, with --fail-if cannot-tell.
 
     Args:
-        fail_if: Exit with 3 where a mean reaches its limit, but its interval does not.
+        fail_if: Exit with 3 if a mean meets its limit but its confidence interval does not.
     """
     chosen = evaluating.keywords()
     limits.check(chosen["metrics"])
@@ -81,8 +81,9 @@ def evaluate(
             )
     except KeyboardInterrupt:
         if kept.out:
-            told = "with every reply that came: the same command goes on there and asks none of it again."
-            remarks().print(f"What was finished is in {kept.out}, {told}")
+            remarks().print(
+                f"Finished scores and answered calls are kept in {kept.out}: the same command resumes there."
+            )
         raise
     causes = terminal.Causes.of(run.outcomes())
     gate = _gate(run, limits)
@@ -107,10 +108,11 @@ def plan(
     prices: Path | None = None,
     as_json: AsJson = False,
 ) -> None:
-    """Count the calls and tokens that `evaluate` would use, without one call.
+    """Count the calls and tokens that `evaluate` would use, without making a call.
 
     Args:
-        out: The run's folder, if it has begun: what it holds is left out.
+        out: Folder of a run that has begun; its answered calls are not counted.
+        prices: JSON file with prices per model. Adds the cost.
     """
     counted = make_plan(data, **evaluating.keywords(asked=False), out=out, prices=prices)
     if as_json:
@@ -120,7 +122,7 @@ def plan(
 
 
 def _gate(run: Run, limits: Limits) -> GateVerdict | None:
-    """What the limits come to; None without any."""
+    """The verdict on the limits; None if there are no limits."""
     if not limits:
         return None
     scores = read_scores(run)
@@ -128,15 +130,15 @@ def _gate(run: Run, limits: Limits) -> GateVerdict | None:
 
 
 def closing(run: Run, causes: terminal.Causes, note: str | None) -> Iterator[RenderableType]:
-    """What a finished evaluation says: means, what went wrong, the cost, and where to look next."""
+    """Page of a finished evaluation: means, failures, cost and next commands."""
     yield terminal.means_table(run.means(), run.metrics)
     yield from terminal.remarks(run, causes)
     yield Text()
     yield terminal.cost(run, note=note)
     yield Text()
     if run.path is None:
-        yield Text("The records were not kept: give --out FOLDER to open and audit every score.")
+        yield Text("The records were not kept. To open and audit every score, give --out FOLDER.")
     else:
         folder = quote(str(run.path))
         yield Text(f"ragmetrics show {folder}    all samples; add SAMPLE METRIC for the proof of a score")
-        yield Text(f"ragmetrics audit {folder}   derive every score again from its record")
+        yield Text(f"ragmetrics audit {folder}   recompute every score from its record")

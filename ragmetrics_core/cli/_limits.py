@@ -1,4 +1,4 @@
-"""Limits of means on the command line, and how a gate's verdict is told."""
+"""Limits on means from the command line, and the output of a gate's verdict."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ __all__ = ["Limits", "tell"]
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What the means of a run are held to.
+    """Limits on the means of a run.
 
     Attributes:
-        min_: Exit with 1 if the mean is lower: faithfulness=0.8. Several times.
-        max_: Exit with 1 if the mean is higher: hallucination=0.1, or declined=0.1, the share of answers that
-            decline. Several times.
+        min_: Exit with 1 if a metric's mean is lower: faithfulness=0.8. Can be repeated.
+        max_: Exit with 1 if a metric's mean is higher: hallucination=0.1; declined=0.1 limits the share of
+            answers that decline. Can be repeated.
     """
 
     min_: list[str] | None = None
@@ -36,19 +36,19 @@ class Limits:
         """The limits for these scores.
 
         Raises:
-            ConfigError: one is none, or the run has no such metric.
+            ConfigError: a limit is malformed, or the run has no such metric.
         """
         lowest = [limit_of(text, scores, "min") for text in self.min_ or ()]
         return [*lowest, *(limit_of(text, scores, "max") for text in self.max_ or ())]
 
     def check(self, metrics: Sequence[Metric[Any]] | None) -> None:
-        """Refuse limits that no run of these metrics can be held to, before anything is asked.
+        """Refuse limits that do not fit these metrics, before the first call.
 
         Args:
-            metrics: what is going to be measured; None for the recommended metrics, which the samples decide.
+            metrics: metrics to measure; None for the recommended metrics.
 
         Raises:
-            ConfigError: as `of`, or scipy is not installed, which the intervals need.
+            ConfigError: as `of`, or scipy, which the intervals need, is not installed.
         """
         if self and find_spec("scipy") is None:
             raise ConfigError("--min and --max need the scipy package: pip install 'ragmetrics[study]'")
@@ -60,7 +60,7 @@ class Limits:
 
 
 def tell(gate: GateVerdict) -> None:
-    """Say on standard error what failed, and of what it cannot be told."""
+    """Print the failed and the undecided limits to standard error."""
     for failure in gate.failures:
         remarks().print(Text.assemble(("failed: ", "bold red"), plain(failure)), soft_wrap=True)
     for unsure in gate.unsure:

@@ -13,10 +13,10 @@ __all__ = ["metrics"]
 def metrics(name: str | None = None, *, as_json: AsJson = False) -> None:
     """List all metrics, or describe one.
 
-    With a name: its definition, its settings with their defaults, and its variants.
+    With a name, shows its definition, its settings with their defaults, and its variants.
 
     Args:
-        name: A name or alias.
+        name: Name or alias of a metric.
     """
     if as_json:
         write_json(catalogue_json(METRICS.values() if name is None else [metric_class(name)]))

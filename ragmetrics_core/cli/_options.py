@@ -1,8 +1,8 @@
-"""Commands from functions: the signature says the arguments and options, the docstring what each of them is.
+"""Commands from functions: the signature gives the arguments and options, the docstring their help.
 
-Parameters by place are arguments, keywords are options. An underscore at a name's end only keeps it apart
-from Python's own: `json_` is --json. A parameter whose type is a dataclass stands for its fields, and
-`**settings` for the keywords of a typed dictionary; each of these says itself what it is.
+Positional parameters are arguments, keywords are options. A trailing underscore only avoids a clash with a
+name of Python: `json_` is --json. A parameter whose type is a dataclass stands for its fields, and
+`**settings` for the keys of a typed dictionary; their help comes from their own docstrings.
 """
 
 import ast
@@ -41,10 +41,10 @@ _TOLD = re.compile(r"^ {4}(\w+): (.+(?:\n {5,}.+)*)", re.MULTILINE)
 
 
 class _Command(TyperCommand):
-    """A command whose help has a section for each group of its options, where it asks a judge."""
+    """A command; if it uses a judge, its help has a section for each group of options."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write arguments and options, the options of no group last."""
+        """Write arguments and options; options without a group come last."""
         left = {each.name: each for each in self.get_params(ctx)}
         sections = {"Arguments": [name for name, each in left.items() if each.param_type_name == "argument"]}
         if "judge" in left:
@@ -60,7 +60,7 @@ class _Command(TyperCommand):
 
 
 def add_commands(group: typer.Typer, *functions: Callable[..., None]) -> typer.Typer:
-    """The group with a command for each function, called as the function is."""
+    """Add a command for each function to the group, under the function's name."""
     for function in functions:
         name = function.__name__.rstrip("_").replace("_", "-")
         group.command(name, cls=_Command, no_args_is_help=False)(_command_of(function))
@@ -68,7 +68,7 @@ def add_commands(group: typer.Typer, *functions: Callable[..., None]) -> typer.T
 
 
 def _command_of(function: Callable[..., None]) -> Callable[..., None]:
-    """The function as typer takes it: every argument and option a keyword, with its words."""
+    """The function in the form typer needs: every argument and option a keyword with its help."""
     text, _, section = (getdoc(function) or "").partition("\n\nArgs:\n")
     told = dict(_TOLD.findall(section))
     hints = get_type_hints(function, include_extras=True)
@@ -104,7 +104,7 @@ def _command_of(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def _option(name: str, hint: Any, default: Any, told: str, words: str, *, is_argument: bool) -> Parameter:
-    """A parameter of typer's: an argument, or the option of that name."""
+    """A typer parameter: an argument, or the option of that name."""
     kind, *declared = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     option: Any = copy(declared[0]) if declared else typer.Argument() if is_argument else typer.Option()
     is_list = any(get_origin(each) is list for each in (kind, *get_args(kind)))
@@ -115,9 +115,9 @@ def _option(name: str, hint: Any, default: Any, told: str, words: str, *, is_arg
         option.param_decls = (f"--{name.rstrip('_').replace('_', '-')}",)
     else:
         option.param_decls = (option.default, *option.param_decls)
-    # the first paragraph of what a setting says of itself, in the words of a command line
+    # the first paragraph of a setting's text, with names of settings as options
     text = re.sub(r"`(\w+)`", r"--\1", " ".join((told or option.help or words).partition("\n\n")[0].split()))
-    text = text if is_list else text.partition(" Several times")[0]
+    text = text if is_list else text.partition(" Can be repeated")[0]
     option.help = text.replace("; None for no limit", "" if default is None else "; 0 for no limit")
     option.default = ... if default in (Parameter.empty, MISSING) else default
     option.show_default = default is not None
@@ -127,7 +127,7 @@ def _option(name: str, hint: Any, default: Any, told: str, words: str, *, is_arg
 
 @cache
 def words_of(settings: type) -> dict[str, str]:
-    """What the settings are, by the docstring of a class, or by the texts in a typed dictionary."""
+    """Texts of settings, from the docstring of a class or the strings in a typed dictionary."""
     if not is_typeddict(settings):
         return dict(_TOLD.findall("\n".join(getdoc(each) or "" for each in reversed(settings.__mro__))))
     definition: Any = ast.parse(getsource(settings)).body[0]

@@ -1,4 +1,4 @@
-"""`ragmetrics probe`: how fit a judge is."""
+"""`ragmetrics probe`: measure how reliable a judge is."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -42,15 +42,18 @@ Share = Annotated[float | None, typer.Option(min=0.0, max=1.0)]
 
 @dataclass(frozen=True, kw_only=True)
 class OfLabels:
-    """How a labelled file is read and measured.
+    """Settings for reading and measuring a labelled file.
 
     Attributes:
-        question: With --on: what people were asked about. Without it: by the label's name.
-        label: With --on: the column of the labels.
-        source: With --on: what an item was made from. Without it: equal contexts, or equal questions.
-        by: With --on: groups that are shown apart.
-        good: With --on: the labels that are good: a,b.
-        metrics: With --on: other metrics than the question's own, or several settings of one, which are
+        question: With --on: what the labels are about. Default: from the label's name.
+        label: With --on: column of the labels. Default: from the columns' names.
+        source: With --on: column of the source of an item; items of one source are not independent.
+            Default: equal contexts, or equal questions.
+        by: With --on: column of the groups that get rows of their own.
+        embedder: With --on: the embedder: embedded, openai:MODEL or openai:MODEL@URL.
+        prices: With --on: JSON file with prices per model. Adds the cost.
+        good: With --on: label values that count as good: a,b.
+        metrics: With --on: metrics to measure instead of the question's own; several settings of one are
             compared: faithfulness,faithfulness(per_call=1).
     """
 
@@ -67,27 +70,28 @@ class OfLabels:
 
 @dataclass(frozen=True, kw_only=True)
 class Fitness:
-    """What makes a judge fit.
+    """Limits that a judge must meet.
 
     Attributes:
-        min_accuracy: Exit with 1 when the accuracy is below this, or undefined.
-        max_steered: Exit with 1 when the steered rate (strict) is above this, or undefined.
+        min_accuracy: Exit with 1 if the accuracy is below this, or undefined.
+        max_steered: Exit with 1 if the share of verdicts changed by attacks (steered rate, strict) is above
+            this, or undefined.
     """
 
     min_accuracy: Share = None
     max_steered: Share = None
 
     def failures(self, card: FitnessCard) -> Iterator[str]:
-        """What keeps the judge from being fit; what is undefined is never fit."""
+        """The limits that the judge does not meet; an undefined figure meets none."""
         accuracy, steered = card.known_answers.accuracy, card.steered()
         if self.min_accuracy is not None and (accuracy.value is None or accuracy.value < self.min_accuracy):
-            yield f"accuracy {_told(accuracy)}, wanted at least {self.min_accuracy:g}"
+            yield f"accuracy is {_figure(accuracy)}, but --min-accuracy is {self.min_accuracy:g}"
         if self.max_steered is None:
             return
         if steered is None:
-            yield "the steered rate was not measured: leave out --only, or add --only injection"
+            yield "the steered rate was not measured: leave out --only, or add injection to it"
         elif steered.value is None or steered.value > self.max_steered:
-            yield f"steered rate {_told(steered)}, wanted at most {self.max_steered:g}"
+            yield f"steered rate is {_figure(steered)}, but --max-steered is {self.max_steered:g}"
 
 
 def probe(
@@ -107,20 +111,27 @@ def probe(
     format_: Literal["terminal", "json"] = "terminal",
     **settings: Unpack[TrafficArgs],
 ) -> None:
-    """Probe a judge with known answers, attacks, another order, padding and the same question again.
+    """Probe a judge with known answers, attacks, changed order, padding and repeated questions.
 
-    Without --limit it makes some 300 calls, all through the prompts and parsers of an evaluation. With --on
+    Without --limit it makes about 300 calls, all through the prompts and parsers of an evaluation. With --on
     FILE it measures the judge on texts that people labelled instead.
 
+    Exit codes: 0 success, 1 a limit of --min-accuracy or --max-steered is not met, 2 usage error.
+
     Args:
-        only: Some of the probes: known-answers,injection,position,verbosity,consistency. Without it: all.
-        on: Measure on this file, whose labels say what people thought.
-        limit: A quick probe: at most N passages and N attacks; with --on N items.
-        repeats: How often consistency asks each question.
-        out: Folder for the card and all records; the same command goes on there.
-        beside: Put the card beside this run of the same judge.
-        date: Written on the card; without it the card says nothing of the day.
-        format_: json: the card, or with --on the cards, as its file has it.
+        judge_option: Setting of the judge: temperature, seed, max_tokens, response_format or timeout;
+            NAME=none does not send it. Can be repeated.
+        judge: The judge: embedded, openai:MODEL, openai:MODEL@URL, entailment:MODEL,
+            grounded:MODEL or cascade:CHEAP,EXPENSIVE.
+        only: Probes to run: known-answers,injection,position,verbosity,consistency. Default: all.
+        on: File of texts that people labelled, to measure the judge on.
+        limit: Use at most N passages and N attacks, or with --on N items, for a quick probe.
+        repeats: Number of times the consistency probe asks each question.
+        out: Folder for the card and all records; the same command resumes there.
+        beside: Folder of a run by the same judge, to put the card into.
+        cache: Cache of answered calls to share between runs. Default: none.
+        date: Date to write on the card. Default: none.
+        format_: Output format; json prints the content of the card's file.
     """
     if judge is None:
         raise missing_model("judge", "a probe", "--judge NAME")
@@ -128,7 +139,7 @@ def probe(
     asked = judge_by_name(judge, options=read_options(judge_option or ()))
     kept: dict[str, Any] = {"limit": limit, "out": out, "beside": beside, "cache": cache, "date": date}
     if on is not None:
-        _refuse({"only": only, **vars(fitness)}, "cannot stand beside")
+        _refuse({"only": only, **vars(fitness)}, "cannot be combined with")
         columns: dict[str, Any] = {**vars(of_labels), "good": _listed(of_labels.good) or ()}
         chosen = metrics_named(columns.pop("metrics"))
         with progress_of(remarks(), None) as report:
@@ -175,16 +186,16 @@ def _closing(card: FitnessCard, folder: Path | None, *, note: str | None) -> Ite
 
 def _written(name: str, *folders: Path | None) -> Text:
     places = [str(folder / name) for folder in folders if folder is not None]
-    kept = "Nothing was kept: give --out FOLDER or --beside RUN."
+    kept = "The card was not kept. To keep it, give --out FOLDER or --beside RUN."
     return Text(f"written to {' and '.join(places)}" if places else kept)
 
 
 def _refuse(given: Mapping[str, object], how: str) -> None:
-    """Say which option belongs to the other kind of probe."""
+    """Refuse options of the other kind of probe."""
     for name, value in given.items():
         if value is not None:
             raise ConfigError(f"--{name.replace('_', '-')} {how} --on FILE")
 
 
-def _told(rate: ShareOf) -> str:
+def _figure(rate: ShareOf) -> str:
     return str(rate.estimate) if rate.undefined is None else f"undefined ({rate.undefined})"

@@ -1,4 +1,4 @@
-"""How far an evaluation is: a live bar on a terminal, a line every few seconds elsewhere."""
+"""Progress of an evaluation: a live bar on a terminal, a line every few seconds elsewhere."""
 
 import csv
 import time
@@ -25,7 +25,7 @@ EVERY = 5.0
 
 @contextmanager
 def progress_of(console: Console, total: int | None) -> Generator[Report]:
-    """What to call with the progress, shown as fits the console."""
+    """Function that shows progress: a bar on a terminal, else plain lines."""
     if not console.is_terminal:
         yield PlainLines(console, total)
         return
@@ -41,12 +41,12 @@ def progress_of(console: Console, total: int | None) -> Generator[Report]:
 
 
 class PlainLines:
-    """Prints the progress at most every few seconds, so that a log stays short.
+    """Print the progress at most every few seconds, so that a log stays short.
 
     Args:
         console: where to print.
-        total: how many samples there are, None when unknown.
-        clock: gives the seconds; another one than the real one is for tests.
+        total: number of samples; None if unknown.
+        clock: function that returns seconds; tests pass their own.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class PlainLines:
         self._last = clock()
 
     def __call__(self, progress: Progress) -> None:
-        """Print a line if the last one is long enough ago."""
+        """Print a line if enough time has passed since the last one."""
         now = self._clock()
         if now - self._last >= EVERY:
             self._last = now
@@ -78,11 +78,11 @@ def told(progress: Progress, total: int | None) -> str:
 
 
 def count_rows(path: Path, *, at_most: int | None = None) -> int | None:
-    """How many rows a file has, without making samples of them; None when that cannot be seen.
+    """Number of rows in a file, without parsing samples; None if unknown.
 
-    It only serves the bar: what is wrong with the file, the evaluation says.
+    It serves only the progress bar, so it ignores errors: the evaluation reports them.
     """
-    if not path.is_file():  # who opens a pipe may wait for ever
+    if not path.is_file():  # opening a pipe may block forever
         return None
     try:
         match kind_of(path):

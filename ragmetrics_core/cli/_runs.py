@@ -25,18 +25,18 @@ UNFOLDED = 10_000
 
 
 def runs(folder: Path = Path("runs"), *, as_json: AsJson = False) -> None:
-    """List the runs of a folder: when they began, whether they are finished, and what was measured.
+    """List the runs in a folder: start, state and metrics.
 
     Args:
-        folder: Where to look for runs, in folders below too.
+        folder: Folder to search, with its subfolders.
     """
     listed = list(list_runs(folder))
     if as_json:
         write_json(runs_json(listed))
     elif not listed:
-        page().print(Text(f"There is no run in {folder}."))
+        page().print(Text(f"There are no runs in {folder}."))
     else:
-        # a program or a file that reads the list wants the names whole, however long the lines become
+        # a program or file needs whole names, however long the lines become
         console = page() if page().is_terminal else page(width=UNFOLDED)
         console.print(terminal.runs_table(listed))
 
@@ -49,14 +49,17 @@ def report(
     all_: bool = False,
     cluster: str | None = None,
 ) -> None:
-    """Write a run as one HTML file to open in a browser, or two runs side by side.
+    """Write an HTML report of one run, or of two runs side by side.
 
-    The file needs no network. It has every sample; with many samples it has the proofs of the worst ones.
+    The report is one file that needs no network. It lists every sample; with many samples it contains the
+    proofs of the worst ones.
 
     Args:
-        run_b: A second run on the same samples.
-        out: The file to write.
-        all_: The proofs of all samples; those without room go into a folder beside it.
+        run_b: Second run on the same samples.
+        out: File to write.
+        all_: Include the proofs of all samples; large ones go into a folder next to the file.
+        cluster: Label whose values group dependent samples, such as source. Default: session, if samples have
+            it; none treats all samples as independent.
     """
     beside = None if run_b is None else Run.load(run_b)
     written = write_report(Run.load(run), out, other=beside, everything=all_, cluster=cluster)
@@ -66,13 +69,13 @@ def report(
 def verdicts(
     run: RunFolder, *, format_: Literal["jsonl", "csv"] | None = None, out: Path | None = None
 ) -> None:
-    """Write all verdicts as JSON lines or CSV.
+    """Export all verdicts as JSON Lines or CSV.
 
-    One row for each verdict: sample, metric, text, decision, reason, evidence and where it stands.
+    Each row is one verdict: sample, metric, text, decision, reason, and evidence with its place.
 
     Args:
-        format_: Without it: what the file's name ends in, else jsonl.
-        out: A file to write. Without it: standard output.
+        format_: Output format. Default: from the file's name, else jsonl.
+        out: File to write. Default: standard output.
     """
     is_csv = format_ == "csv" or (format_ is None and out is not None and out.suffix.lower() == ".csv")
     write = write_csv if is_csv else write_jsonl
@@ -88,18 +91,18 @@ def verdicts(
 def diff(run_a: Path, run_b: Path, sample: SampleId, metric: MetricName) -> None:
     """Compare one score in two runs.
 
-    Lists which texts and verdicts moved, and what that did to the score.
+    Lists the texts and verdicts that changed, and the effect on the score.
 
     Args:
-        run_a: The first run.
-        run_b: The second run.
+        run_a: Folder of the first run.
+        run_b: Folder of the second run.
     """
     first, second = Run.load(run_a), Run.load(run_b)
     for run in (first, second):
         run.refuse_altered()
         for row in (row for row in run.rejected if row.sample_id == sample):
-            told = f"which row of {run.path} is {sample} is not known: {row}"
-            remarks().print(terminal.plain(told), soft_wrap=True)
+            message = f"another row of {run.path} has the id {sample} too: {row}"
+            remarks().print(terminal.plain(message), soft_wrap=True)
     changes = compare(first.score(sample, metric), second.score(sample, metric))
     (entry,) = (each for each in first.metrics if each.signature == changes.before.signature)
     show(page(), terminal.difference_page(changes, entry))
@@ -115,14 +118,14 @@ def correct(
     by: str | None = None,
     metrics: OwnMetrics = None,
 ) -> None:
-    """Overrule one verdict.
+    """Correct one verdict.
 
-    The score is derived again without a call; the record keeps both decisions.
+    Recomputes the score without a call. The record keeps both decisions.
 
     Args:
-        number: The verdict's number.
+        number: Number of the verdict, as `ragmetrics show` lists it.
         verdict: Your decision.
-        by: Who decides; kept in the record.
+        by: Your name, for the record.
     """
     opened = open_run(run, metrics)
     before = opened.score(sample, metric)
@@ -139,15 +142,15 @@ def correct(
 
 
 def merge(runs: list[Path], *, out: Path, prefer: Literal["first", "second"] | None = None) -> None:
-    """Put runs of the same models into a new folder: other samples, or other metrics of the same ones.
+    """Merge runs of the same models into a new folder: different samples, or different metrics.
 
-    Corrections and labels of all are kept. Runs that contradict each other are refused with a list of where
-    they do, unless --prefer says which counts.
+    Keeps all corrections and labels. Refuses runs that contradict each other and lists the contradictions,
+    unless --prefer says which run counts.
 
     Args:
-        runs: Their folders, one or more.
-        out: A new folder for all together.
-        prefer: Which of two runs counts where they contradict each other, in the order given.
+        runs: Folders of runs.
+        out: New folder for the merged run.
+        prefer: Which of two contradicting runs counts, in the order given.
     """
     run = merge_runs(*runs, out=out, prefer=prefer)
     show(page(), (terminal.means_table(run.means(), run.metrics),))

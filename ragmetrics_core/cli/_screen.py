@@ -1,4 +1,4 @@
-"""Where the commands write: pages to standard output, remarks and errors to standard error."""
+"""Output of the commands: pages to standard output, remarks and errors to standard error."""
 
 import io
 import json
@@ -15,27 +15,27 @@ __all__ = ["Output", "page", "remarks", "show", "write", "write_json"]
 
 
 class _Screen(Console):
-    """A console on which no text steers the terminal, whoever wrote it; the console's own controls do."""
+    """A console that escapes control characters in texts, so that no text can steer the terminal."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """The pieces of a page, with all that could steer or hide replaced by what shows it."""
+        """The segments of a page, with control and invisible characters made visible."""
         for piece in super().render(renderable, options):
             yield piece if piece.control else Segment(visible(piece.text), piece.style)
 
 
 class Output:
-    """Standard output as a file to write to, for what other programs read; the same goes on a terminal.
+    """Standard output as a file, for output that other programs read.
 
     Args:
-        as_json: what is written is JSON: its strings keep every character, the ones that could steer a
-            terminal as escapes. Other text is kept as it is, but on a terminal shown as on a page.
+        as_json: the output is JSON: control characters in its strings become escapes. Other text is written
+            as it is; on a terminal, its control characters are made visible.
     """
 
     def __init__(self, *, as_json: bool = False) -> None:
         self._as_json = as_json
 
     def write(self, text: str) -> int:
-        """Write."""
+        """Write a text."""
         if self._as_json:
             return sys.stdout.write(escaped(text))
         return sys.stdout.write(visible(text) if _is_terminal() else text)
@@ -46,18 +46,18 @@ def _is_terminal() -> bool:
 
 
 def write(text: str, *, as_json: bool = False) -> None:
-    """Write a text that other programs read to standard output; see `Output`."""
+    """Write a text for other programs to standard output; see `Output`."""
     Output(as_json=as_json).write(text)
 
 
 def write_json(content: JsonPage) -> None:
-    """Write what a command says as JSON, and nothing else, to standard output."""
+    """Write a command's result as JSON to standard output."""
     text = json.dumps(content.model_dump(), ensure_ascii=False, allow_nan=False, indent=2)
     write(text + "\n", as_json=True)
 
 
 def page(*, no_color: bool = False, width: int | None = None) -> Console:
-    """The console for results; nothing that is printed on it is read as markup."""
+    """The console for results; it does not interpret markup."""
     return _Screen(markup=False, highlight=False, emoji=False, no_color=no_color or None, width=width)
 
 
@@ -73,7 +73,7 @@ def show(console: Console, parts: Iterable[RenderableType]) -> None:
 
 
 def write_anything() -> None:
-    """Let streams of an encoding that lacks a character show a question mark in its place."""
+    """Let streams show a question mark for characters that their encoding lacks."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

@@ -41,19 +41,19 @@ def show(
 ) -> None:
     """Show a run, a sample, or the proof of a score.
 
-    Without a sample: the means, and all samples with their diagnosis, the worst first. With a sample: all its
-    scores. With a metric too: every statement, verdict and quote behind the score.
+    A run shows the means, and all samples with their diagnosis, the worst first. A sample shows all its
+    scores. With a metric, it shows every statement, verdict and quote behind the score.
 
     Args:
-        sample: A sample's id, or the beginning that only it has.
-        metric: A metric's name or signature.
-        prompts: With a metric: the exact prompts too.
-        replies: With a metric: the raw replies too.
-        history: With a sample: its earlier scores too, which count no more.
-        json_: As JSON; the whole record with a metric.
-        limit: How many samples to list; 0 for all.
-        width: Columns of the page. Without it: the terminal's.
-        no_color: No colours.
+        sample: Id of a sample, or a unique beginning of it.
+        metric: Name or signature of a metric.
+        prompts: With a metric: show the exact prompts.
+        replies: With a metric: show the raw replies.
+        history: With a sample: show earlier scores, which no longer count.
+        json_: Print JSON; with a metric, the whole record.
+        limit: Number of samples to list; 0 for all.
+        width: Width of the page in characters. Default: the terminal's.
+        no_color: Do not use colours.
     """
     opened = open_run(run, metrics)
     sample = None if sample is None else _whole_id(opened, sample)
@@ -89,19 +89,17 @@ def show(
 
 
 def _whole_id(run: Run, beginning: str) -> str:
-    """The id that is this, or the only one that begins so; what begins no id is left to the run's own error.
+    """The id that equals or alone starts with `beginning`; otherwise `beginning`, which the run will refuse.
 
     Raises:
-        ConfigError: several ids begin so.
+        ConfigError: several ids start with it.
     """
     if not beginning or beginning in run.sample_ids:
         return beginning
     ids = run.ids_beginning(beginning)
     if len(ids) > 1:
         listed = ", ".join(sorted(ids, reverse=True)[:_LISTED]) + (", ..." if len(ids) > _LISTED else "")
-        raise ConfigError(
-            f"the run has no sample {beginning!r}; there is {listed}: {len(ids):,} samples begin so"
-        )
+        raise ConfigError(f"the run has no sample {beginning!r}; {len(ids):,} ids start with it: {listed}")
     return ids[0] if ids else beginning
 
 

@@ -1,4 +1,4 @@
-"""The studies of runs: `ragmetrics study groups`, `trend`, `repeats` and others; the list of all studies."""
+"""Studies of runs: `ragmetrics study groups`, `trend`, `repeats` and others; the list of all studies."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -67,16 +67,16 @@ def groups(
     baseline: Path | None = None,
     one_sided: bool = False,
 ) -> None:
-    """Compare means: between values of a label, and between runs.
+    """Compare means between values of a label, and between runs.
 
-    Mean (s.d.) and n for each metric and group, Welch's t-test (two-sided, unless --one-sided), the
-    Mann-Whitney test, Holm's adjustment over all tests and effect sizes. Marked in colour is what got better
-    or worse against the baseline.
+    Reports mean (s.d.) and n for each metric and group, Welch's t-test (two-sided, unless --one-sided), the
+    Mann-Whitney test, Holm's adjustment over all tests, and effect sizes. Colours mark what got better or
+    worse than the baseline.
 
     Args:
-        by: The label that makes the groups, such as retrieval_correct.
-        baseline: The run that every other one is compared with; added if it is not given.
-        one_sided: Test good above bad where a label's two values mean that, as the paper does.
+        by: Label that defines the groups, such as retrieval_correct.
+        baseline: Run to compare every other run with; added if it is not given.
+        one_sided: If a label's two values mean good and bad, test whether good is above bad, as in the paper.
     """
     paths = [path.resolve() for path in runs]
     if baseline is not None and baseline.resolve() not in paths:
@@ -88,21 +88,21 @@ def groups(
 
 
 def trend(runs: Runs, testing: Testing, output: Plotted) -> None:
-    """Follow each metric over runs: means with intervals, and which changes are real.
+    """Follow each metric over runs: means with intervals, and significant changes.
 
-    Each run is compared with the one before, sample by sample; p is adjusted for all changes of all metrics.
+    Compares each run with the one before, sample by sample; p is adjusted for all changes of all metrics.
 
     Args:
-        runs: Runs, the earliest first.
+        runs: Folders of runs, the earliest first.
     """
     study = study_trend(open_runs(runs), **vars(testing))
     output.show(trend_tables(study), plot=partial(_draw_trend, study))
 
 
 def repeats(run: RunFolder, output: StudyOutput, *, metrics: Wanted = None, seed: Seed = 0) -> None:
-    """Tell how much of a score's variance is the judge's own, and on which verdicts its votes differ.
+    """Show how much of a score's variance comes from the judge, and the verdicts on which its votes differ.
 
-    For a run with --repeats or --full-repeats of 2 or more, or with a panel of judges.
+    Needs a run with --repeats or --full-repeats of 2 or more, or with a panel of judges.
     """
     opened = Run.load(run)
     scores = read_scores(opened)
@@ -120,18 +120,18 @@ def retriever(
     alpha: Alpha = 0.05,
     seed: Seed = 0,
 ) -> None:
-    """Tell the accuracy at k of retrievers, from ids, with intervals and paired tests.
+    """Compare retrievers by accuracy at k, with intervals and paired tests.
 
-    A question counts as right when one of its reference_context_ids is among the first k context_ids.
+    A question counts as correct if one of its reference_context_ids is among the first k context_ids.
 
     Args:
-        data: A file of samples or a run for each retriever, the baseline first.
-        k: How many results count.
-        by: One file or run with several retrievers: the label that names them.
+        data: File of samples or run of each retriever, the baseline first.
+        k: Numbers of results to consider, separated by commas.
+        by: Label that names the retriever, if one file or run has several.
     """
     parts = [part.strip() for part in k.split(",")]
     if not all(part.isdigit() and int(part) > 0 for part in parts):
-        raise ConfigError(f"{k!r} is no list of numbers of results: write 1,3,5")
+        raise ConfigError(f"-k takes numbers above 0 such as 1,3,5, not {k!r}")
     if by is None:
         samples = {name: _samples(path) for name, path in named_runs(data).items()}
     else:
@@ -142,17 +142,18 @@ def retriever(
 
 
 def funnel(run: RunFolder, output: Plotted) -> None:
-    """Tell where relevant chunks were lost: found, ranked, filtered, shown.
+    """Show where relevant chunks were lost: search, ranking, filter or prompt.
 
-    By stage: in how many samples a relevant chunk is among its chunks, and the share of relevant chunks that
-    are. For each that the model was not shown, the stage that lost it. By search: what it found that was new.
-    Relevant are the samples' reference_context_ids, or reference_contexts: chunks, or quotes from them.
+    For each stage: the share of samples with a relevant chunk, and the share of relevant chunks. For each
+    relevant chunk that the model did not receive: the stage that lost it. For each search: its new relevant
+    chunks. Relevant chunks are the samples' reference_context_ids, or reference_contexts: chunks, or quotes
+    from them.
     """
     study = study_funnel(Run.load(run))
     output.show(funnel_tables(study), plot=partial(_draw_funnel, study))
 
 
-study = typer.Typer(help="From scores to what they mean: groups, comparisons, agreement with people.")
+study = typer.Typer(help="Analyze scores: groups, comparisons, agreement with people.")
 add_commands(study, groups, compare, agreement, correlations, pairwise, systems, estimate)
 add_commands(study, plan, repeats, trend, retriever, funnel, annotate, annotations)
 
@@ -167,7 +168,7 @@ def _samples(path: Path) -> list[Sample]:
 
 
 def _by_label(data: Iterable[Path], by: str) -> dict[str, list[Sample]]:
-    """The samples of each retriever; what they share is the question, for ids are used once in a file."""
+    """The samples of each retriever, matched by question because ids are unique in a file."""
     by_name: dict[str, dict[str, Sample]] = {}
     for sample in (sample for path in data for sample in _samples(path)):
         name = sample.labels.get(by)
@@ -175,10 +176,10 @@ def _by_label(data: Iterable[Path], by: str) -> dict[str, list[Sample]]:
             raise ConfigError(f"sample {sample.id!r} has no label {by!r}")
         question = sample.question or sample.id
         if question in by_name.setdefault(str(name), {}):
-            raise ConfigError(f"the retriever {name} has the question {question!r} twice")
+            raise ConfigError(f"retriever {name} has the question {question!r} twice")
         by_name[str(name)][question] = sample.model_copy(update={"id": question})
     if not by_name:
-        raise ConfigError("there is no sample")
+        raise ConfigError("there are no samples")
     return {name: list(samples.values()) for name, samples in by_name.items()}
 
 

@@ -1,4 +1,4 @@
-"""`ragmetrics study compare`: two runs, sample by sample, with an exit code that says how it went."""
+"""`ragmetrics study compare`: two runs, sample by sample, with an exit code for the outcome."""
 
 import os
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ __all__ = ["compare"]
 
 
 class FailIf(StrEnum):
-    """What makes the command fail; typer takes a list of choices only as an enumeration."""
+    """Conditions for failure; typer needs an enumeration for a list of choices."""
 
     WORSE = "worse"
     NOT_BETTER = "not-better"
@@ -47,12 +47,12 @@ class FailIf(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class _Output(Tables):
-    """Where the comparison goes, and in which form.
+    """Destination and format of the comparison.
 
     Attributes:
-        format_: Without it: what --out ends in, else terminal. github: commands of a workflow, and its step
-            summary.
-        plot: Draw the result into this file (.svg or .png).
+        format_: Output format. github writes workflow commands and the step summary. Default: from the ending
+            of --out, else terminal.
+        plot: Draw the result to this file (.svg or .png).
     """
 
     format_: Literal["terminal", "csv", "markdown", "json", "junit", "github"] | None = None
@@ -76,36 +76,37 @@ def compare(
 ) -> None:
     """Compare two runs of the same samples, or two metrics of one run: better, worse, or cannot tell.
 
-    Differences with paired bootstrap intervals, the sign-flip permutation test with Holm's adjustment, and
-    what could have been found at all. Scores that B lost count as the worst, and those of answers that
-    decline only there. --trace N shows which samples,
-    statements and verdicts moved the means. Exit codes: 0 passed, 1 a condition of --fail-if, --min or --max
-    failed, 2 wrong use, 3 cannot tell, with --fail-if cannot-tell.
+    Reports differences with paired bootstrap intervals, the sign-flip permutation test with Holm's
+    adjustment, and the smallest detectable difference. Scores that are missing in B, or whose answers decline
+    only in B, count as the worst. --trace N shows the samples, statements and verdicts that moved the means.
+
+    Exit codes: 0 passed, 1 a condition of --fail-if, --min or --max failed, 2 usage error, 3 undecided, with
+    --fail-if cannot-tell.
 
     Args:
-        a: The run before.
-        b: The run after; with --between it may be left out.
-        between: Two metrics instead of two runs: X of A with Y of B, or of A without B; such as two versions
-            of a prompt: "faithfulness,faithfulness(verify=verdicts.v4)".
-        pass_: From which score on a sample passes (McNemar's test).
-        margin: By how much B may be worse; shows whether it is not worse than that.
-        fail_if: Exit with 1 if a metric is worse, is not better, or is not shown to be within --margin, or if
-            more answers decline (declines), undecided ones of B among them; with 3 if it cannot be told
-            (cannot-tell). Several times.
-        trace: Follow the N samples that moved a mean most into their records.
-        comment: A file for the comment on a pull request, in Markdown.
-        link: The address of a report, for the comment.
+        a: Folder of the run before.
+        b: Folder of the run after; optional with --between.
+        between: Compare two metrics instead of two runs: X of A with Y of B, or both of A without B. For
+            example two versions of a prompt: "faithfulness,faithfulness(verify=verdicts.v4)".
+        pass_: Lowest passing score of a sample, for McNemar's test.
+        margin: Test whether B is worse by no more than this.
+        fail_if: Exit with 1 if a metric is worse, is not better (not-better), is not shown to be within
+            --margin (inferior), or if more answers decline (declines; undecided ones of B count); exit with 3
+            if undecided (cannot-tell). Can be repeated.
+        trace: Show the records of the N samples that moved each mean most.
+        comment: Write a Markdown comment for a pull request to this file.
+        link: URL of a report, for the comment.
     """
     is_github, out = output.format_ == "github", output.out
     if FailIf.INFERIOR in (fail_if or ()) and margin is None:
         raise ConfigError("--fail-if inferior needs --margin")
     if between is not None and (testing.metrics or trace or limits or comment or is_github):
         raise ConfigError(
-            "--between compares two metrics: it goes without --metrics, --min, --max, --trace, --comment and "
-            "--format github"
+            "--between compares two metrics: it cannot be combined with --metrics, --min, --max, --trace, "
+            "--comment or --format github"
         )
     if b is None and between is None:
-        raise ConfigError("name a second run, or two metrics of this one with --between X,Y")
+        raise ConfigError("give a second run, or two metrics of this one with --between X,Y")
     before, *others = open_runs([a] if b is None else [a, b])
     after = others[0] if others else before
     held = limits.of(after)

@@ -1,4 +1,4 @@
-"""What people said of samples: labels of a run, files of labels, and the sheets on which they say it."""
+"""Human labels: labels of a run, files of labels, and annotation sheets."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -40,13 +40,16 @@ from ragmetrics_core.wording import number_of
 __all__ = ["Labelling", "Labels", "Source", "annotate", "annotations", "on_one_scale", "scale_ends"]
 
 Labels = Annotated[
-    Path, typer.Argument(help="Labels: sample_id, annotator and value, or sample_id, 'rater 1', 'rater 2'.")
+    Path,
+    typer.Argument(
+        help="File of labels: columns sample_id, annotator, value; or sample_id, 'rater 1', 'rater 2'."
+    ),
 ]
 Value = bool | float | str
 
 
 class Agreed(NamedTuple):
-    """What annotators agree on by sample id, the label's name, and all that they said of it."""
+    """Consensus of the annotators by sample id, the label's name, and all its values."""
 
     values: dict[str, Value]
     name: str
@@ -55,13 +58,13 @@ class Agreed(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Labelling:
-    """How a file of labels is read.
+    """Settings for reading a file of labels.
 
     Attributes:
-        label: Which label of the file. Without it: the only one that it has.
-        adjudicator: The annotator who decides where the others have no majority.
-        consensus: What makes the consensus. Without it: the mean of graded numbers, and the majority of all
-            else and where there is an adjudicator.
+        label: Label to use. Default: the file's only label.
+        adjudicator: Annotator who decides if the others have no majority.
+        consensus: Rule for the consensus. Default: the mean for graded numbers; the majority for all other
+            labels, or with --adjudicator.
     """
 
     label: str | None = None
@@ -69,10 +72,10 @@ class Labelling:
     consensus: Literal["majority", "mean", "median"] | None = None
 
     def units(self, labels: Path) -> tuple[str, dict[LabelledUnit, dict[str, Value]]]:
-        """The label's name, and what each annotator said of each whole sample of a file.
+        """The label's name, and the value that each annotator gave each whole sample of a file.
 
         Raises:
-            ConfigError: the file has several labels and none is named, or none of that name.
+            ConfigError: the file has several labels and none is named, or lacks the named one.
         """
         read = read_labels(labels)
         first, *others = known = label_names(read)
@@ -84,7 +87,7 @@ class Labelling:
         return name, {unit: votes for unit, votes in units_of(read, name).items() if unit.statement is None}
 
     def agreed(self, scores: Scores, labels: Path) -> Agreed:
-        """For each sample of the run what the annotators agree on; remarks tell what is left out."""
+        """The annotators' consensus on each sample of the run; remarks list what is left out."""
         name, units = self.units(labels)
         known = {unit: votes for unit, votes in units.items() if unit.sample_id in scores.labels}
         if not known:
@@ -98,29 +101,29 @@ class Labelling:
         if still_open := len(consensus) - len(values):
             remarks().print(
                 number_of(still_open, "sample has no majority and is", "samples have no majority and are")
-                + " left out; such are hard to judge (ragmetrics study agreement lists them)"
+                + " left out; samples without a majority are hard to judge (see ragmetrics study agreement)"
             )
         return Agreed(values, name, said)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source(Labelling):
-    """Where it stands what people said of the samples of runs.
+    """Source of the human labels on the samples of runs.
 
     Attributes:
-        label: A label of the run's samples, or with --labels one of the file.
-        labels: What people said: CSV or JSON lines with sample_id, annotator, value (and label). One for each
-            run in their order, or one for all.
+        label: Label to use: of the run's samples, or with --labels of the file.
+        labels: Annotations as CSV or JSON Lines: sample_id, annotator, value, and optionally label. Give one
+            file for all runs, or one for each run in the same order. Can be repeated.
     """
 
     label: str | None = None
     labels: list[Path] | None = None
 
     def files(self, count: int) -> Sequence[Path | None]:
-        """The file of each run: one for all, or one for each in their order; none without files.
+        """The file of each run: one for all, or one for each in order; None without files.
 
         Raises:
-            ConfigError: there are neither one nor as many files as runs.
+            ConfigError: the number of files is neither 1 nor the number of runs.
         """
         given: Sequence[Path | None] = self.labels or [None]
         if len(given) not in (1, count):
@@ -130,7 +133,7 @@ class Source(Labelling):
         return given if len(given) == count else [*given] * count
 
     def numbers(self, scores: Scores, file: Path | None) -> dict[str, float]:
-        """What people said of each sample as a number, by a label of the run or by the consensus of a file.
+        """The human label of each sample as a number, from a label of the run or the consensus of a file.
 
         Raises:
             ConfigError: there is no such label, or a value is a text.
@@ -139,7 +142,7 @@ class Source(Labelling):
         if file is not None:
             said = self.agreed(scores, file).values
         elif self.label is None:
-            raise ConfigError("say what people said: --label NAME of the run's samples, or --labels FILE")
+            raise ConfigError("give the labels: --label NAME of the run's samples, or --labels FILE")
         else:
             said = {sample: labels.get(self.label) for sample, labels in scores.labels.items()}
         if all(value is None for value in said.values()):
@@ -157,10 +160,10 @@ class Source(Labelling):
 
 
 def scale_ends(known: Sequence[Agreed], scale: str | None) -> tuple[float, float]:
-    """The ends of the scale of labels: those that were named, else those that the labels tell.
+    """The minimum and maximum of the labels' scale, from `scale` or else from the labels.
 
     Raises:
-        ConfigError: `scale` is none, or is not given and the labels do not tell it.
+        ConfigError: `scale` is malformed, or is not given and the labels do not determine it.
     """
     if scale is None:
         return scale_of([value for agreed in known for value in agreed.said])
@@ -168,14 +171,14 @@ def scale_ends(known: Sequence[Agreed], scale: str | None) -> tuple[float, float
     try:
         ends = float(low), float(high)
     except ValueError:
-        raise ConfigError(f"{scale!r} is no scale: write 1:5") from None
+        raise ConfigError(f"--scale takes LOW:HIGH such as 1:5, not {scale!r}") from None
     if not (ends[0] < ends[1] and isfinite(ends[1] - ends[0])):
-        raise ConfigError(f"the scale {scale} has no extent: write its lower end first")
+        raise ConfigError(f"--scale takes LOW:HIGH with LOW below HIGH, not {scale!r}")
     return ends
 
 
 def on_one_scale(known: Sequence[Agreed], scale: str | None) -> list[dict[str, float]]:
-    """What was agreed on as numbers from 0 to 1, all on one scale; see `scale_ends`."""
+    """The consensus as numbers from 0 to 1, all on one scale; see `scale_ends`."""
     ends = scale_ends(known, scale)
     numbers = [on_unit_scale(list(agreed.values.values()), scale=ends) for agreed in known]
     return [dict(zip(each.values, row, strict=True)) for each, row in zip(known, numbers, strict=True)]
@@ -190,16 +193,17 @@ def annotate(
     seed: Seed = 0,
     title: str = "Answers to judge",
 ) -> None:
-    """Write a sheet on which people judge answers; it needs no network.
+    """Write an HTML sheet on which people annotate answers; it needs no network.
 
-    Questions come in random order, the answers of several runs blinded and shuffled. Each answer is rated
-    from 1 to 5, and each statement and verdict of the judge can be corrected. The sheet exports JSON for
-    `annotations`.
+    Questions come in random order; the answers of several runs are blinded and shuffled. Annotators rate each
+    answer from 1 to 5 and can correct each statement and verdict of the judge. The sheet exports JSON for
+    `ragmetrics study annotations`.
 
     Args:
-        out: The HTML file to write.
-        limit: Only N questions, drawn at random.
-        title: The sheet's title.
+        out: HTML file to write.
+        metrics: Metrics whose statements and verdicts to show, separated by commas. Default: all.
+        limit: Use only N questions, drawn at random.
+        title: Title of the sheet.
     """
     opened = {name: Run.load(path) for name, path in named_runs(runs).items()}
     sheet = items_of(opened, metrics=metrics, limit=limit, seed=seed)
@@ -216,17 +220,17 @@ def annotations(
     labels: Path | None = None,
     apply: bool = False,
 ) -> None:
-    """Take in what people said on a sheet: how well the judge extracts and decides, ratings, corrections.
+    """Import annotations from a sheet: accuracy of the judge, ratings and corrections.
 
-    Extraction and verdicts are told apart. --apply corrects each verdict that more than half of the
-    people who looked at it would change; the records keep both decisions.
+    Reports the judge's extraction of statements and its verdicts separately. --apply corrects each verdict
+    that more than half of its annotators would change; the records keep both decisions.
 
     Args:
-        run: The run.
-        exports: What the sheet exported, one file a person.
-        beside: The other runs that were on the sheet, where their names were needed.
-        labels: Write the ratings as labels for agreement and estimate (.jsonl).
-        apply: Correct the run's verdicts; its scores are derived again.
+        run: Folder of the run.
+        exports: Files that the sheet exported, one per annotator.
+        beside: Another run on the same sheet, if run folders share a name. Can be repeated.
+        labels: Write the ratings to this .jsonl file, as labels for study agreement and estimate.
+        apply: Correct the run's verdicts and recompute its scores.
     """
     name = next(iter(named_runs([run, *(beside or ())])))
     opened = Run.load(run)
@@ -237,7 +241,7 @@ def annotations(
     accuracy = judge_accuracy(mine, read)
     if not ratings and not accuracy:
         raise ConfigError(
-            f"nothing in {exports[0]} is about {run}: it must have the folder's name that it had on the sheet"
+            f"{exports[0]} has no annotation of {run}: the folder must have the name that is on the sheet"
         )
     if labels is not None:
         columns = "sample_id", "annotator", "label", "value"

@@ -1,4 +1,4 @@
-"""What the commands of the study have in common: some options, and how their tables and plots leave."""
+"""Options that the studies share, and the output of their tables and plots."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -35,18 +35,18 @@ __all__ = [
 Runs = Annotated[list[Path], typer.Argument(help="Folders of runs.")]
 Alpha = Annotated[float, typer.Option(min=0.0001, max=0.5)]
 Seed = Annotated[int, typer.Option(min=0)]
-_NAMES = "Names or signatures: faithfulness,answer_correctness. Without it: all."
+_NAMES = "Names or signatures of metrics: faithfulness,answer_correctness. Default: all."
 Wanted = Annotated[Any, typer.Option(parser=split_names, metavar="TEXT", help=_NAMES)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Studied:
-    """Of which metrics a study is, and how it draws.
+    """Metrics, clusters and random seed of a study.
 
     Attributes:
-        cluster: A label whose values say which samples belong together, such as source. Without it: session,
-            where samples carry it; none takes all samples for independent.
-        seed: Of random draws; the same one gives the same intervals.
+        cluster: Label whose values group dependent samples, such as source. Default: session, if samples have
+            it; none treats all samples as independent.
+        seed: Random seed; the same seed gives the same intervals.
     """
 
     metrics: Wanted = None
@@ -56,10 +56,10 @@ class Studied:
 
 @dataclass(frozen=True, kw_only=True)
 class Testing(Studied):
-    """The same, and what is called significant.
+    """The same with a significance level.
 
     Attributes:
-        alpha: Below which p a difference is called significant.
+        alpha: Significance level: a difference with a lower p is significant.
     """
 
     alpha: Alpha = 0.05
@@ -67,15 +67,15 @@ class Testing(Studied):
 
 @dataclass(frozen=True, kw_only=True)
 class Tables:
-    """Where the tables of a study go, and in which form.
+    """Destination and format of the tables of a study.
 
     Attributes:
-        json_: As JSON, for other programs: --format json.
-        out: A file (.csv, .md, .json) to write; a folder gets every table as CSV.
-        table: Only the table of this name.
+        json_: Print JSON, as --format json.
+        out: File to write (.csv, .md or .json); a folder gets every table as CSV.
+        table: Show only the table of this name.
 
     Raises:
-        ConfigError: --format and --json name two forms.
+        ConfigError: --format and --json contradict each other.
     """
 
     format_: str | None = None
@@ -94,15 +94,15 @@ class Tables:
         short: Iterable[StudyTable] | None = None,
         **drawings: Callable[[Path], Any],
     ) -> None:
-        """Show the tables, or write them, and draw.
+        """Show or write the tables, and draw the plots.
 
         Args:
-            tables: all of them.
-            short: those of a terminal, where these are fewer or shorter.
-            drawings: draw the result into a file, by the option that names it.
+            tables: all tables.
+            short: tables for the terminal, if these are fewer or shorter.
+            drawings: functions that draw the result to a file, by the option that names the file.
 
         Raises:
-            ConfigError: there is no table of that name, or the file's name does not say its format.
+            ConfigError: there is no table of that name, or the file's name does not determine its format.
         """
         is_plain = not self.json_ and self.format_ in (None, "terminal") and self.out is None
         self._write(list(tables if self.table is not None or not is_plain or short is None else short))
@@ -141,7 +141,7 @@ class Tables:
                 show(page(), study_page(tables))
 
     def draw(self, **drawings: Callable[[Path], Any]) -> None:
-        """Draw into the files that are wanted, each named by its option."""
+        """Draw to the files that the options name."""
         for name, draw in drawings.items():
             if (path := getattr(self, name)) is not None:
                 draw(path)
@@ -153,7 +153,8 @@ class StudyOutput(Tables):
     """The same for most studies.
 
     Attributes:
-        format_: Without it: what --out ends in, else terminal. CSV and JSON have all digits.
+        format_: Output format; csv and json keep all digits. Default: from the ending of --out, else
+            terminal.
     """
 
     format_: Literal["terminal", "csv", "markdown", "json"] | None = None
@@ -164,14 +165,14 @@ class Plotted(StudyOutput):
     """The same for studies that can be drawn.
 
     Attributes:
-        plot: Draw the result into this file (.svg or .png).
+        plot: Draw the result to this file (.svg or .png).
     """
 
     plot: Path | None = None
 
 
 def put(text: str, out: Path | None, *, as_json: bool = False) -> None:
-    """Write a text into a file, or to standard output."""
+    """Write a text to a file, or to standard output."""
     if out is None:
         write(text, as_json=as_json)
     else:
@@ -180,12 +181,12 @@ def put(text: str, out: Path | None, *, as_json: bool = False) -> None:
 
 
 def open_runs(paths: Sequence[Path]) -> list[Scores]:
-    """The scores of runs, each named so that it differs from the others."""
+    """The scores of runs, under unique names."""
     return [read_scores(Run.load(path), name=name) for name, path in named_runs(paths).items()]
 
 
 def draw_shares(points: Iterable[tuple[str, float, Estimate]], path: Path, **how: Any) -> None:
-    """Draw a curve of each name through its shares, with their intervals as a band."""
+    """Draw a curve for each name through its shares, with their intervals as a band."""
     curves: dict[str, list[tuple[float, float]]] = {}
     bands: dict[str, list[tuple[float, float, float]]] = {}
     for name, at, share in points:

@@ -1,4 +1,4 @@
-"""The studies of what people said: `ragmetrics study agreement`, `estimate` and others."""
+"""Studies with human labels: `ragmetrics study agreement`, `estimate` and others."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -58,22 +58,22 @@ __all__ = ["agreement", "correlations", "estimate", "pairwise", "plan", "systems
 
 CorrectFrom = Annotated[
     float | None,
-    typer.Option(help="From which number on an answer is correct. On a scale of 1 to 5 without it: 4."),
+    typer.Option(help="Lowest label of a correct answer. Default: 4 on a scale of 1 to 5."),
 ]
 Scale = Annotated[
     str | None,
-    typer.Option(help="Ends of the labels' scale, such as 1:5. Needed where the labels do not tell it."),
+    typer.Option(help="Minimum and maximum label, such as 1:5. Required if the labels do not show it."),
 ]
 Width = Annotated[float, typer.Option(min=0.0001)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Drawn(Plotted):
-    """The same for agreement, which has more to draw.
+    """The same with the additional plots of agreement.
 
     Attributes:
-        roc: Draw the ROC curves into this file.
-        calibration: Draw the calibration curves into this file.
+        roc: Draw the ROC curves to this file (.svg or .png).
+        calibration: Draw the calibration curves to this file (.svg or .png).
     """
 
     roc: Path | None = None
@@ -91,16 +91,16 @@ def agreement(
     weights: Literal["none", "linear", "quadratic"] = "quadratic",
     correct_from: CorrectFrom = None,
 ) -> None:
-    """Tell how people agree with each other, and metrics with people.
+    """Measure how well people agree with each other, and metrics with people.
 
-    Krippendorff's alpha and weighted kappa, the consensus and what is still open, Spearman's and Kendall's
-    correlations, and each metric as a detector of wrong answers. Corrections made with `ragmetrics correct`
-    say how often the judge's verdicts are right. --plot draws a heat map of the correlations.
+    Reports Krippendorff's alpha and weighted kappa, the consensus and units without one, Spearman's and
+    Kendall's correlations, and each metric as a detector of wrong answers. Corrections made with `ragmetrics
+    correct` show how often the judge's verdicts are right. --plot draws a heat map of the correlations.
 
     Args:
-        run: The run whose metrics are compared with people.
-        level: How labels differ. Without it: ordinal, and nominal for texts.
-        weights: Of kappa.
+        run: Folder of the run whose metrics are compared with people.
+        level: Level of measurement of the labels. Default: nominal for texts, ordinal for all others.
+        weights: Weights of kappa.
     """
     opened = None if run is None else Run.load(run)
     said = read_labels(labels)
@@ -122,13 +122,13 @@ def agreement(
 
 
 def correlations(runs: Runs, source: Source, studied: Studied, output: StudyOutput) -> None:
-    """Tell which metric goes best with people, in one labelled set or over several.
+    """Show which metric agrees best with people, in one labelled set or over several.
 
-    Spearman's and Kendall's correlations with people, set by set and averaged over the sets; and of each two
-    metrics how much better one of them correlates, by a paired bootstrap.
+    Reports Spearman's and Kendall's correlations with people, per set and averaged over the sets, and the
+    difference of the correlations for each pair of metrics, by a paired bootstrap.
 
     Args:
-        runs: A run for each set that people labelled.
+        runs: Folder of a run for each labelled set.
     """
     output.show(people_tables(study_people(*_people(runs, source), **vars(studied))))
 
@@ -136,14 +136,14 @@ def correlations(runs: Runs, source: Source, studied: Studied, output: StudyOutp
 def pairwise(
     a: Path, b: Path, preferences: Path, studied: Studied, output: StudyOutput, *, label: str | None = None
 ) -> None:
-    """Tell how well differences of scores go with people's preferences.
+    """Check whether score differences between two systems agree with people's preferences.
 
     Args:
-        a: One system's run.
-        b: The other's.
-        preferences: CSV or JSON lines with sample_id, annotator, value: above 0 where B's answer is better,
-            below where A's is; or a, b, tie.
-        label: Which label of the file. Without it: the only one that it has.
+        a: Folder of the first system's run.
+        b: Folder of the second system's run.
+        preferences: CSV or JSON Lines with sample_id, annotator and value: above 0 if B's answer is better,
+            below 0 if A's is; or a, b, tie.
+        label: Label to use. Default: the file's only label.
     """
     first, second = open_runs([a, b])
     _, units = Labelling(label=label).units(preferences)
@@ -160,22 +160,22 @@ def systems(
     by: str | None = None,
     question: str | None = None,
 ) -> None:
-    """Tell whether a metric ranks systems as people do: Kendall's correlation of the systems' means.
+    """Check whether a metric ranks systems as people do: Kendall's correlation of the systems' means.
 
-    With intervals for other systems and other questions, from six systems on.
+    With six or more systems, intervals cover other systems and other questions.
 
     Args:
-        runs: A run for each system, of the same samples; or one run with --by.
-        by: One run with several systems: the label that names them.
-        question: With --by: the label that tells questions apart. Without it: the question's text.
+        runs: Folder of a run for each system, of the same samples; or one run with --by.
+        by: Label that names the system, if one run has several.
+        question: With --by: label that identifies the question. Default: the question's text.
     """
     if by is not None and len(runs) > 1:
         raise ConfigError("--by is for one run with several systems; without it each run is a system")
     if question is not None and by is None:
-        raise ConfigError("--question goes with --by: runs are matched by their samples' ids")
+        raise ConfigError("--question needs --by: several runs are matched by their samples' ids")
     if by is None and len(source.labels or ()) == 1 < len(runs):
         raise ConfigError(
-            "each system's answers need labels of their own: one --labels for each run, in their order"
+            "each system's answers need their own labels: give one --labels for each run, in the same order"
         )
     opened, said = _people(runs, source)
     pairs = list(zip(opened, said, strict=True))
@@ -199,14 +199,14 @@ def estimate(
 ) -> None:
     """Estimate the mean quality as people judge it, from scores of all samples and labels of some.
 
-    The prediction-powered mean, beside the classical one (labels only) and the naive one (scores only). With
-    --by also the differences between slices, with --against the difference to another run.
+    Reports the prediction-powered mean, the classical mean (labels only) and the naive mean (scores only);
+    with --by the differences between slices, with --against the difference to another run.
 
     Args:
-        metric: The metric that predicts what people say.
-        by: A label whose values are slices: also how much these differ.
-        against: Another run of the same samples: also how much RUN is better.
-        against_labels: What people said of the other run's answers to the same samples.
+        metric: Metric that predicts the labels.
+        by: Label whose values are slices to compare.
+        against: Another run of the same samples, to compare with.
+        against_labels: Annotations of the other run's answers to the same samples.
     """
     if (against is None) != (against_labels is None):
         raise ConfigError("--against and --against-labels go together: the other run and its labels")
@@ -238,17 +238,17 @@ def plan(
     cluster: str | None = None,
     alpha: Alpha = 0.05,
 ) -> None:
-    """Tell how many samples, labels and votes a wanted width, or a difference to be found, needs.
+    """Plan a study: the samples, labels and votes needed for an interval width or a difference.
 
-    Votes are told where the pilot run has --repeats or --full-repeats of 2 or more.
+    Votes need a pilot run with --repeats or --full-repeats of 2 or more.
 
     Args:
-        run: The pilot run.
-        metric: The metric.
-        width: Of the interval wanted, from end to end.
-        difference: Of two runs, that is to be found.
-        against: Another run of the same samples: how their differences spread.
-        labels: What people said of some samples: how many labels are needed.
+        run: Folder of the pilot run.
+        metric: Metric to plan for.
+        width: Full width of the target interval.
+        difference: Difference between two runs to detect.
+        against: Another run of the same samples, to measure the spread of differences.
+        labels: Annotations of some samples, to plan the number of labels.
     """
     pilot, *others = open_runs([run] if against is None else [run, against])
     known = None if labels is None else on_one_scale([how.agreed(pilot, labels)], scale)[0]
@@ -259,8 +259,8 @@ def plan(
         tables.append(next(repeat_tables(study_repeats(Run.load(run), metrics=[pilot.metric(metric)]))))
     except ConfigError:
         remarks().print(
-            "how many votes a verdict needs can be told of a run with --repeats 2 or more, how many scores a "
-            "sample needs of one with --full-repeats 2 or more"
+            "to plan votes per verdict, use a pilot run with --repeats 2 or more; to plan scores per sample, "
+            "one with --full-repeats 2 or more"
         )
     output.show(tables)
 
@@ -277,7 +277,7 @@ def _draw_estimate(study: QualityEstimate, path: Path) -> None:
 
 def _draw_correlations(study: Agreement, path: Path) -> None:
     if not study.correlations:
-        raise ConfigError("there is no correlation to draw: name a run")
+        raise ConfigError("there is no correlation to draw: give a run")
     columns = list(dict.fromkeys(name for pair in study.correlations for name in pair))
     known = {frozenset(pair): each.spearman.value for pair, each in study.correlations.items()}
     title = "Spearman's correlation" + (f" ({HUMAN}: {study.label})" if HUMAN in columns else "")
@@ -289,7 +289,7 @@ def _draw_roc(study: Agreement, path: Path) -> None:
     known = [(name, each) for name, each in study.detections.items() if each.area.value is not None]
     curves = {f"{name} {detection.area.value:.2f}": detection.roc for name, detection in known}
     if not curves:
-        raise ConfigError("there is no ROC curve to draw: correct and wrong answers of a run are needed")
+        raise ConfigError("there is no ROC curve to draw: it needs correct and wrong answers of a run")
     axes = "wrong answers passed", "correct answers passed"
     draw_curves(curves, path, title="Metrics as detectors of wrong answers", axes=axes, diagonal=True)
 
@@ -303,7 +303,7 @@ def _draw_calibration(study: Agreement, path: Path) -> None:
         points += ((shown, 1 - bin_.mean if turned else bin_.mean, bin_.correct) for bin_ in detection.bins)
     if not points:
         raise ConfigError(
-            "there is no calibration curve to draw: answers of a run that people judged are needed"
+            "there is no calibration curve to draw: it needs answers of a run that people judged"
         )
     axes = "mean score", "share of correct answers"
     draw_shares(points, path, title="Calibration", axes=axes, diagonal=True)

@@ -1,4 +1,4 @@
-"""The annotation sheet: one HTML file that needs no network, for people who judge answers."""
+"""Annotation sheet: one HTML file that needs no network, for people who judge answers."""
 
 import json
 
@@ -9,11 +9,10 @@ __all__ = ["sheet_html"]
 
 
 def sheet_html(sheet: Sheet, *, title: str = "Answers to judge") -> str:
-    """The sheet as a page whose script may do nothing but what is written in it.
+    """HTML page of the sheet, which runs one fixed script.
 
-    The data are JSON in which no character can end the script element; the page's script puts them on
-    the page as text only. The content security policy allows that one script by its digest, and no
-    connection at all.
+    The data are JSON in which no character can end the script element; the script shows them as text only.
+    The content security policy allows that one script by its digest, and no connections.
     """
     script = script_of(
         ("_html", "script", "building.js"), ("_html", "script", "annotations.js"), ("annotation", "sheet.js")

@@ -1,4 +1,4 @@
-"""Why scores of a run have no value."""
+"""Causes of scores without a value."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -11,14 +11,14 @@ __all__ = ["Causes"]
 
 
 class Causes(NamedTuple):
-    """Why scores of a run have no value.
+    """Causes of scores without a value.
 
     Attributes:
-        failed: how often each status and reason of a failure occurred, the most frequent first.
-        skipped: how many samples each metric skipped for the lack of each field, by (metric, field).
-        undefined: how many samples each metric has no value of, for each reason, by (metric, reason).
-        measured: how many scores are neither failed nor skipped.
-        total: how many scores there are.
+        failed: number of failures by status and reason, the most frequent first.
+        skipped: number of samples that a metric skipped because of a missing field, by (metric, field).
+        undefined: number of samples without a value, by (metric, reason).
+        measured: number of scores that neither failed nor were skipped.
+        total: number of scores.
     """
 
     failed: list[tuple[tuple[str, str], int]]
@@ -29,7 +29,7 @@ class Causes(NamedTuple):
 
     @classmethod
     def of(cls, outcomes: Iterable[tuple[Key, Outcome]]) -> "Causes":
-        """Count the causes in outcomes, one pass over them."""
+        """Count the causes in outcomes, in one pass."""
         failed: Counter[tuple[str, str]] = Counter()
         first: dict[str, str] = {}
         skipped: Counter[tuple[str, str]] = Counter()
@@ -38,7 +38,7 @@ class Causes(NamedTuple):
         for key, outcome in outcomes:
             total += 1
             if outcome.status in FAILED or outcome.status == "unverified_contexts":
-                # a metric that raises names its sample: one cause on many samples is told with the first
+                # a metric that raises names its sample: show one cause of many samples with the first one
                 cause = (outcome.reason or "no reason given").replace(
                     f" on sample {key.sample_id}: ", ": ", 1
                 )

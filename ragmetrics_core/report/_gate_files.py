@@ -1,7 +1,7 @@
-"""The verdict of a gate where people look: JUnit, GitHub's log and its step summary, a comment.
+"""The verdict of a gate as JUnit XML, GitHub workflow commands, step summary and pull request comment.
 
-Every text of the data stands in a code span, where nothing is markup, a link, a mention or HTML; in XML and
-in GitHub's commands it is escaped by their own rules.
+Texts from the data are code spans, so that they cannot be markup, links, mentions or HTML. XML and GitHub
+commands use their own escapes.
 """
 
 import re
@@ -16,19 +16,19 @@ from ragmetrics_core.wording import visible
 __all__ = ["MARKER", "comment_text", "github_text", "junit_text"]
 
 MARKER = "<!-- ragmetrics gate -->"
-"""How the comment of a gate is known again among others."""
+"""Mark that identifies the comment of a gate."""
 
 # GitHub takes 65,536 characters.
 _LONGEST, _LONGEST_TEXT = 60_000, 300
 _SIGNS = {"passed": "✅", "failed": "❌", "cannot tell": "❔"}
 _NOT_IN_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
-# What GitHub makes a link of by itself: a person, an issue, an address.
+# Texts that GitHub turns into links: a person, an issue, an address.
 _LINKED = re.compile(r"[@#]|www(?=\.)")
 _TAKEN_FOR_MARKUP = re.compile(r"[\\`*_{}\[\]<>()#+!|~&@:-]")
 
 
 def junit_text(found: RunComparison, gate: GateVerdict) -> str:
-    """A JUnit file: a test case for each metric, and one for the runs as a whole."""
+    """JUnit file with a test case for each metric and one for the runs as a whole."""
     reasons = [
         (metric, _xml(why), kind)
         for kind, pairs in (("failed", gate.failed), ("cannot tell", gate.untold))
@@ -54,7 +54,7 @@ def junit_text(found: RunComparison, gate: GateVerdict) -> str:
 
 
 def github_text(found: RunComparison, gate: GateVerdict) -> str:
-    """Commands of a GitHub workflow: errors for failures, warnings for what cannot be told, and declines."""
+    """Commands of a GitHub workflow: errors for failures, warnings for undecided metrics, and declines."""
     lines = [f"::error title=ragmetrics::{_command(told)}" for told in gate.failures]
     lines += [f"::warning title=ragmetrics::{_command(told)}" for told in gate.unsure]
     lines = lines or [f"::notice title=ragmetrics::{gate.word}"]
@@ -69,13 +69,13 @@ def comment_text(
     *,
     link: str | None = None,
 ) -> str:
-    """The comment on a pull request, and the step summary: verdict, lost scores, what moved, the report.
+    """Pull request comment and step summary: verdict, lost scores, causes, link to the report.
 
     Args:
-        found: the runs compared.
-        gate: the verdict.
-        traces: what moved means, the samples that are told first.
-        link: the address of a report.
+        found: comparison of the runs.
+        gate: verdict.
+        traces: samples that moved the means.
+        link: URL of a report.
     """
     foot = [f"[Report]({_address(link)})", ""] if link else []
     kept: list[str] = []
@@ -83,7 +83,7 @@ def comment_text(
     for line in _comment(found, gate, traces):
         size += len(line) + 1
         if size > _LONGEST:
-            kept += ["", "(there is more than a comment can hold)", ""]
+            kept += ["", "(cut: the comment is too long)", ""]
             break
         kept.append(line)
     return "\n".join([*kept, *foot])
@@ -123,7 +123,7 @@ def _comment(found: RunComparison, gate: GateVerdict, traces: Sequence[TraceDiff
 
 
 def _declines(found: RunComparison, called: Callable[[str], str] = str) -> str:
-    """How many answers decline: "Answers: 52 answered, 0 declined, 0 undecided in main; ... in branch"."""
+    """Counts of answers: "Answers: 52 answered, 0 declined, 0 undecided in main; ... in branch"."""
     before, after = found.declines
     return f"Answers: {before} in {called(found.before)}; {after} in {called(found.after)}"
 
@@ -144,7 +144,7 @@ def _change(change: Change) -> Iterator[str]:
 
 
 def code(text: str) -> str:
-    """Text of the data as a code span, in which it is nothing but text.
+    """Text from the data as a code span, so that it is not markup.
 
     >>> code("a `b` @you <img>")
     '``a `b` @you <img>``'
@@ -158,13 +158,13 @@ def code(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """A sentence of ours, in which names of the data may stand."""
+    """A sentence of ours, which may contain names from the data."""
     line = _LINKED.sub("\\g<0>\u200b", flat(text))
     return _TAKEN_FOR_MARKUP.sub(r"\\\g<0>", line[: 4 * _LONGEST_TEXT])
 
 
 def _address(link: str) -> str:
-    """An address that ends where it ends: nothing that could close it, and no script."""
+    """A URL without characters that could end it early, and without scripts."""
     if not link.startswith(("https://", "http://")):
         return "#"
     return re.sub(r"[\s()<>\\\[\]\"'`]", lambda found: f"%{ord(found.group()):02X}", visible(link))

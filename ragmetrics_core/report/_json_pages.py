@@ -1,7 +1,7 @@
-"""What commands print with `--json`: one shape each, for other programs; see docs/runs.md.
+"""Output of commands with `--json`, for other programs; see docs/runs.md.
 
-A field is never renamed, taken away or given another type; new ones may come. Numbers are finite, and what
-there is not is null.
+Fields are never renamed or removed and keep their types; new ones may be added. Numbers are finite; missing
+values are null.
 """
 
 import inspect
@@ -40,7 +40,7 @@ __all__ = [
 
 
 class JsonPage(BaseModel):
-    """What a command prints, or a part of it."""
+    """JSON output of a command, or a part of it."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True, from_attributes=True
@@ -48,7 +48,7 @@ class JsonPage(BaseModel):
 
     @classmethod
     def of(cls, *sources: object, **own: Any) -> Self:
-        """The page of things that have most of its fields under the same names; null where none has one."""
+        """Build the page from objects with fields of the same names; a field that none has is null."""
         for name in cls.model_fields.keys() - own.keys():
             own[name] = next((getattr(each, name) for each in sources if hasattr(each, name)), None)
         return cls(**own)
@@ -74,21 +74,21 @@ class MeanRow(JsonPage):
 
 
 class LeftOutRow(JsonPage):
-    """A row that is no sample: its place, and what is wrong with it."""
+    """An invalid row: its place and its problem."""
 
     where: str
     message: str
 
 
 class GateReason(JsonPage):
-    """Why a run does not pass: a metric ("" for the run as a whole) and a sentence."""
+    """Reason why a run does not pass: a metric ("" for the whole run) and a sentence."""
 
     metric: str
     why: str
 
 
 class GatePage(JsonPage):
-    """What the limits of `--min` and `--max` came to; nothing is in `cannot_tell` that failed."""
+    """Verdict on the limits of `--min` and `--max`; `cannot_tell` has no limit that failed."""
 
     verdict: Literal["passed", "failed", "cannot tell"]
     failed: list[GateReason]
@@ -96,7 +96,7 @@ class GatePage(JsonPage):
 
 
 class EvaluationPage(JsonPage):
-    """What `evaluate` says, with the counts of `Declines`; `gate` is null without `--min` and `--max`."""
+    """Output of `evaluate`, with the counts of `Declines`; `gate` is null without `--min` and `--max`."""
 
     run: str | None
     finished: bool
@@ -113,7 +113,7 @@ class EvaluationPage(JsonPage):
 
 
 class RunRow(JsonPage):
-    """A run of a folder; `problem` says why nothing more is known of it."""
+    """A run in a folder; `problem` says why it cannot be read."""
 
     path: str
     state: Literal["finished", "running", "waiting", "interrupted", "unreadable"]
@@ -127,15 +127,15 @@ class RunRow(JsonPage):
 
 
 class RunsPage(JsonPage):
-    """What `runs` says: the runs, by path."""
+    """Output of `runs`: the runs, by path."""
 
     runs: list[RunRow]
 
 
 class PlanRow(JsonPage):
-    """What one metric would ask (`MetricEstimate`); `metric` is null for all, `cost` without prices.
+    """Calls of one metric (`MetricEstimate`); `metric` is null for all, `cost` without prices.
 
-    Where `in_turn` is above 0, a run asks at most what is counted.
+    If `in_turn` is above 0, the counts are upper bounds.
     """
 
     metric: str | None
@@ -152,14 +152,14 @@ class PlanRow(JsonPage):
 
 
 class PricePage(JsonPage):
-    """What a million tokens cost."""
+    """Price of a million tokens."""
 
     prompt: float
     completion: float
 
 
 class PlanPage(JsonPage):
-    """What `plan` says; `kept` scores are in the folder already, `asked_again` are calls beside, at most."""
+    """Output of `plan`; the folder has `kept` scores, and at most `asked_again` calls may be added."""
 
     samples: int
     kept: int
@@ -171,7 +171,7 @@ class PlanPage(JsonPage):
 
 
 class SettingRow(JsonPage):
-    """A setting of a metric, with its default and what it may be; "" where no type says it."""
+    """A setting of a metric with its default and its choices; "" if its type has none."""
 
     name: str
     meaning: str
@@ -195,13 +195,13 @@ class MetricRow(JsonPage):
 
 
 class CataloguePage(JsonPage):
-    """What `metrics` says: all of them, or the one that was named."""
+    """Output of `metrics`: all metrics, or the named one."""
 
     metrics: list[MetricRow]
 
 
 class DifferenceRow(JsonPage):
-    """What differs, in a record (`sample`) or in a file of the run (`file`)."""
+    """A difference in a record (`sample`) or in a file of the run (`file`)."""
 
     sample: str | None
     file: str | None
@@ -212,10 +212,10 @@ class DifferenceRow(JsonPage):
 
 
 class AuditPage(JsonPage):
-    """What `audit` says; `passed` only if nothing differs and the run is finished or still being written.
+    """Output of `audit`; `passed` only if nothing differs and the run is finished or still being written.
 
-    `shown` counts the contexts by whether they stand in what the models were sent; `contradicted` has by
-    sample the numbers of those that do not.
+    `shown` counts the contexts by whether the models received them; `contradicted` has the numbers of the
+    contexts that they did not receive, by sample.
     """
 
     passed: bool
@@ -228,7 +228,7 @@ class AuditPage(JsonPage):
 
 
 def evaluation_json(run: Run, gate: GateVerdict | None = None) -> EvaluationPage:
-    """What a finished evaluation says."""
+    """Output of a finished evaluation."""
     return EvaluationPage.of(
         run,
         run.manifest,
@@ -246,7 +246,7 @@ def evaluation_json(run: Run, gate: GateVerdict | None = None) -> EvaluationPage
 
 
 def runs_json(runs: Iterable[ListedRun]) -> RunsPage:
-    """The runs of a folder."""
+    """The runs in a folder."""
     return RunsPage(
         runs=[
             RunRow.of(
@@ -262,7 +262,7 @@ def runs_json(runs: Iterable[ListedRun]) -> RunsPage:
 
 
 def plan_json(plan: Plan) -> PlanPage:
-    """What a run would ask."""
+    """Output of a plan."""
     *rows, total = (
         PlanRow.of(estimate, metric=metric, cost=plan.cost(estimate))
         for metric, estimate in (*plan.metrics.items(), (None, plan.total))
@@ -271,12 +271,12 @@ def plan_json(plan: Plan) -> PlanPage:
 
 
 def catalogue_json(metrics: Iterable[type[Metric[Any]]]) -> CataloguePage:
-    """What can be measured."""
+    """The catalogue of metrics."""
     return CataloguePage(metrics=[described(each) for each in metrics])
 
 
 def audit_json(run: Run, *, processes: int | None = None) -> AuditPage:
-    """What the audit of a run finds; see `Run.audit` for the processes."""
+    """Audit a run; see `Run.audit` for the processes."""
     rows = [
         DifferenceRow(
             sample=key.sample_id if key in run.keys else None,
@@ -306,7 +306,7 @@ def _reasons(pairs: Iterable[tuple[str, str]]) -> list[GateReason]:
 
 
 def described(metric: type[Metric[Any]]) -> MetricRow:
-    """What its class says of a metric."""
+    """A metric as its class describes it."""
     paragraphs: list[str] = []
     meanings: dict[str, str] = {}
     for block in inspect.cleandoc(metric.__doc__ or "").split("\n\n"):
@@ -345,7 +345,7 @@ def _settings(metric: type[Metric[Any]], meanings: dict[str, str]) -> Iterator[S
 
 
 def _shown(value: object) -> str:
-    """A setting's value as one would write or name it."""
+    """A setting's value as a user would write it."""
     match value:
         case Prompt():
             return f"prompt {value.id}"
@@ -362,7 +362,7 @@ def _shown(value: object) -> str:
 
 
 def _choices(kind: object) -> str:
-    """What a setting may be, from its type."""
+    """The choices of a setting, from its type."""
     if get_origin(kind) is Literal:
         return " | ".join(map(str, get_args(kind)))
     names = {bool: "yes | no", int: "a whole number", float: "a number"}

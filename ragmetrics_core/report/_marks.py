@@ -1,4 +1,4 @@
-"""What verdicts are about: where a statement stands in its text, and what of a sample is marked."""
+"""Marks in the texts of a sample: statements and evidence of verdicts."""
 
 import re
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ _COUNTED = {
 
 
 class LocatedText(NamedTuple):
-    """A piece of the text; `exact` when it is the statement itself, else the sentence closest to it."""
+    """A piece of the text: the statement itself (`exact`) or the sentence closest to it."""
 
     start: int
     end: int
@@ -52,12 +52,12 @@ class LocatedText(NamedTuple):
 
 @dataclass(frozen=True)
 class Sought:
-    """A text in which statements are looked up."""
+    """A text to search for statements."""
 
     text: str
 
     def find(self, statement: str) -> LocatedText | None:
-        """The place of the statement, else of the sentence with most of its words; None when there is none.
+        """The place of the statement, else of the sentence with most of its words; None if there is none.
 
         >>> Sought("He lived in Ulm. He was born in 1879.").find("Einstein was born in 1879.")
         LocatedText(start=17, end=37, exact=False)
@@ -92,8 +92,8 @@ def _words(text: str) -> frozenset[str]:
 class Mark(NamedTuple):
     """A piece of a text that belongs to a verdict.
 
-    The kind is "evidence" where the verdict rests on the piece, "statement" where it is about it, and "near"
-    where it is about something that the piece says in other words.
+    The kind is "evidence" if the verdict rests on the piece, "statement" if the piece is the statement, and
+    "near" if the piece says the statement in other words.
     """
 
     start: int
@@ -104,7 +104,7 @@ class Mark(NamedTuple):
 
 
 def standings_of(record: Record, sample: Sample) -> list[str]:
-    """Of each reference whether it counts, where the score took one of several."""
+    """Whether each reference counts, if the score used one of several."""
     texts = sample.expected
     if (name := _COUNTED.get(record.metric)) is not None:
         is_of_all = tuple(dict.fromkeys((sample.reference, *(sample.references or ())))) == texts
@@ -121,7 +121,7 @@ def standings_of(record: Record, sample: Sample) -> list[str]:
 
 
 def marks_of(record: Record, sample: Sample) -> dict[str, list[Mark]]:
-    """What to mark in each text; what does not count, in its own reference alone."""
+    """Marks by text; verdicts that do not count are marked only in their own reference."""
     marks: dict[str, list[Mark]] = {}
 
     def add(name: str, start: int, end: int, verdict: Verdict, kind: str = "evidence") -> None:
@@ -163,7 +163,7 @@ def _stated_in(record: Record, verdict: Verdict, references: Mapping[str, str]) 
 
 
 def reference_name(number: int) -> str:
-    """What evidence calls a sample's reference of this number."""
+    """Name of a sample's reference with this number, as evidence has it."""
     return "reference" if number == 1 else f"reference {number}"
 
 
@@ -173,7 +173,7 @@ def place_of(source: str, part: int) -> str:
 
 
 def about_reference(verdict: Verdict) -> int | None:
-    """Which of several references a verdict is about, as it says itself."""
+    """The number of the reference that a verdict names, if there are several."""
     match = _ABOUT_REFERENCE.search(verdict.about)
     return int(match[1]) if match else None
 

@@ -1,6 +1,7 @@
-"""The proof of a score and its sample as pages: terminal and HTML tell what stands here.
+"""The proof of a score and its sample as pages, which the terminal and the HTML report show.
 
-Texts are whole in here. Dumped for HTML each is cut to its type's length, and what could mislead is shown.
+Pages hold whole texts. Dumps for HTML cut each text to its type's length and make misleading characters
+visible.
 """
 
 import json
@@ -23,7 +24,7 @@ from ragmetrics_core.report._marks import (
     place_of,
     standings_of,
 )
-from ragmetrics_core.report._text import cut, flat, one_line, words
+from ragmetrics_core.report._text import cut, flat, one_line, unquoted, words
 from ragmetrics_core.samples import Sample, Stage
 from ragmetrics_core.wording import number_of
 
@@ -33,7 +34,7 @@ LONG_STEP, MOST_CHUNKS, MOST_REFERENCES = 30_000, 200, 100
 
 
 def _at_most(limit: int) -> WrapSerializer:
-    """Of a long list the first ones, and how many more there are."""
+    """The first items of a long list, and the number of the others."""
 
     def first(items: Sequence[Any], handler: Callable[[Sequence[Any]], Any]) -> dict[str, Any]:
         return {"items": handler(items[:limit]), "more": max(0, len(items) - limit)}
@@ -42,7 +43,7 @@ def _at_most(limit: int) -> WrapSerializer:
 
 
 def _numbered(text: str, info: SerializationInfo) -> int:
-    """The number of a text in the context, where each stands once: the steps of a sample share most."""
+    """The number of a text in the context, which holds each text once because steps share most texts."""
     assert info.context is not None, "who dumps the page keeps the texts"
     texts: dict[str, int] = info.context
     return texts.setdefault(text, len(texts))
@@ -55,7 +56,7 @@ StepText = Annotated[str, PlainSerializer(lambda text: cut(text, LONG_STEP))]
 
 
 class QuotePage(JsonPage):
-    """What a judge quoted, and where it stands."""
+    """A judge's quote and its place."""
 
     text: Words
     where: str
@@ -63,7 +64,7 @@ class QuotePage(JsonPage):
 
 
 class VerdictPage(JsonPage):
-    """A verdict; `decision` is what a person's did to the judge's."""
+    """A verdict; `decision` describes a person's correction or confirmation."""
 
     number: int
     text: Words
@@ -86,7 +87,7 @@ class VerdictGroup(JsonPage):
 
 
 class StepPage(JsonPage):
-    """What one model was asked, and what it gave: a reply and how it was read, or numbers."""
+    """One request to a model and its result: a reply and how it was parsed, or numbers."""
 
     path: Line
     title: Line
@@ -101,7 +102,7 @@ class StepPage(JsonPage):
 
 
 class ContextPage(JsonPage):
-    """A chunk; `standing` says whether and where it stands in what the model was sent."""
+    """A chunk; `standing` says whether and where the model received it."""
 
     text: SampleText
     id: Line
@@ -118,7 +119,7 @@ class StagePage(JsonPage):
 
 
 class SamplePage(JsonPage):
-    """The texts of a sample, and what is known about it."""
+    """The texts of a sample, and its other data."""
 
     question: SampleText | None
     answer: SampleText | None
@@ -162,13 +163,13 @@ class ProofPage(JsonPage):
     Attributes:
         signature, exact: the metric as it is shown, and as files name it.
         headline: the formula, or the status with its reason.
-        numbers: those of the formula, by name.
-        parts: of the metrics that the score combines depth, name, and formula or reason; and which it is.
-        standings: of each of several references whether it counts and was asked about; else empty.
-        marks: for each text ("answer", "reference 2", "chunk 1") the pieces that belong to verdicts.
-        declined: why the answer declines to answer, where it does.
+        numbers: the numbers in the formula, by name.
+        parts: the metrics that the score combines: depth, name, formula or reason, and which of these.
+        standings: whether each of several references counts and was used; else empty.
+        marks: pieces that belong to verdicts, by text ("answer", "reference 2", "chunk 1").
+        declined: why the answer declines, if it does.
         problem: why the prompts cannot be shown.
-        origin: the models, the forms that were read, the seal and the versions.
+        origin: models, parsed forms, seal and versions.
     """
 
     sample_id: Line
@@ -194,12 +195,12 @@ class ProofPage(JsonPage):
 
     @classmethod
     def of_record(cls, record: Record, *, measured: Iterable[str] = (), problem: str = "") -> Self:
-        """The page of a record with its sample; with the messages of its steps, where it has them inside.
+        """The page of a record with its sample, and with the messages of its steps if it contains them.
 
         Args:
             record: a hydrated or self-contained record.
-            measured: what is known of the judge from people's labels, in lines.
-            problem: why the messages are not inside.
+            measured: lines on the judge's accuracy against people's labels.
+            problem: why the record does not contain the messages.
         """
         sample = record.sample
         assert sample is not None, "the record is hydrated"
@@ -232,7 +233,7 @@ class ProofPage(JsonPage):
 
 
 def changes_by_kind(diff: RecordDiff) -> dict[str, tuple[Change, ...]]:
-    """What moved between two records, by kind, in the order of importance."""
+    """Changes between two records by kind, the most important first."""
     kinds = {
         "Verdict changed": diff.flipped,
         "Only before": diff.removed,
@@ -276,7 +277,7 @@ def _verdict(record: Record, verdict: Verdict) -> VerdictPage:
             where, span = "found nowhere", evidence.span
             if span is not None:
                 where = place_of(evidence.source, span.chunk) + ", not letter for letter" * (not span.exact)
-            quotes.append(QuotePage(text=evidence.quote, where=where, is_found=span is not None))
+            quotes.append(QuotePage(text=unquoted(evidence.quote), where=where, is_found=span is not None))
     return VerdictPage.of(
         verdict,
         label=verdict.label or "missing",
@@ -287,7 +288,7 @@ def _verdict(record: Record, verdict: Verdict) -> VerdictPage:
 
 
 def _decision(record: Record, verdict: Verdict) -> str:
-    """What a person's decision did to the judge's, and who decided; "" where nobody did."""
+    """A person's decision on the judge's verdict, and who decided; "" if no person did."""
     if not record.corrections and verdict.overruled is None:
         return ""
     # a correction names the verdict's place, and which of the verdicts there it is about

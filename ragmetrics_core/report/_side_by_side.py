@@ -14,11 +14,11 @@ from ragmetrics_core.runs import Key, MetricEntry, Outcome, Run
 __all__ = ["Cell", "ReportColumn", "ReportRow", "SideBySide", "moved"]
 
 Cell = tuple[Outcome | None, ...]
-"""What a metric came to in a sample, one outcome a run."""
+"""The outcomes of a metric on a sample, one per run."""
 
 
 class ReportColumn(NamedTuple):
-    """A metric of the report: its entry in each run, None where a run does not measure it."""
+    """A metric of the report: its entry in each run, or None if a run does not measure it."""
 
     title: str
     entries: tuple[MetricEntry | None, ...]
@@ -33,13 +33,13 @@ class ReportRow(NamedTuple):
     """A sample of one run or of two.
 
     Attributes:
-        sample_id: which sample.
-        place: the mean of its values, each between its metric's ends (0 to 1), missing verdicts taken as
-            negative; None when there is no value. Of two runs: of the second, where it has one.
-        moved: of two runs, how much the value grew that grew least, or the one that fell most (where lower is
-            better, the other way round); None without a pair.
-        cells: one for each metric.
-        findings: what the diagnosis of each run says, as codes.
+        sample_id: id of the sample.
+        place: mean of its values, each scaled to its metric's range (0 to 1), with missing verdicts counted
+            as negative; None without values. For two runs: from the second run if it has a value.
+        moved: for two runs, the smallest gain or largest loss of a value (reversed if lower is better); None
+            without a pair.
+        cells: outcomes of each metric.
+        findings: codes of the diagnosis in each run.
     """
 
     sample_id: str
@@ -50,17 +50,17 @@ class ReportRow(NamedTuple):
 
 
 def moved(cell: Cell) -> float | None:
-    """The second run's value less the first one's; None unless both have one."""
+    """The second run's value minus the first one's; None unless both have one."""
     first, *others = [None if outcome is None else outcome.value for outcome in cell]
     return next((last - first for last in others if last is not None and first is not None), None)
 
 
 @dataclass(frozen=True)
 class SideBySide:
-    """The runs, and what their samples came to.
+    """One or two runs with the outcomes of their samples.
 
     Raises:
-        ConfigError: there are not one or two runs.
+        ConfigError: there are no runs, or more than two.
     """
 
     runs: Sequence[Run]
@@ -71,9 +71,9 @@ class SideBySide:
 
     @cached_property
     def columns(self) -> list[ReportColumn]:
-        """The metrics; of two runs those of one name stand together, else those of one signature.
+        """The metrics; those of two runs are paired by name.
 
-        The signature counts where a run has several metrics of the name.
+        If a run has several metrics of a name, they are paired by signature.
         """
         counts = [Counter(entry.name for entry in run.metrics) for run in self.runs]
         several = {name for of_run in counts for name, count in of_run.items() if count > 1}
@@ -88,12 +88,12 @@ class SideBySide:
 
     @cached_property
     def outcomes(self) -> list[Mapping[Key, Outcome]]:
-        """What every record of each run came to."""
+        """The outcomes of all records, by run."""
         return [dict(run.outcomes()) for run in self.runs]
 
     @cached_property
     def rows(self) -> list[ReportRow]:
-        """One row for each sample: the worst first, of two runs what fell most; those without any last."""
+        """A row for each sample, the worst or the largest loss first; samples without values last."""
         ids = dict.fromkeys(chain.from_iterable(run.sample_ids for run in self.runs))
         diagnoses = [run.diagnoses() for run in self.runs]
         rows = [

@@ -17,7 +17,7 @@ _NUMERIC = ("count", "number", "estimate", "summary", "p")
 
 
 def csv_text(table: StudyTable) -> str:
-    """One table with all digits; an absent value is an empty cell, and no cell acts as a formula."""
+    """One table with all digits; a missing value is an empty cell, and no cell can act as a formula."""
     file = StringIO()
     writer = csv.writer(file, lineterminator="\r\n")
     header, rows = flat(table)
@@ -27,7 +27,7 @@ def csv_text(table: StudyTable) -> str:
 
 
 def json_text(tables: Sequence[StudyTable]) -> str:
-    """All tables with all digits: for each its name, title, rows as objects, and notes."""
+    """All tables with all digits: name, title, rows as objects, and notes."""
     found: list[dict[str, Any]] = []
     for table in tables:
         header, rows = flat(table)
@@ -37,7 +37,7 @@ def json_text(tables: Sequence[StudyTable]) -> str:
 
 
 def markdown_text(tables: Sequence[StudyTable]) -> str:
-    """All tables in short, for an issue or a document."""
+    """All tables with rounded numbers, for an issue or a document."""
     return "\n".join(map(_markdown, tables))
 
 
@@ -52,5 +52,5 @@ def _markdown(table: StudyTable) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text of the data in one line of a table, where none of it is markup."""
+    """Text from the data in one line of a table, escaped so that it is not markup."""
     return _MARKUP.sub(r"\\\g<0>", " ".join(text.split()))

@@ -1,28 +1,29 @@
-"""Text from data, fit for a page: what could mislead a reader is shown, what is too long is cut."""
+"""Text from data, fit for a page: misleading characters become visible, long texts are cut."""
 
 from typing import Any, NamedTuple
 
 from ragmetrics_core.shapes import is_mapping, is_series
 from ragmetrics_core.wording import visible
 
-__all__ = ["Cut", "Picture", "cut", "fit_to_show", "flat", "one_line", "words"]
+__all__ = ["Cut", "Picture", "cut", "fit_to_show", "flat", "one_line", "unquoted", "words"]
 
 LONG_WORDS = 2_000
+_QUOTATION_MARKS = '"“”„‟«»＂'
 
 
 class Cut(NamedTuple):
-    """The first part of a text, and how many characters are left out."""
+    """The first part of a text, and the number of characters left out."""
 
     text: str
     left_out: int
 
 
 class Picture(str):
-    """A plot as SVG: no text of the data."""
+    """A plot as SVG, without texts from the data."""
 
 
 def flat(text: object) -> str:
-    """Text of the data within a line of ours: all line breaks and runs of spaces are one space."""
+    """Text from the data for use within a line: line breaks and runs of spaces become one space."""
     return " ".join(visible(str(text)).split())
 
 
@@ -37,7 +38,7 @@ def one_line(text: object, limit: int = 200) -> str:
 
 
 def fit_to_show(value: object, limit: int = 300) -> Any:
-    """Plain data in which every text, names too, is a short line."""
+    """Plain data in which every text, including names, is a short line."""
     if isinstance(value, str):
         return value if isinstance(value, Picture) else one_line(value, limit)
     if is_mapping(value):
@@ -46,10 +47,22 @@ def fit_to_show(value: object, limit: int = 300) -> Any:
 
 
 def words(text: str) -> str:
-    """A statement, a reason or a message, as far as a page shows it."""
+    """A statement, reason or message, cut for a page."""
     return visible(text if len(text) <= LONG_WORDS else f"{text[:LONG_WORDS]}… ({len(text):,} characters)")
 
 
 def cut(text: str, limit: int) -> Cut:
-    """The text as far as a page shows it."""
+    """The text, cut for a page."""
     return Cut(visible(text[:limit]), max(0, len(text) - limit))
+
+
+def unquoted(text: str) -> str:
+    """A quote for display between quotation marks: outer marks are dropped, nested ones become single.
+
+    >>> unquoted('"Bingley.'), unquoted('"Yes," he said, "no."')
+    ('Bingley.', "'Yes,' he said, 'no.'")
+    """
+    inner = text.strip(_QUOTATION_MARKS)
+    if any(mark in inner for mark in _QUOTATION_MARKS):
+        return text.translate(dict.fromkeys(map(ord, _QUOTATION_MARKS), "'"))
+    return inner

@@ -35,7 +35,7 @@ def test_an_altered_record_fails_the_audit_with_sample_metric_field_and_both_val
 
     assert (outcome.code, as_json.code) == (1, 1)
     assert "differs q1 faithfulness/strict.1 value stored 0.9 derived 0.3333333333333333" in outcome.words
-    assert outcome.out.endswith("18 records checked, 1 of them not as the replies give\n")
+    assert outcome.out.endswith("18 records checked, 1 of them differ from their replies\n")
     # what is stored cannot steer the terminal
     assert "\x1b" not in outcome.out
     assert "[red]" in outcome.out
@@ -51,7 +51,7 @@ def test_a_record_that_lost_a_reply_fails_the_audit_and_the_others_are_still_che
     assert outcome.code == 1
     assert "differs q1 faithfulness/strict.1 steps stored" in outcome.words
     assert "differs q2 faithfulness/strict.1" in outcome.words
-    assert outcome.out.endswith("18 records checked, 2 of them not as the replies give\n")
+    assert outcome.out.endswith("18 records checked, 2 of them differ from their replies\n")
 
 
 def test_correcting_prints_the_score_before_and_after_and_is_stored_with_its_author(command, folder):
@@ -138,7 +138,7 @@ def test_missing_records_fail_the_audit(command, folder):
     outcome = command("audit", folder)
 
     assert outcome.code == 1
-    assert outcome.out.endswith("5 records checked: the run as a whole is not what its manifest says\n")
+    assert outcome.out.endswith("5 records checked: the run's files do not match its manifest\n")
     assert "differs records.jsonl contents stored '18 entries" in outcome.words
 
 
@@ -151,7 +151,7 @@ def test_an_audit_of_a_run_that_is_still_written_passes_and_says_that_it_goes_on
         told = json.loads(command("audit", folder, "--json").out)
     assert page.code == 0
     assert "each score follows from its record" in page.words
-    assert "another process is still writing the run: what follows was not there to be checked" in page.words
+    assert "another process is still writing the run: later records are not checked" in page.words
     assert (told["passed"], told["finished"], told["still_written"]) == (True, False, True)
 
     left = command("audit", folder)

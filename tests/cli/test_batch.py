@@ -57,12 +57,12 @@ def exchange(command, tmp_path, monkeypatch):
 def test_wave_after_wave_the_run_becomes_complete_and_is_audited_like_any_other(exchange, command):
     first = exchange.export()
     assert (first.code, len(exchange.requests())) == (0, 2)
-    assert f"2 requests are in {exchange.wave}. Have them answered, then:" in first.words
+    assert f"2 requests are in {exchange.wave}. Send it to the batch interface, then run:" in first.words
     assert f"ragmetrics batch import {exchange.out} REPLIES and this command again" in first.words
 
     taken = exchange.take(exchange.answered())
     assert taken.code == 0
-    assert taken.out == "2 replies taken\nnothing is open: the same export command again goes on\n"
+    assert taken.out == "2 replies imported\nno request is open: run the export command again\n"
 
     assert "2 requests are in" in exchange.export().words
     exchange.take(exchange.answered())
@@ -83,7 +83,7 @@ def test_what_failed_is_told_with_its_reason_and_stays_open(exchange):
     outcome = exchange.take([good, bad])
     assert outcome.code == 0
     assert outcome.out.splitlines() == [
-        "1 reply taken",
+        "1 reply imported",
         f"1 request failed and stays open: {exchange.replies}, line 2: overloaded (500)",
         "1 request is still open",
     ]
@@ -94,8 +94,8 @@ def test_replies_that_are_all_to_something_else_or_were_taken_exit_with_1(exchan
     outcome = exchange.take([{"custom_id": "0" * 32, "reply": "x"}])
     assert outcome.code == 1
     assert outcome.out.splitlines() == [
-        "0 replies taken",
-        "1 reply is to no open request of this run (to another run's, or taken before)",
+        "0 replies imported",
+        "1 reply is not for an open request of this run (for another run, or already imported)",
         "2 requests are still open",
     ]
     replies = list(exchange.answered())
@@ -116,7 +116,7 @@ def test_a_shared_journal_answers_what_another_run_has_asked(exchange, tmp_path)
     exchange.export("--cache", cache)
     exchange.replies.write_text("".join(json.dumps(line) + "\n" for line in exchange.answered()))
     outcome = exchange.command("batch", "import", exchange.out, exchange.replies, "--cache", cache)
-    assert "2 replies taken" in outcome.words
+    assert "2 replies imported" in outcome.words
     exchange.out = tmp_path / "other"
     exchange.export("--cache", cache)
     assert all("verdict" in each["body"]["messages"][-1]["content"] for each in exchange.requests())

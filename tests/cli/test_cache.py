@@ -67,7 +67,7 @@ def test_an_answer_that_was_altered_is_found(command, journal):
 def test_a_journal_that_is_not_there_is_not_made(command, tmp_path, action):
     file = tmp_path / "none.sqlite"
     outcome = command("cache", action[0], file, *action[1:])
-    assert (outcome.code, outcome.err) == (2, f"ragmetrics: there is no journal {file}\n")
+    assert (outcome.code, outcome.err) == (2, f"ragmetrics: there is no cache {file}\n")
     assert not file.exists()
 
 
@@ -103,7 +103,7 @@ def test_what_is_old_beyond_the_size_or_of_a_model_is_removed(command, journal, 
     [
         ("--older-than-days -1", "--older-than-days"),
         ("--keep-megabytes -1", "--keep-megabytes"),
-        ("", "say what to remove: --older-than-days, --keep-megabytes or --identity"),
+        ("", "nothing to remove: give --older-than-days, --keep-megabytes or --identity"),
     ],
 )
 def test_nothing_is_removed_that_was_not_said(command, journal, words, said):

@@ -112,12 +112,12 @@ def test_another_model_is_told_in_one_line_and_nothing_is_changed(command, cards
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([], "--cards chooses settings of what --metrics names: add --metrics recommended"),
+        ([], "--cards chooses settings of the named metrics: add --metrics recommended"),
         (
             ["--metrics", "faithfulness", "--judge", "openai:tiny@http://127.0.0.1:9/v1"],
-            "--cards needs one --judge",
+            "--cards needs exactly one --judge",
         ),
-        (["--metrics", "faithfulness", "--prompts", "."], "--cards cannot stand beside --prompts"),
+        (["--metrics", "faithfulness", "--prompts", "."], "--cards and --prompts cannot be combined"),
     ],
 )
 def test_what_cannot_stand_beside_cards_is_one_sentence(command, cards, tmp_path, options, said):

@@ -163,7 +163,7 @@ def test_a_setting_of_the_wrong_type_is_one_sentence(command):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("q", "the run has no sample 'q'; there is q6, q5, q4"),
+        ("q", "the run has no sample 'q'; 6 ids start with it: q6, q5, q4"),
         (
             "q1 faithfulnes",
             "the run has no metric 'faithfulnes'; there is faithfulness, faithfulness/strict.1",

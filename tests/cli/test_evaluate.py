@@ -98,8 +98,8 @@ def test_a_run_without_a_single_score_exits_with_1_and_says_what_is_missing(comm
     ("options", "sentence"),
     [
         (["--metrics", "faithfulnes"], "there is no metric 'faithfulnes'; did you mean 'faithfulness'?"),
-        (["--metrics", ","], "--metrics names no metric; ragmetrics metrics lists them all"),
-        (["--metrics", ""], "--metrics names no metric; ragmetrics metrics lists them all"),
+        (["--metrics", ","], "--metrics is empty: name a metric; ragmetrics metrics lists them"),
+        (["--metrics", ""], "--metrics is empty: name a metric; ragmetrics metrics lists them"),
         (["--concurrency", "0"], "concurrency must be at least 1, not 0"),
         (["--judge", "gpt"], "there is no judge 'gpt'; "),
         (["--on-error", "raise"], "line 2: not valid JSON"),

@@ -62,7 +62,7 @@ def test_settings_are_given_in_brackets_and_stand_in_the_signature(command, plac
 
 def test_a_setting_without_a_default_is_told(command, place):
     outcome = command("evaluate --judge embedded data.jsonl --metrics jargon_of_mine:Strict")
-    assert (outcome.code, "cannot be made" in outcome.err, "tongue" in outcome.err) == (2, True, True)
+    assert (outcome.code, "cannot be created" in outcome.err, "tongue" in outcome.err) == (2, True, True)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_setting_without_a_default_is_told(command, place):
         ("jargon_of_mine:Jargon(least=long)", "least"),
         ("jargon_of_mine:Jargon(least=1,least=2)", "least is given twice"),
         ("jargon_of_mine:Nothing(least=1)", "there is no metric 'jargon_of_mine:Nothing(least=1)'"),
-        ("jargon_of_mine:dataclass(least=1)", "is no metric"),
+        ("jargon_of_mine:dataclass(least=1)", "not a metric"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(command, place, written, said):
@@ -97,7 +97,7 @@ def test_a_sample_is_found_by_the_beginning_that_only_it_has_and_its_id_is_shown
 
     assert command("show", live, "1c").code == 0
     assert "Ann did" in command("show", live, "1", "faithfulness").out
-    assert (several.code, "there is 0b9f3c2d" in several.err, "2 samples begin so" in several.err) == (
+    assert (several.code, "with it: 0b9f3c2d" in several.err, "2 ids start" in several.err) == (
         2,
         True,
         True,

@@ -39,7 +39,7 @@ def test_json_is_the_card_as_its_file_has_it(command, tmp_path):
 def test_a_judge_below_the_wanted_accuracy_ends_in_1_and_one_above_in_0(command):
     poor = command("probe --judge embedded", *QUICK, "--min-accuracy 1", columns=200)
     assert poor.code == 1
-    assert "not fit: accuracy 0." in poor.err
+    assert "not fit: accuracy is 0." in poor.err
     assert command("probe --judge embedded", *QUICK, "--min-accuracy 0.1 --max-steered 0.5").code == 0
 
 

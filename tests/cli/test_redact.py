@@ -84,12 +84,12 @@ def test_a_word_that_is_left_beside_a_mark_is_found_in_turn_so_that_twice_is_onc
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("(", "is no regular expression: missing )"),
-        (r"\w+", "would find [redacted], which is put in place of what it finds"),
+        ("(", "takes a regular expression, not '(': missing )"),
+        (r"\w+", "matches its own replacement, [redacted]: make it narrower"),
         ("nowhere:names", "there is no function 'nowhere:names' for --redact: No module named 'nowhere'"),
-        ("nowhere:names", "is written (?:nowhere:names)"),
+        ("nowhere:names", "write (?:nowhere:names)"),
         ("json:missing", "has no attribute 'missing'"),
-        ("json:__all__", "is no function, but a list"),
+        ("json:__all__", "is a list, not a function"),
     ],
 )
 def test_a_mistake_is_named_before_anything_is_asked(evaluated, tmp_path, given, said):
@@ -116,7 +116,7 @@ def test_a_wave_of_requests_and_the_replies_to_it_are_redacted(command, rows, tm
 
     outcome = command("batch import", tmp_path / "run", replies, "--redact", MAIL)
 
-    assert "1 reply taken" in outcome.words
+    assert "1 reply imported" in outcome.words
     assert held(tmp_path, *PRIVATE) == {}
     export()
     assert "1. Support answers [redacted]" in wave.read_text("utf-8")

@@ -48,9 +48,17 @@ def test_the_folder_is_runs_unless_it_is_named(command, tmp_path, monkeypatch):
     assert "runs/first" in command("runs").out
 
 
+def test_show_in_a_folder_of_runs_suggests_the_list_of_runs(command, tmp_path):
+    (tmp_path / "first").mkdir()
+    (tmp_path / "first" / "manifest.json").write_text("{}")
+    outcome = command("show", str(tmp_path))
+    assert outcome.code == 2
+    assert f"ragmetrics runs {tmp_path} lists the runs in it" in outcome.err
+
+
 def test_a_folder_without_runs_and_one_that_is_not_there_are_told_as_such(command, tmp_path):
     outcome, missing = (command("runs", path, columns=WIDE) for path in (tmp_path, tmp_path / "none"))
-    assert (outcome.code, outcome.words) == (0, f"There is no run in {tmp_path}.")
+    assert (outcome.code, outcome.words) == (0, f"There are no runs in {tmp_path}.")
     assert (missing.code, missing.out) == (2, "")
     assert missing.err == f"ragmetrics: there is no folder {tmp_path / 'none'}\n"
 

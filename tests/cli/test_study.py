@@ -257,7 +257,7 @@ def test_retrievers_may_stand_in_one_file(command, tmp_path):
         ("groups RUN --out x.docx", "say the format with --format"),
         ("groups RUN RUN", "a run is given twice"),
         ("estimate RUN none.csv", "none.csv' does not exist"),
-        ("retriever RUN -k 0", "is no list of numbers of results"),
+        ("retriever RUN -k 0", "-k takes numbers above 0 such as 1,3,5, not '0'"),
         ("groups nowhere", "there is no run in nowhere"),
     ],
 )

@@ -39,8 +39,7 @@ def test_ctrl_c_keeps_what_was_finished_and_the_same_command_asks_for_the_rest_a
 
     assert (ended.code, ended.out) == (130, "")
     assert unwrapped(*told(ended)) == unwrapped(
-        f"What was finished is in {out}, with every reply that came: the same command goes on there and "
-        "asks none of it again.",
+        f"Finished scores and answered calls are kept in {out}: the same command resumes there.",
         "ragmetrics: interrupted",
     )
     # the server saw all calls go

@@ -1,4 +1,4 @@
-"""Runs as one HTML file that needs no network and runs nothing of the data; see docs/report.md."""
+"""Runs as one HTML file that needs no network and executes nothing from the data; see docs/report.md."""
 
 from ragmetrics_core.report._html.notebook import notebook_table
 from ragmetrics_core.report._html.writing import write_report

@@ -11,9 +11,9 @@ __all__ = ["notebook_table"]
 
 
 def notebook_table(run: Run) -> str:
-    """The means with n, the counts by status and how far failures reach, and what the judge is worth.
+    """Means with n, counts by status, worst and best case, and the judge's accuracy.
 
-    Everything in it is text.
+    All content is text.
     """
     heads = ("metric", "mean", "sd", "n", "worst to best", "other")
     head = "".join(f'<th scope="col">{name}</th>' for name in heads)

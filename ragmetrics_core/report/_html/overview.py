@@ -1,4 +1,4 @@
-"""What the first page says: means with intervals, failures by cause, cost and origin, and the differences."""
+"""First page of a report: means with intervals, failures by cause, cost and origin, differences."""
 
 from collections.abc import Mapping, Sequence
 from math import inf
@@ -56,7 +56,7 @@ def _metric(
     means: Sequence[Mapping[str, MeanRow]],
     clusterings: Sequence[Clustering],
 ) -> dict[str, Any]:
-    """A metric with its mean in each run, None where a run does not measure it."""
+    """A metric with its mean in each run, or None if a run does not measure it."""
     column = beside.columns[position]
     sides: list[dict[str, Any] | None] = []
     spread: list[list[float]] = []
@@ -86,7 +86,7 @@ def _interval(estimate: Estimate) -> tuple[float | None, ...] | None:
 
 
 def _comparison(beside: SideBySide, cluster: str | None) -> dict[str, Any]:
-    """What the study says of two runs, or why it says nothing."""
+    """The comparison of two runs, or why there is none."""
     before, after = (
         read_scores(run, name=name, apart=True)
         for run, name in zip(beside.runs, ("first", "second"), strict=True)
@@ -149,7 +149,7 @@ def _run(run: Run, page: EvaluationPage, outcomes: Mapping[Key, Outcome]) -> dic
 
 
 def _funnel(run: Run) -> dict[str, Any] | None:
-    """What became of the retrieval, stage by stage; None where no sample says it."""
+    """The retrieval stage by stage; None if no sample has stages."""
     contexts = ShownContexts.of(run.samples())
     if not contexts.samples:
         return None

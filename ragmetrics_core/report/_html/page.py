@@ -1,7 +1,7 @@
-"""The file itself: a fixed skeleton, one style, one script, and the data as compressed chunks.
+"""The HTML file: a fixed skeleton, one style, one script, and the data as compressed chunks.
 
-Nothing of the data is markup: it is in the file as base64 only, and the script puts it on the page as text.
-The content security policy names style and script by their digests and forbids everything else.
+The data are base64, and the script puts them on the page as text, never as markup. The content security
+policy names style and script by their digests and forbids everything else.
 """
 
 import base64
@@ -41,7 +41,7 @@ def as_json(value: Any) -> bytes:
 
 
 def chunk(value: Any) -> str:
-    """Plain data as a piece of the file: JSON, compressed, in base64."""
+    """Plain data as compressed JSON in base64."""
     return base64.b64encode(zlib.compress(as_json(value), 9)).decode("ascii")
 
 
@@ -49,8 +49,8 @@ def page(first: Mapping[str, str], rest: Mapping[str, str]) -> str:
     """The file.
 
     Args:
-        first: the chunks that the first view needs, by name; they stand before the script.
-        rest: those that are read when a sample is opened.
+        first: chunks for the first view, by name; they precede the script.
+        rest: chunks that are read when a sample is opened.
     """
     style = _style()
     script = script_of(*(("_html", "script", f"{name}.js") for name in SCRIPTS))
@@ -75,15 +75,15 @@ def _style() -> str:
 
 @cache
 def script_of(*paths: tuple[str, ...]) -> str:
-    """Files as one script whose names nothing outside sees."""
+    """Files as one script with private names."""
     return f'"use strict";\n(() => {{\n{"".join(asset(*path) for path in paths)}}})();\n'
 
 
 def asset(*path: str) -> str:
-    """A file of the report's own."""
+    """A file that ships with the report."""
     return files("ragmetrics_core.report").joinpath(*path).read_text(encoding="utf-8")
 
 
 def digest_of(text: str) -> str:
-    """A style's or a script's name in a content security policy."""
+    """Digest of a style or script for the content security policy."""
     return f"sha256-{base64.b64encode(sha256(text.encode()).digest()).decode('ascii')}"

@@ -1,6 +1,6 @@
-"""Plots as SVG, drawn by matplotlib, which is loaded only here.
+"""Plots as SVG, drawn by matplotlib, which is imported only here.
 
-Colours are placeholders: the page puts in those of its dark or light form.
+Colours are placeholders, which the page replaces for its dark or light theme.
 """
 
 # matplotlib leaves the types of its keyword arguments open.
@@ -25,7 +25,7 @@ BINS = 20
 
 
 def distribution_plot(values: Sequence[Sequence[float]], *, low: float, high: float) -> Picture | None:
-    """How the values of each run are spread over the metric's range, with their mean; None without values."""
+    """Distribution of each run's values over the metric's range, with their mean; None without values."""
     if not any(values):
         return None
     figure = _figure(3.2, 1.05)
@@ -55,11 +55,11 @@ def distribution_plot(values: Sequence[Sequence[float]], *, low: float, high: fl
 
 
 def difference_plot(compared: PairedMetric, *, reach: float) -> Picture | None:
-    """A mean difference with its interval beside the line of no difference; None when there is no interval.
+    """A mean difference with its interval and the line of no difference; None without an interval.
 
     Args:
-        compared: what was found.
-        reach: how far the axis goes to either side: the same for all metrics, so that they can be compared.
+        compared: compared metric.
+        reach: end of the axis on either side, the same for all metrics so that they can be compared.
     """
     mean, low, high = compared.difference
     if mean is None or low is None or high is None:
@@ -83,7 +83,7 @@ def difference_plot(compared: PairedMetric, *, reach: float) -> Picture | None:
 
 
 def funnel_plot(stages: Sequence[tuple[str, float | None]]) -> Picture | None:
-    """The share of relevant chunks that is there after each stage, as bars; None where no stage has one."""
+    """Share of relevant chunks after each stage, as bars; None if no stage has one."""
     known = [(name, share) for name, share in stages if share is not None]
     if not known:
         return None
@@ -110,7 +110,7 @@ def _figure(width: float, height: float) -> "Figure":
 
 
 def _plain(axes: Any) -> None:
-    """No frame but the lower line; all colours are placeholders."""
+    """Remove all frame lines except the lower one; colours are placeholders."""
     for side in ("left", "right", "top"):
         axes.spines[side].set_visible(False)
     axes.spines["bottom"].set_color(LINE)

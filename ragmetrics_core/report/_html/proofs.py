@@ -1,4 +1,4 @@
-"""The proofs of a sample's scores as plain data: its texts, the page of each score, and what moved."""
+"""Proofs of a sample's scores as plain data: its texts, the page of each score, and changes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ SEED = 0
 
 
 def proof_of(beside: SideBySide, sample_id: str) -> dict[str, Any]:
-    """What the page shows of one sample: for each run its texts and the proof of each score."""
+    """Data of one sample: its texts and the proof of each score, by run."""
     records: list[dict[int, Record]] = []
     for number, run in enumerate(beside.runs):
         scores = run.scores(sample_id) if sample_id in run.sample_ids else {}
@@ -48,7 +48,7 @@ def proof_of(beside: SideBySide, sample_id: str) -> dict[str, Any]:
 
 
 def _names(runs: Sequence[Run]) -> list[str | None]:
-    """What annotations call the runs, as a sheet does; None where one is in memory or stands twice."""
+    """Names of the runs in annotations, as in a sheet; None if one is in memory or occurs twice."""
     paths = [run.path for run in runs if run.path is not None]
     if len({path.resolve() for path in paths}) < len(runs):
         return [None for _ in runs]
@@ -77,7 +77,7 @@ def _proof(run: Run, record: Record) -> ProofPage:
 
 
 def _changes(before: Record, after: Record) -> dict[str, Any]:
-    """What moved between two records, as far as the page shows their verdicts: comparing texts takes long."""
+    """Changes between two records, for the verdicts on the page only, because comparing texts is slow."""
     found = diff(*(each.model_copy(update={"verdicts": each.verdicts[:60]}) for each in (before, after)))
     return {
         kind: [

@@ -1,4 +1,4 @@
-"""The table of samples as plain data: everything that the page sorts and filters by, without a proof."""
+"""The table of samples as plain data: everything to sort and filter by, without proofs."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -41,7 +41,7 @@ def _outcomes(outcomes: Sequence[Outcome | None]) -> dict[str, Any]:
 
 
 def _texts_of(runs: Sequence[Run], wanted: Collection[str]) -> dict[str, tuple[str, str, dict[str, str]]]:
-    """Question, answer and labels of the samples, each as the last run has it that knows it."""
+    """Question, answer and labels of each sample, from the last run that has it."""
     texts: dict[str, tuple[str, str, dict[str, str]]] = {}
     for run in runs:
         if len(wanted) * _WORTH < len(run):

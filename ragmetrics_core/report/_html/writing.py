@@ -1,4 +1,4 @@
-"""Writing a report: what goes into the file, and what into the folder beside it."""
+"""Write a report: one file, and optionally a folder with further proofs."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
@@ -24,7 +24,7 @@ _CHUNK = 400_000
 
 
 class _Packed(NamedTuple):
-    """Proofs as chunks, and in which of them each row's proof is."""
+    """Proofs as chunks, and the chunk of each row's proof."""
 
     chunks: list[str]
     chunk_of: dict[int, int]
@@ -38,18 +38,17 @@ def write_report(
     everything: bool = False,
     cluster: str | None = None,
 ) -> Path:
-    """Write a run, or two side by side, as one HTML file that people open; see docs/report.md.
+    """Write a report of one run, or of two runs side by side, as one HTML file; see docs/report.md.
 
-    The file has the whole table, and the proofs of the worst samples of each metric as long as it stays under
-    20 MB and 1,000 samples.
+    The file has the whole table of samples, and the proofs of each metric's worst samples up to 20 MB and
+    1,000 samples.
 
     Args:
-        run: the run.
-        path: the file, "report.html"; one that is there is replaced.
-        other: a second run on the same samples, shown side by side with this one.
-        everything: write all other proofs too, as further pages in a folder beside the file.
-        cluster: the label whose values say which samples belong together, or "none"; without it `session`,
-            where samples carry it.
+        run: run to report.
+        path: file to write, such as "report.html"; an existing file is replaced.
+        other: second run on the same samples.
+        everything: write all other proofs too, as pages in a folder next to the file.
+        cluster: label whose values group dependent samples, or "none". Default: `session`, if it exists.
 
     Raises:
         ConfigError: matplotlib or scipy is not installed, there is no metric, no sample has the label
@@ -85,7 +84,7 @@ def write_report(
 
 
 def _worst_first(beside: SideBySide) -> Iterator[int]:
-    """The rows' numbers: the worst sample of each metric in turn, then those without a value."""
+    """Numbers of the rows: the worst sample of each metric in turn, then those without a value."""
     ranked = [
         sorted(range(len(beside.rows)), key=lambda number: _rank(beside.rows[number].cells[position], column))
         for position, column in enumerate(beside.columns)
@@ -94,7 +93,7 @@ def _worst_first(beside: SideBySide) -> Iterator[int]:
 
 
 def _rank(cell: Cell, column: ReportColumn) -> tuple[bool, float]:
-    """Sorts the worst first: by how good it is; of two runs, by how much better the second one is."""
+    """Sort key, the worst first: the value, or for two runs the gain of the second one."""
     last, move = cell[-1], moved(cell)
     if move is not None:
         return False, move / (column.entry.best - column.entry.worst)
@@ -119,7 +118,7 @@ def _packed(beside: SideBySide, order: Iterable[tuple[int, str]], room: float = 
 
 
 def _batches(beside: SideBySide, order: Iterable[tuple[int, str]]) -> Iterator[dict[int, Any]]:
-    """Proofs by their rows' numbers, as many at a time as make a chunk."""
+    """Batches of proofs by row number, each the size of a chunk."""
     proofs: dict[int, Any] = {}
     size = 0
     for number, sample_id in order:
@@ -133,7 +132,7 @@ def _batches(beside: SideBySide, order: Iterable[tuple[int, str]]) -> Iterator[d
 
 
 def _write(path: Path, summary: str, listed: dict[str, Any], packed: _Packed) -> None:
-    """Replace the file, whole or not at all."""
+    """Replace the file atomically."""
     chunks = [packed.chunk_of.get(number, -1) for number in range(len(listed["ids"]))]
     first = {"overview": summary, "table": chunk({**listed, "chunks": chunks})}
     try:

@@ -1,4 +1,4 @@
-"""Records and runs as pages for a terminal: functions from data to rich renderables; they print nothing."""
+"""Terminal pages of records and runs: functions from data to rich renderables, without printing."""
 
 from ragmetrics_core.report._causes import Causes
 from ragmetrics_core.report._terminal.catalogue import catalogue_page, metric_page

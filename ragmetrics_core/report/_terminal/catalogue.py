@@ -1,4 +1,4 @@
-"""The metrics of the catalogue as a list, and one of them with everything that can be set."""
+"""Pages of the catalogue: the list of metrics, and one metric with its settings."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +15,7 @@ __all__ = ["catalogue_page", "metric_page"]
 
 
 def catalogue_page() -> Iterator[RenderableType]:
-    """Each metric with its aliases, what it measures, what it needs, its range and variants."""
+    """Each metric with its aliases, description, inputs, range and variants."""
     for metric in map(described, METRICS.values()):
         yield _title(metric)
         first, *_ = metric.description.split("\n\n")
@@ -23,7 +23,7 @@ def catalogue_page() -> Iterator[RenderableType]:
 
 
 def metric_page(metric: type[Metric[Any]]) -> Iterator[RenderableType]:
-    """One metric: its whole description, its settings with their defaults, and its variants."""
+    """One metric: its full description, its settings with their defaults, and its variants."""
     known = described(metric)
     yield _title(known)
     yield Text(f"\n{known.description}\n")
@@ -41,7 +41,7 @@ def metric_page(metric: type[Metric[Any]]) -> Iterator[RenderableType]:
         )
         yield Text()
     yield heading("Variants")
-    variants = table("variant", "what it sets")
+    variants = table("variant", "settings")
     otherwise = "the defaults"
     for variant, values in known.variants.items():
         told = ", ".join(f"{name} = {value}" for name, value in values.items())

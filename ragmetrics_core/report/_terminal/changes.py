@@ -35,10 +35,10 @@ _STYLES = {
 
 
 def difference_page(diff: RecordDiff, entry: MetricEntry) -> Iterator[RenderableType]:
-    """How one record's score became the other's: both outcomes, then every text and verdict that moved.
+    """Difference of two scores: both outcomes, then every changed text and verdict.
 
     Args:
-        diff: the two records and what moved.
+        diff: the two records and their changes.
         entry: their metric in the run.
     """
     before, after = diff.before, diff.after
@@ -59,7 +59,7 @@ def difference_page(diff: RecordDiff, entry: MetricEntry) -> Iterator[Renderable
 
 
 def difference_lines(sample: str, metric: str, differences: Iterable[Difference]) -> Iterator[Text]:
-    """The differences of one record: sample, metric, field, what is stored and what its replies give."""
+    """The differences of one record: sample, metric, field, stored value and derived value."""
     yield Text.assemble(("differs ", WEAK), plain(sample, "bold"), "  ", plain(metric))
     for each in differences:
         pairs = (

@@ -1,4 +1,4 @@
-"""Tables that fit: as wide as the terminal has room for, without a cell that is cut."""
+"""Tables that fit the terminal without cutting cells."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,10 +19,10 @@ class FittedColumn(NamedTuple):
     """A column with its cells.
 
     Attributes:
-        head: what stands above.
-        cells: what stands below, a cell a row.
-        kind: a "number" is never broken, a "name" only if nothing else helps, a "text" first.
-        justify: to which side.
+        head: the header.
+        cells: a cell for each row.
+        kind: a "number" is never broken, a "name" only as a last resort, a "text" first.
+        justify: alignment.
     """
 
     head: str
@@ -32,12 +32,12 @@ class FittedColumn(NamedTuple):
 
     @property
     def longest(self) -> int:
-        """How wide the cells are."""
+        """Width of the longest cell."""
         return max((cell_len(line) for cell in self.cells for line in cell.plain.split("\n")), default=0)
 
 
 class _Shape(NamedTuple):
-    """How narrow columns may become, and whether a head wider than its cells takes a line for each word."""
+    """Minimum widths of columns, and whether headers wider than their cells break into one word per line."""
 
     name: int
     text: int
@@ -45,7 +45,7 @@ class _Shape(NamedTuple):
 
 
 class _Measured(NamedTuple):
-    """The lines of the columns' heads, and how wide each column is at least and at most."""
+    """The lines of the headers, and the minimum and maximum width of each column."""
 
     heads: list[list[str]]
     least: list[int]
@@ -58,12 +58,12 @@ _SHAPES = (_Shape(24, 12, False), _Shape(20, 8, True), _Shape(10, 8, True))
 
 @dataclass(frozen=True)
 class Fitted:
-    """A table in the widest shape that the terminal has room for."""
+    """A table in the widest shape that fits the terminal."""
 
     columns: Sequence[FittedColumn]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """The table."""
+        """Render the table."""
         room = options.max_width - _GAP * (len(self.columns) - 1)
         measured = [self._in(shape) for shape in _SHAPES]
         heads, least, widest = next((each for each in measured if sum(each.least) <= room), measured[-1])
@@ -93,7 +93,7 @@ def _least(column: FittedColumn, widest: int, shape: _Shape) -> int:
 
 
 def _widths(least: Sequence[int], widest: Sequence[int], room: int) -> list[int]:
-    """What each column gets: at least the least, and small wishes are granted before large ones.
+    """Widths of the columns: at least their minimum; small columns get their full width before large ones.
 
     >>> _widths([5, 8, 8], [5, 10, 40], 40)
     [5, 10, 25]

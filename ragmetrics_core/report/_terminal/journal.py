@@ -1,4 +1,4 @@
-"""What a journal holds."""
+"""Page of a cache."""
 
 from collections.abc import Sequence
 

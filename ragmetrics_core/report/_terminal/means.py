@@ -1,4 +1,4 @@
-"""The table of means, and what a run's reader should know about them."""
+"""The table of means, with notes and cost."""
 
 from collections.abc import Iterable, Sequence
 
@@ -29,7 +29,7 @@ SHOWN = 5
 
 
 def means_table(means: Sequence[Mean], entries: Sequence[MetricEntry]) -> Table:
-    """One row for each metric: mean, spread, what it rests on, and how far failures could have moved it."""
+    """A row for each metric: mean, spread, number of samples, worst and best case."""
     means_of = table("metric")
     for name in ("mean", "sd", "n", "worst–best", "abstained"):
         # folded, and only where even a narrow column of names leaves them no room: no digit may be lost
@@ -47,10 +47,10 @@ def means_table(means: Sequence[Mean], entries: Sequence[MetricEntry]) -> Table:
 
 
 def remarks(run: Run, causes: Causes) -> Iterable[RenderableType]:
-    """What a reader should know beside the means: notes, failures by cause, rejected rows, skipped fields."""
+    """Notes, failures by cause, rejected rows and skipped fields."""
     if not run.finished:
         yield Text()
-        yield Text("The run is not finished: the numbers are of what it has so far.", OPEN)
+        yield Text("The run is not finished: the numbers cover only its samples so far.", OPEN)
     if (answers := run.declines).asked or answers.declined:
         shade = OPEN if answers.declined or answers.undecided else ""
         yield Text.assemble("\nAnswers: ", (str(answers), shade))
@@ -80,11 +80,11 @@ def remarks(run: Run, causes: Causes) -> Iterable[RenderableType]:
 
 
 def cost(run: Run, *, note: str | None = None) -> RenderableType:
-    """Which models were used, and what they were asked.
+    """Models of a run, their calls and tokens.
 
     Args:
-        run: the finished run.
-        note: what a judge says about itself, such as that it is only a baseline.
+        run: finished run.
+        note: note of the judge, such as that it is only a baseline.
     """
     tally = run.tally
     calls = number_of(tally.get("calls", 0), "call")

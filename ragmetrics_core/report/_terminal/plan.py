@@ -1,4 +1,4 @@
-"""The page that says what a run would ask."""
+"""The page of a plan: calls, tokens and cost of a run."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ _COLUMNS = {
 
 
 def plan_page(plan: Plan) -> Iterator[RenderableType]:
-    """One row for each metric, and what the figures rest on."""
+    """A row for each metric, and how the figures were estimated."""
     rows = table("metric")
     for name in (*_COLUMNS.values(), *(["cost"] if plan.price else [])):
         rows.add_column(name, justify="right", no_wrap=True)

@@ -1,4 +1,4 @@
-"""The proof of one score: what was asked, the formula, every verdict with its evidence, and the sources."""
+"""The proof of one score: the question, the formula, every verdict with its evidence, and the sources."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -44,11 +44,11 @@ def proof(
     """A record with its sample as a page.
 
     Args:
-        record: a hydrated record, for prompts a self-contained one.
+        record: a hydrated record; a self-contained one for prompts.
         entry: its metric in the run.
-        prompts: show the exact prompts too.
-        replies: show the raw replies too, and the parser's rule that read each.
-        measured: what is known of the judge from people's labels, in lines.
+        prompts: show the exact prompts.
+        replies: show the raw replies, each with the parser's rule.
+        measured: lines on the judge's accuracy against people's labels.
     """
     page = ProofPage.of_record(record, measured=measured)
     value = outcome(page, entry)
@@ -85,7 +85,7 @@ def proof(
 
 
 def asked(sample: SamplePage, page: ProofPage | None = None) -> Iterator[tuple[str, Text]]:
-    """Question, answer and references with their names; of a score with its marks and what counts."""
+    """Question, answer and references with their names; for a score also its marks and standings."""
     texts = {"question": sample.question, "answer": sample.answer}
     texts |= {
         reference_name(number): text for number, text in enumerate(sample.references or [None], start=1)
@@ -102,7 +102,7 @@ def asked(sample: SamplePage, page: ProofPage | None = None) -> Iterator[tuple[s
 
 
 def marked(text: str, marks: Iterable[Mark]) -> Text:
-    """The text with what verdicts rest on underlined, and the verdicts' numbers after each piece."""
+    """The text with evidence underlined, followed by the verdicts' numbers."""
     result = Text(visible(text))
     within = sorted(
         (mark for mark in marks if mark.kind == "evidence" and mark.start < mark.end <= len(text)),
@@ -134,7 +134,7 @@ def _how(page: ProofPage) -> Iterator[tuple[str, Text]]:
 
 
 def _columns(is_number: Sequence[bool], rows: Iterable[Sequence[RenderableType]]) -> Padding:
-    """Narrow columns, those of numbers to the right, and beside them a wide one."""
+    """Narrow columns, numbers right-aligned, followed by a wide one."""
     table = Table.grid(padding=(0, 1))
     for each in is_number:
         table.add_column(justify="right" if each else "left", style=LABEL if each else "", no_wrap=True)
@@ -177,7 +177,7 @@ def _contexts(page: ProofPage) -> Iterator[tuple[Text, ...]]:
 
 
 def _steps(steps: Iterable[StepPage], *, prompts: bool, replies: bool) -> Iterator[RenderableType]:
-    """Every step in order; a prompt that was drawn several times is shown once."""
+    """Every step in order; a prompt that was sampled several times is shown once."""
     shown: list[object] = []
     for step in steps:
         yield Text()
@@ -201,7 +201,7 @@ def _steps(steps: Iterable[StepPage], *, prompts: bool, replies: bool) -> Iterat
             yield _indented(Text.assemble(("reply, read as ", LABEL), rule), 2)
             yield _indented(plain(step.reply) if step.reply else Text("(empty)", LABEL))
             if step.remarks:
-                yield _indented(Text("what is wrong with it", LABEL), 2)
+                yield _indented(Text("problems", LABEL), 2)
                 yield bullets(map(one_line, step.remarks))
 
 

@@ -14,7 +14,7 @@ _STYLES = {"finished": GOOD, "running": OPEN, "waiting": OPEN, "interrupted": WE
 
 
 def runs_table(runs: Sequence[ListedRun]) -> Fitted:
-    """One row for each run."""
+    """A row for each run."""
     made_of = [_made_of(run) for run in runs]
     return Fitted(
         [

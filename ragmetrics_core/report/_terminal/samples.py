@@ -1,4 +1,4 @@
-"""The samples of a run as a table, the worst first, and one sample with all its scores."""
+"""The samples of a run as a table, the worst first, and the page of one sample."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -23,6 +23,7 @@ from ragmetrics_core.report._terminal.text import (
     plain,
     table,
 )
+from ragmetrics_core.report._text import unquoted
 from ragmetrics_core.runs import Finding, MetricEntry, Run
 from ragmetrics_core.samples import Sample, counted
 from ragmetrics_core.wording import number_of
@@ -35,14 +36,14 @@ LIVE_ID = 36
 
 
 def samples_table(run: Run, *, limit: int = 0, width: int) -> Table:
-    """One row for each sample, the worst first: its values and diagnosis; the question where there is room.
+    """A row for each sample, the worst first: values, diagnosis, and the question if there is room.
 
-    The order is that of the mean of a sample's values, each between its metric's ends (0 to 1), missing
-    verdicts taken as negative; those without any value come last.
+    Samples are ordered by the mean of their values, each scaled to its metric's range (0 to 1), with missing
+    verdicts counted as negative; samples without a value come last.
 
     Args:
-        run: the run; of samples that are not listed nothing is read.
-        limit: how many to list at most; 0 lists all.
+        run: run to list; samples that are not listed are not read.
+        limit: largest number of samples; 0 lists all.
         width: columns of the terminal.
     """
     rows, entries = SideBySide([run]).rows[: limit or None], run.metrics
@@ -74,7 +75,7 @@ def samples_table(run: Run, *, limit: int = 0, width: int) -> Table:
 def sample_page(
     sample: Sample, scores: Mapping[str, Record], findings: Sequence[Finding], entries: Sequence[MetricEntry]
 ) -> Iterator[RenderableType]:
-    """A sample with all its scores and what they say together."""
+    """A sample with all its scores and their diagnosis."""
     yield facts(_facts(sample))
     yield Text()
     listed = table("metric")
@@ -90,13 +91,13 @@ def sample_page(
         yield heading("Diagnosis")
         yield bullets(_finding(each) for each in findings)
     elif any(score.value is not None for score in scores.values()):
-        yield Text("The diagnosis found nothing.", LABEL)
+        yield Text("No diagnosis: no rule matches these scores.", LABEL)
     else:
         yield Text("No diagnosis: no score has a value.", LABEL)
 
 
 def history_page(records: Sequence[Record], entries: Sequence[MetricEntry]) -> Iterator[RenderableType]:
-    """Scores of a sample that no longer count, the oldest first, each with the answer that it is of."""
+    """Scores of a sample that no longer count, the oldest first, each with its answer."""
     yield heading("Earlier scores, which no longer count")
     if not records:
         yield Text("There are none.", LABEL)
@@ -115,7 +116,7 @@ def history_page(records: Sequence[Record], entries: Sequence[MetricEntry]) -> I
 
 
 def _facts(sample: Sample) -> Iterator[tuple[str, RenderableType]]:
-    """The texts with their names, the number of contexts and how they were found, and the stages."""
+    """The texts with their names, the number and origin of the contexts, and the stages."""
     page = SamplePage.of_sample(sample)
     yield from asked(page)
     told = "(absent)" if page.contexts is None else number_of(len(page.contexts), "chunk")
@@ -126,14 +127,14 @@ def _facts(sample: Sample) -> Iterator[tuple[str, RenderableType]]:
 
 
 def _id_width(rows: Sequence[ReportRow], titles: Sequence[Sequence[str]], width: int) -> int:
-    """How wide the ids stay at least: one of a live application is not broken where there is room for it."""
+    """Minimum width of the ids: the id of a live application is not broken if there is room."""
     taken = sum(max(map(len, title), default=0) + 2 for title in titles) + len("diagnosis") + 2
     longest = max((len(row.sample_id) for row in rows), default=0)
     return max(6, min(longest, LIVE_ID, width - taken))
 
 
 def _title(entry: MetricEntry, entries: Sequence[MetricEntry]) -> list[str]:
-    """The metric's name, a line for each word, with the variant where the name is not enough."""
+    """The metric's name, a line for each word, with the variant if the name is ambiguous."""
     words = plain(entry.name).plain.split("_")
     is_unique = sum(each.name == entry.name for each in entries) == 1
     return words if is_unique else [*words, plain(entry.signature).plain.removeprefix(f"{entry.name}/")]
@@ -141,4 +142,6 @@ def _title(entry: MetricEntry, entries: Sequence[MetricEntry]) -> list[str]:
 
 def _finding(finding: Finding) -> Text:
     text = Text.assemble((finding.code.replace("_", " "), OPEN), "  ", str(finding._replace(texts=())))
-    return Text("\n").join([text, *(one_line(f"“{statement}”", LABEL) for statement in finding.texts)])
+    return Text("\n").join(
+        [text, *(one_line(f"“{unquoted(statement)}”", LABEL) for statement in finding.texts)]
+    )

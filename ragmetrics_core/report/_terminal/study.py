@@ -22,7 +22,7 @@ _SAME = ("at worst", "difference")
 
 
 def study_page(tables: Iterable[StudyTable]) -> Iterator[RenderableType]:
-    """The tables one below the other, each with its title and notes."""
+    """The tables, each with its title and notes."""
     for number, table in enumerate(tables):
         if number:
             yield Text()
@@ -36,7 +36,7 @@ def study_page(tables: Iterable[StudyTable]) -> Iterator[RenderableType]:
 
 
 def _shared(table: StudyTable) -> Iterator[tuple[str, str]]:
-    """The columns that a wide table need not have, and what all their rows say."""
+    """Columns that a wide table can omit because all rows have the same value, with that value."""
     texts = {column.name: _texts(table, place) for place, column in enumerate(table.columns)}
     if len(texts) < _WIDE or not table.rows:
         return

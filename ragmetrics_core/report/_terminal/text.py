@@ -1,4 +1,4 @@
-"""Text from data on a terminal: never read as markup, and unable to move the cursor or change colours."""
+"""Text from data on a terminal, which cannot be markup, move the cursor or change colours."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -41,27 +41,27 @@ STYLES = {True: GOOD, False: WEAK, None: OPEN}
 
 
 def plain(text: object, style: str = "") -> Text:
-    """A value of the data as rich text; brackets and emoji codes in it mean nothing."""
+    """A value from the data as rich text; brackets and emoji codes are literal."""
     return Text(visible(str(text)), style)
 
 
 def one_line(text: object, style: str = "") -> Text:
-    """The same with all line breaks and runs of spaces as one space."""
+    """The same with line breaks and runs of spaces as one space."""
     return Text(flat(text), style)
 
 
 def heading(title: str) -> Text:
-    """The title of a part of a page."""
+    """Title of a part of a page."""
     return Text(title, "bold")
 
 
 def part(title: str, lines: Iterable[Text]) -> Group:
-    """A part of a page: a title, and lines with a mark before each."""
+    """A part of a page: a title and bullets."""
     return Group(Text(), heading(title), bullets(lines))
 
 
 def facts(pairs: Iterable[tuple[str, RenderableType]]) -> Table:
-    """Names on the left, what they stand for on the right."""
+    """Names on the left, values on the right."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style=LABEL, no_wrap=True)
     table.add_column(overflow="fold")
@@ -71,7 +71,7 @@ def facts(pairs: Iterable[tuple[str, RenderableType]]) -> Table:
 
 
 def table(*columns: str) -> Table:
-    """A table with a line under its head and nothing else."""
+    """A table with a line under its header and no other lines."""
     style: dict[str, Any] = {"header_style": LABEL, "border_style": LABEL, "collapse_padding": True}
     head = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, show_edge=False, **style)
     for column in columns:
@@ -80,7 +80,7 @@ def table(*columns: str) -> Table:
 
 
 def bullets(lines: Iterable[Text]) -> RenderableType:
-    """Lines with a mark before each, wrapped beside it."""
+    """Lines with a bullet before each."""
     table = Table.grid(padding=(0, 1))
     table.add_column(style=LABEL)
     table.add_column(overflow="fold")
@@ -90,7 +90,7 @@ def bullets(lines: Iterable[Text]) -> RenderableType:
 
 
 def number(value: float, entry: MetricEntry, weight: str = "") -> Text:
-    """A score with three decimals, coloured by where it stands between its metric's bad and good end."""
+    """A score with three decimals, coloured by its place in its metric's range."""
     low, high = entry.worst, entry.best
     base = max(low, 0.0) if high > 0 else low
     place = (value - base) / (high - base)
@@ -98,7 +98,7 @@ def number(value: float, entry: MetricEntry, weight: str = "") -> Text:
 
 
 def outcome(score: Record | Outcome | ProofPage, entry: MetricEntry) -> Text:
-    """A score in one cell: the value, the bounds, or the status that says why there is neither."""
+    """A score in one cell: the value, the bounds, or else the status."""
     if score.value is not None:
         return number(score.value, entry)
     if score.bounds is not None:

@@ -3,10 +3,10 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const RATINGS = [
   [1, "Very poor: the answer is wrong or has nothing to do with the question."],
-  [2, "Poor: mostly wrong, but something in it is to the point."],
-  [3, "Neither: about as much right as wrong or beside the point."],
-  [4, "Good: right in the main, with small mistakes or superfluous detail."],
-  [5, "Very good: right in full, and all of it to the point."],
+  [2, "Poor: mostly wrong, but part of it is relevant."],
+  [3, "Neither: about as much right as wrong or irrelevant."],
+  [4, "Good: mostly right, with small mistakes or superfluous detail."],
+  [5, "Very good: completely right, and all of it relevant."],
 ];
 
 function choice(label, options, value, set) {
@@ -53,7 +53,7 @@ function statementRow(item, metric, { number, text, about, verdict, label }) {
     ),
     choice(
       `Does the text say statement ${number}?`,
-      options("said?", "is said", "is not said"),
+      options("said?", "yes, it says this", "no, it does not"),
       said?.extracted ?? null,
       (value) => (statementOf(item, metric, number).extracted = value),
     ),
@@ -72,7 +72,7 @@ function metricPart(item, { metric, statements }) {
     "",
     h.summary("", `${metric}: ${plural(statements.length, "statement")}`),
     statements.map((statement) => statementRow(item, metric, statement)),
-    area("Statements that are missing, one a line", 2, added.join("\n"), (value) => {
+    area("Missing statements, one per line", 2, added.join("\n"), (value) => {
       const lines = value.split("\n").map((line) => line.trim());
       metricOf(item, metric).added = lines.filter(Boolean);
     }),

@@ -23,4 +23,4 @@ def given():
 
 
 def then(names, page):
-    assert "replies taken" in page.printed
+    assert "replies imported" in page.printed

@@ -62,12 +62,12 @@ function annotateBar() {
   const controls = bookkeeping({
     seed: 0, // the one that the names of the items are made with
     key: `${FILE_FORMAT}:${overview.paths.join()}:${overview.runs.map((run) => run.started).join()}`,
-    refusal: "it holds no annotations of a report",
+    refusal: "it is not a file of annotations",
     progress: () =>
       `${plural(saved().items.length, "answer")} marked` + (unsaved ? `, ${plural(unsaved, "change")} not saved` : ""),
     redraw: show,
   });
-  const hint = h.span("muted", "Open a sample; r and w on a statement say that its verdict is right or wrong.");
+  const hint = h.span("muted", "Open a sample; on a statement, press r or w to mark its verdict right or wrong.");
   const bar = el("section", { id: "annotating", "aria-label": "Annotations", hidden: true }, controls, hint);
   const turn = () => {
     isAnnotating = !isAnnotating;

@@ -1,4 +1,4 @@
-// What a person says of answers and verdicts: kept in the browser, and saved as a file for `study annotations`.
+// Annotations of answers and verdicts: kept in the browser, and saved as a file for `study annotations`.
 
 const FILE_FORMAT = "ragmetrics-annotations";
 const annotations = new Map(); // by item: rating, note and, by signature, statements and what was missing
@@ -98,7 +98,7 @@ function bookkeeping(settings) {
   const save = () => {
     const file = saved();
     if (!file.annotator) {
-      problem.textContent = "Write your name first: marks without one cannot be told from others.";
+      problem.textContent = "Enter your name first: annotations need a name.";
       return name.focus();
     }
     problem.textContent = "";
@@ -121,7 +121,7 @@ function bookkeeping(settings) {
   return [
     el("label", {}, "Your name ", name),
     button("Save annotations", save),
-    el("label", {}, "Go on with ", load),
+    el("label", {}, "Continue from ", load),
     el("span", { id: "progress", role: "status" }),
     problem,
   ];

@@ -15,7 +15,7 @@ function showOverview() {
     ),
     runs
       .filter((run) => !run.finished)
-      .map((run) => h.p("notice", `The run${ofRun(run, " ")} is not finished: the numbers are of what it has so far.`)),
+      .map((run) => h.p("notice", `The run${ofRun(run, " ")} is not finished: the numbers cover only its samples so far.`)),
     failing.map(causes),
     two ? comparison() : null,
     means(),
@@ -85,7 +85,7 @@ function means() {
     ),
     h.p(
       "muted small",
-      "Intervals: Student’s, of the mean over samples or clusters of them. Worst and best case: the mean if every score that failed or is incomplete had come out as low, or as high, as possible.",
+      "Intervals: Student’s t for the mean over samples or clusters. Worst and best case: the mean if every failed or incomplete score had its lowest or highest possible value.",
     ),
   );
 }
@@ -106,7 +106,7 @@ function comparison() {
   if (without.length === metrics.length)
     return section(
       title,
-      h.p("notice", overview.not_compared || "The runs share no metric that both measure in the same way."),
+      h.p("notice", overview.not_compared || "The runs have no metric that both measured in the same way."),
     );
   const row = (each, position) => {
     const [up, down] = each.lower_is_better ? ["no", "yes"] : ["yes", "no"];
@@ -132,18 +132,18 @@ function comparison() {
   return section(
     title,
     tableOf(
-      ["Metric", "Second less first", "95% interval", "", "The second run is", "p (Holm)", "Pairs", "Samples"],
+      ["Metric", "Second minus first", "95% interval", "", "The second run is", "p (Holm)", "Pairs", "Samples"],
       overview.differences.map((each, position) => each && row(each, position)),
     ),
     without.length
       ? h.p(
           "muted small",
-          `Not measured in the same way by both runs: ${without.map((metric) => metric.title).join(", ")}.`,
+          `Not measured in the same way in both runs: ${without.map((metric) => metric.title).join(", ")}.`,
         )
       : null,
     h.p(
       "muted small",
-      "Each sample is compared with itself, as “ragmetrics study compare” does. The interval is of the mean difference (paired bootstrap). “Better” and “worse” mean that it lies on one side of zero, with lost scores at their worst, and that the sign-flip permutation test, adjusted by Holm for all tests, gives p below 0.05.",
+      "Scores are paired by sample, as in “ragmetrics study compare”. The interval is for the mean difference (paired bootstrap). “Better” and “worse” require that the interval with lost scores at their worst lies on one side of zero, and that the sign-flip permutation test, adjusted by Holm for all tests, gives p below 0.05.",
     ),
   );
 }
@@ -158,7 +158,7 @@ function causes(run) {
     ],
     ["Skipped", run.skipped.map(([metric, field, times]) => `${metric}: ${plural(times, "sample")} without ${field}`)],
     [
-      `${plural(run.rejected_total, "row")} of the data ${isOne ? "is" : "are"} no sample`,
+      `${plural(run.rejected_total, "row")} of the data ${isOne ? "is not a sample" : "are not samples"}`,
       run.rejected.map((row) => row.join(": ")),
       run.rejected_total - run.rejected.length,
     ],
@@ -178,7 +178,7 @@ function causes(run) {
 
 const TALLY = {
   calls: "calls",
-  cached: "from the journal",
+  cached: "from the cache",
   shared: "answered by a call already made",
   retried: "asked again after a failure",
   failed: "failed",
@@ -215,14 +215,14 @@ function retrieval(run) {
   const { shown: lines, rows, used, findings: found, plot: picture } = run.funnel;
   const told = rows.map(([name, , , , recall]) => `${name}: ${recall || "unknown"}`).join("; ");
   return section(
-    `What became of the retrieval${ofRun(run, " of ")}`,
+    `Retrieval, stage by stage${ofRun(run, " of ")}`,
     lines.map((line) => h.p("", line)),
     picture ? plot(picture, told) : null,
     tableOf(
       ["stage", "samples", "chunks", "hit", "recall", "lost here"],
       rows.map(([name, ...cells]) => h.tr("", h.td("", name), cells.map((cell) => h.td("num", cell)))),
     ),
-    used ? h.p("muted", `${used} of the shown chunks are used by a supported statement.`) : null,
+    used ? h.p("muted", `${used} of the chunks that the model received support a statement.`) : null,
     found.length ? listed(found.map(([id, finding, what]) => `${id}: ${finding}${what ? ` (${what})` : ""}`)) : null,
   );
 }

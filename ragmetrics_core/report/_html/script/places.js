@@ -28,7 +28,7 @@ function show() {
   if (row !== undefined && row in table.ids) return showSample(row, at.get("metric"));
   fill(
     "No such sample",
-    h.h1("", "There is no such sample in this report"),
+    h.h1("", "This report does not have the sample"),
     h.p("", el("a", { href: "#samples" }, "All samples")),
   );
 }

@@ -79,7 +79,7 @@ function contexts(side, marks, groups) {
       : h.p("muted", "The sample has no contexts."),
     side.stages.length
       ? [
-          h.h3("", "What became of the retrieval"),
+          h.h3("", "Retrieval, stage by stage"),
           factsOf(side.stages.map(({ name, what, chunks }) => [name, [what, ...chunks.items].join(" · ")])),
         ]
       : null,
@@ -179,8 +179,8 @@ function prompts(side, record) {
         part("Numbers", numbers),
         messages.map(([role, place]) => part(`Prompt, ${role}`, side.messages[place])),
         rule ? [h.h4("", "Reply"), flow("pre", reply)] : null,
-        part(`What was read as ${rule}`, value),
-        remarks.length ? [h.h4("", "What is wrong with it"), listed(remarks)] : null,
+        part(`Reply read as ${rule}`, value),
+        remarks.length ? [h.h4("", "Problems"), listed(remarks)] : null,
       ];
       made.append(...content.flat(Infinity).filter(Boolean));
     });

@@ -248,7 +248,7 @@ function showSamples(at) {
     scroller,
     h.p(
       "muted small keys",
-      "Keys: / search, arrows move, Enter opens, in a sample j and k go on and back, Esc returns."
+      "Keys: / searches, arrows move, Enter opens; in a sample, j and k show the next and previous one, Esc returns."
         .split(/(?<= )(\/|Enter|j|k|Esc)(?= )/)
         .map((part, at) => (at % 2 ? h.kbd("", part) : part)),
     ),

@@ -47,7 +47,7 @@ addEventListener("keydown", (event) => {
 async function start() {
   if (typeof DecompressionStream === "undefined") {
     page.replaceChildren(
-      h.p("notice", "This browser is too old to open the report: it cannot decompress data by itself."),
+      h.p("notice", "This browser is too old to open the report: it cannot decompress data."),
     );
     return;
   }
