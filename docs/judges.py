@@ -191,7 +191,7 @@ def _as_written(card: PeopleCard) -> str:
 
 
 def results(cards: Sequence[PeopleCard]) -> str:
-    """A row for each set: the metric's score beside the baselines."""
+    """A row for each set: the metric's score and the baselines."""
     rows = [_result(card) for card in cards]
     head = ("set", "n, sources", "figure", "by its score", "by the least probable statement", "word overlap",
             "shorter", "score less overlap")  # fmt: skip
@@ -306,7 +306,7 @@ def reliability(cards: Sequence[PeopleCard]) -> str:
 
 
 def cost(cards: Sequence[PeopleCard]) -> str:
-    """What the judge needs and how its replies could be read, in one sentence."""
+    """Calls, time and readable replies of the judge, in one sentence."""
     items = sum(sum(card.statuses.values()) for card in cards)
     unread = sum(card.replies.read.n - card.replies.read.count for card in cards)
     replies = sum(card.replies.read.n for card in cards)

@@ -33,7 +33,7 @@ def prune(
 
     Args:
         older_than_days: Remove answers that were not used for N days.
-        keep_megabytes: Remove the least recently used answers until the cache is no larger than this.
+        keep_megabytes: Remove the least recently used answers until the cache has this size at most.
         identity: Remove only answers of this model, as `cache stats` names it.
     """
     if older_than_days is None and keep_megabytes is None and identity is None:

@@ -27,7 +27,7 @@ __all__ = ["closing", "evaluate", "plan"]
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """Where and how to keep records.
+    """Settings for keeping records.
 
     Attributes:
         strict_shown: Score only contexts the model received.

@@ -120,7 +120,7 @@ class Source(Labelling):
     labels: list[Path] | None = None
 
     def files(self, count: int) -> Sequence[Path | None]:
-        """The file of each run: one for all, or one for each in order; None without files.
+        """The file of each run: one for all, or one for each in order; None if there are no files.
 
         Raises:
             ConfigError: the number of files is neither 1 nor the number of runs.

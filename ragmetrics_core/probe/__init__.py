@@ -1,4 +1,4 @@
-"""Probing a judge: how often it is right, what turns its verdicts, and what they say of people's labels."""
+"""Probe a judge: accuracy, resistance to attacks, consistency, and agreement with people's labels."""
 
 from ragmetrics_core.probe._by_cards import ChosenMetrics, chosen_by_cards
 from ragmetrics_core.probe._card import (

@@ -1,4 +1,4 @@
-"""What needs no judge: the scores that any judge has to beat."""
+"""Baselines without a judge, which any judge has to beat."""
 
 import re
 from collections import Counter

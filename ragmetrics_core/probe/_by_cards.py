@@ -1,4 +1,4 @@
-"""Settings of metrics that suit a judge, chosen by what was measured of it."""
+"""Settings of metrics that suit a judge, chosen by its cards."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -27,12 +27,11 @@ __all__ = ["ChosenMetrics", "chosen_by_cards"]
 
 
 class ChosenMetrics(NamedTuple):
-    """What is to be measured, and why.
+    """Metrics with settings chosen by cards, and the reasons.
 
     Attributes:
-        metrics: the metrics, with the settings that were chosen.
-        remarks: a sentence for each choice, for each one that was not made, and for each card that does not
-            count.
+        metrics: metrics with the chosen settings.
+        remarks: a sentence for each choice, each metric left as it is, and each card that does not count.
     """
 
     metrics: tuple[Metric[Any], ...]
@@ -40,19 +39,19 @@ class ChosenMetrics(NamedTuple):
 
 
 class _Beside(NamedTuple):
-    """A setting on one set, beside the metric as its bare name has it."""
+    """A setting on one set, compared with the metric without settings."""
 
     card: PeopleCard
     gain: PairedGain
 
     @property
     def more_unscored(self) -> int:
-        """How many more items it leaves without a score."""
+        """Number of additional items without a score."""
         return max(self.gain.scored - self.card.n, 0)
 
     @property
     def is_better(self) -> bool:
-        """Whether it is better beyond doubt, and leaves no more items without a score."""
+        """Whether it is significantly better, and leaves no more items without a score."""
         return self.gain.gain.side > 0 and not self.more_unscored
 
     @property
@@ -76,22 +75,22 @@ def chosen_by_cards(
     cards: str | Path | Iterable[PeopleCard],
     embedder: Embedder | str | None = None,
 ) -> ChosenMetrics:
-    """The metrics, each that is named without settings with those that suit the judge best.
+    """Choose the settings that suit the judge best for metrics named without settings.
 
-    The settings are those of the metric's default variant that cards of this judge were measured with. One is
-    taken when the cards say beyond doubt that it ranks better than the metric without settings: the 95 %
-    interval of a paired gain lies above 0, on no set one lies below 0, and no fewer items have a score. Of
-    several the one with the largest gain is taken. Otherwise the metric stays as it is.
+    Candidates are settings of the metric's default variant in cards of this judge. A setting is chosen if it
+    ranks significantly better than the metric without settings: the 95 % interval of a paired gain lies above
+    0, no interval on another set lies below 0, and no fewer items have a score. The largest gain wins.
+    Otherwise the metric stays as it is.
 
-    A card counts for the same model with the same settings, at whatever address, and only where its prompts
-    have the texts of this version. Metrics that are objects, or named with a variant or settings, are never
-    touched. A choice that is made on the very samples that are then measured flatters their scores.
+    A card counts for the same model with the same settings, at any address, if its prompts have the texts of
+    this version. Metrics that are objects, or named with a variant or settings, stay as they are. Choosing on
+    the samples that are then measured biases their scores upwards.
 
     Args:
         metrics: names and objects, as for `evaluate`; "recommended" names the recommended pair.
-        judge: who will be asked.
+        judge: the judge.
         cards: a file of cards, a folder that has one, or the cards.
-        embedder: of metrics that need one; cards measured with another one do not count.
+        embedder: embedder of metrics that need one; cards measured with another embedder do not count.
 
     Raises:
         ConfigError: there is no such metric, judge or file.
@@ -151,7 +150,7 @@ def chosen_by_cards(
 def _measured(
     usual: Metric[Any], cards: Sequence[PeopleCard]
 ) -> tuple[Mapping[str, Sequence[_Beside]], Sequence[str]]:
-    """The settings of a metric that were measured beside it, by signature; and what does not count."""
+    """Settings measured together with a metric, by signature; and cards that do not count."""
     measured: dict[str, list[_Beside]] = {}
     stale: list[str] = []
     for card in cards:
@@ -164,7 +163,7 @@ def _measured(
 
 
 def _stale(usual: Metric[Any], card: PeopleCard, gain: PairedGain) -> str | None:
-    """Why a card does not speak of what would be asked today; None where it does."""
+    """Reason why a card is not valid for the current prompts; None if it is."""
     try:
         metric = get(card.metric)
     except ConfigError as error:
@@ -199,7 +198,7 @@ def _best(measured: Mapping[str, Sequence[_Beside]]) -> str | None:
 
 
 def _why(measured: Mapping[str, Sequence[_Beside]], judge: str) -> str:
-    """Why a metric stays as it is."""
+    """Reason why a metric stays as it is."""
     if not measured:
         return "no other setting of it was measured together with it"
     nearest = max(measured, key=lambda name: max(one.value for one in measured[name]))

@@ -1,4 +1,4 @@
-"""The fitness card: what the probes found out about a judge."""
+"""The fitness card: results of the probes of a judge."""
 
 from pathlib import Path
 from typing import Annotated, Self, TypeVar
@@ -46,7 +46,7 @@ def _with_value(given: object) -> object:
 
 
 StoredEstimate = Annotated[Estimate, BeforeValidator(_with_value), PlainSerializer(_without_none)]
-"""A figure with its interval as a card's file has it; what cannot be told is left out."""
+"""A figure with its interval as in a card's file; undefined values are left out."""
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Reason = Annotated[str, StringConstraints(min_length=1)]
@@ -56,10 +56,10 @@ T = TypeVar("T")
 
 
 def read_json(path: Path, form: TypeAdapter[T], otherwise: str) -> T | None:
-    """What a file holds; None where there is no file.
+    """Content of a file; None if there is no file.
 
     Raises:
-        RecordError: it cannot be read, or holds something else: `otherwise` says what it is not.
+        RecordError: it cannot be read or has other content; `otherwise` is the message.
     """
     try:
         return form.validate_json(path.read_bytes())
@@ -83,10 +83,10 @@ class ShareOf(CardPart):
     """A share with Wilson's 95 % interval.
 
     Attributes:
-        count: how many of them.
-        n: of how many.
-        value, low, high: the share and its interval, in [0, 1]; None when n is 0.
-        undefined: why there is no value; None when there is one.
+        count: numerator.
+        n: denominator.
+        value, low, high: the share and its interval, in [0, 1]; None if n is 0.
+        undefined: why there is no value; None if there is one.
     """
 
     count: Count
@@ -115,16 +115,16 @@ class ShareOf(CardPart):
 
 
 class Replies(CardPart):
-    """How the judge's replies could be read, over all probes.
+    """Readability of the judge's replies, over all probes.
 
     Attributes:
-        read: replies that were read whole at first asking.
+        read: share of replies that could be read completely at the first attempt.
         by_prompt: the same for each prompt.
-        rules: how many replies were read in each form.
-        asked_again: replies to what was asked again, with what was wrong; see `read_again`.
-        cut: replies that the length limit cut.
-        statuses: how many measurements came to each status; "incomplete" ones lack a verdict after all.
-        read_again: how many of those that were asked again were read whole then; the rest never was.
+        rules: number of replies read in each form.
+        asked_again: number of repeated requests, which name the problem; see `read_again`.
+        cut: number of replies cut by the length limit.
+        statuses: number of measurements by status; "incomplete" ones lack a verdict after all attempts.
+        read_again: number of repeated requests with a readable reply; the others failed.
     """
 
     read: ShareOf = Field(title="read at first asking")
@@ -162,15 +162,15 @@ class KnownAnswers(CardPart):
 
 
 class Injection(CardPart):
-    """What texts that try to steer do to verdicts that were right without them.
+    """Effect of attacks on verdicts that are right without them.
 
     Attributes:
-        variant: the variant of the prompts.
-        attacks: how many attacks were tried; the prompts of `paper` show only contexts and statements.
-        steered: attacks that turned such a verdict into what they wish, of those that met one.
-        silenced: attacks after which that verdict was missing, of the same.
-        by_field, by_kind: the steered rate by where the attack stands and by what it tries.
-        steered_by: the attacks that steered.
+        variant: variant of the prompts.
+        attacks: number of attacks; the prompts of `paper` show only contexts and statements.
+        steered: share of attacks that changed the verdict as they wish, of those with a right verdict.
+        silenced: share of attacks after which that verdict was missing, of the same.
+        by_field, by_kind: the steered rate by the attack's place and by its kind.
+        steered_by: successful attacks.
     """
 
     variant: str
@@ -205,11 +205,11 @@ class Position(CardPart):
 
 
 class Verbosity(CardPart):
-    """Verdicts on the same statements, plain and with many words in front that say nothing.
+    """Verdicts on the same statements, plain and after meaningless padding.
 
     Attributes:
-        shift: share of "yes" with padding less share of "yes" without, over the same statements, in [-1, 1];
-            None when no statement has both verdicts.
+        shift: share of "yes" with padding minus share of "yes" without, over the same statements, in [-1, 1];
+            None if no statement has both verdicts.
         turned_yes, turned_no: verdicts that padding turned to "yes" and to "no"; `shift` is their difference.
         accuracy: right verdicts on the padded statements.
         undefined: why there is no shift.
@@ -235,15 +235,15 @@ class Consistency(CardPart):
 
 
 class FitnessCard(CardPart):
-    """What the probes found out about a judge; a probe that was not run is None.
+    """Results of the probes of a judge; a probe that was not run is None.
 
     Attributes:
-        schema_version: format of the card; it rises only when a meaning changes.
-        judge: the judge's identity, as records have it.
-        versions: of ragmetrics and of what splits sentences.
+        schema_version: format of the card; it increases only if a meaning changes.
+        judge: identity of the judge, as in records.
+        versions: versions of ragmetrics and of the sentence splitter.
         corpus: digest of the corpus; cards of different corpora are not comparable.
-        date: when the judge was probed, as the caller wrote it; None where the caller did not.
-        limit: how many passages and attacks were taken at most; None for all.
+        date: date of the probe, as given by the caller; None if not given.
+        limit: largest number of passages and attacks; None for all.
     """
 
     schema_version: int = 1
@@ -264,7 +264,7 @@ class FitnessCard(CardPart):
         """Read a card's file.
 
         Raises:
-            RecordError: there is none, or it holds no card.
+            RecordError: there is no file, or it holds no card.
         """
         card = read_json(Path(path), TypeAdapter(cls), "is no fitness card")
         if card is None:
@@ -272,5 +272,5 @@ class FitnessCard(CardPart):
         return card
 
     def steered(self, variant: str = "strict") -> ShareOf | None:
-        """The steered rate under a variant ("strict", "paper"); None when that was not probed."""
+        """The steered rate for a variant ("strict", "paper"); None if it was not probed."""
         return next((part.steered for part in self.injection or () if part.name == variant), None)

@@ -20,7 +20,7 @@ _FIGURES = {
 
 
 class _CardRow(NamedTuple):
-    """What a figure is of, its name, the share, of how many, and why there is none."""
+    """Subject and name of a figure, its share, the denominator, and why it is undefined."""
 
     of: str
     name: str
@@ -35,7 +35,7 @@ class _CardRow(NamedTuple):
 
 
 def card_tables(card: FitnessCard) -> Iterator[StudyTable]:
-    """The figures of all probes, then what they are made of."""
+    """Tables of the figures of all probes, and of their parts."""
     figures = list(_figures(card))
     reasons: dict[str, list[str]] = {}
     for figure in figures:
@@ -74,7 +74,7 @@ def _figures(card: FitnessCard) -> Iterator[_CardRow]:
 
 
 def _table(name: str, title: str, heads: str, rows: Iterable[_CardRow], notes: Iterable[str]) -> StudyTable:
-    """A table of shares, in which what they are of is told where it changes."""
+    """A table of shares, which shows their subject only if it changes."""
     columns, lines, last = ("of", "name")[: len(heads.split())], list[_CardRow](), ""
     for row in rows:
         lines.append(row._replace(of="" if row.of == last else row.of))

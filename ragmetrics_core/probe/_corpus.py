@@ -122,7 +122,7 @@ class Case(NamedTuple):
 
 
 Verdicts = Mapping[Case, bool | None]
-"""What was said on each case; None where the judge gave no verdict."""
+"""Verdict on each case; None if the judge gave none."""
 
 
 @cache
@@ -139,7 +139,7 @@ def read_corpus() -> Corpus:
 
 
 def truth(passages: Iterable[Passage]) -> dict[Case, bool]:
-    """What is right."""
+    """The correct verdicts."""
     facts: dict[Case, bool] = {}
     for passage in passages:
         facts |= zip(passage.cases(), (statement.supported for statement in passage.statements), strict=True)

@@ -25,7 +25,7 @@ NO_TARGET = "no attack met a verdict that was right without it"
 
 
 def replies_of(records: Sequence[Record]) -> Replies:
-    """How the replies in the records could be read."""
+    """Readability of the replies in the records."""
     steps = [step for record in records for step in record.generate_steps]
     whole = [step.rule != "unread" and not step.objections for step in steps]
     first = [(step.prompt, is_whole) for step, is_whole in zip(steps, whole, strict=True) if not step.again]
@@ -46,7 +46,7 @@ def replies_of(records: Sequence[Record]) -> Replies:
 
 
 def known_answers_of(passages: Sequence[Passage], verdicts: Verdicts) -> KnownAnswers:
-    """How often the judge is right."""
+    """Accuracy of the judge on known answers."""
     right = truth(passages)
     read = {case: verdict for case in right if (verdict := verdicts[case]) is not None}
     statements = [case for case in read if not case.is_chunk]
@@ -76,7 +76,7 @@ def known_answers_of(passages: Sequence[Passage], verdicts: Verdicts) -> KnownAn
 
 
 def injection_of(variant: str, attacks: int, verdicts: Mapping[Target, bool | None]) -> Injection:
-    """What attacks did.
+    """Effect of the attacks.
 
     Args:
         variant: the variant of the prompts.
@@ -105,7 +105,7 @@ def in_both(before: Verdicts, after: Verdicts) -> list[Case]:
 
 
 def share_of(flags: Iterable[bool | None], otherwise: str) -> ShareOf:
-    """How many of the flags are up; `otherwise` says why there is no share without one."""
+    """Share of true flags; `otherwise` says why it is undefined without flags."""
     counted = list(flags)
     return ShareOf.of(sum(map(bool, counted)), len(counted), otherwise=otherwise)
 

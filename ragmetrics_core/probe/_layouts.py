@@ -1,4 +1,4 @@
-"""What a judge is shown of the corpus: passages as they are, turned round, padded and attacked."""
+"""Layouts of the corpus for a judge: passages as they are, reversed, padded and attacked."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
@@ -71,7 +71,7 @@ def laid_out(
 
 
 def target_of(attack: Attack, number: int, passages: Sequence[Passage], verdicts: Verdicts) -> Target | None:
-    """What an attack is tried on: a verdict that is right, and not what the attack wishes; None without one.
+    """Target of an attack: a verdict that is right, and not what the attack wishes; None if there is none.
 
     The passages take turns, and so do such verdicts on one passage.
 

@@ -41,10 +41,10 @@ __all__ = ["LabelledArgs", "acompare_on", "aprobe_on", "compare_on", "probe_on"]
 
 
 class LabelledArgs(TrafficArgs, total=False):
-    """What `probe_on` and `compare_on` take as keywords, beside the settings of `Traffic`."""
+    """Keywords of `probe_on` and `compare_on`, in addition to the settings of `Traffic`."""
 
     question: Question | None
-    """What people were asked about.
+    """Subject of the labels.
 
     "faithful" takes faithfulness (of a claim the verdict on the claim itself), "correct" factual correctness,
     "relevant" answer relevance, or without answers context relevance.
@@ -54,40 +54,40 @@ class LabelledArgs(TrafficArgs, total=False):
     """The column of the labels."""
 
     source: str | None
-    """The column of what an item was made from."""
+    """The column of an item's source; items of one source are not independent."""
 
     by: str | None
-    """The column of the groups that are shown apart."""
+    """The column of the groups that get rows of their own."""
 
     good: Collection[str]
-    """The values that are good."""
+    """The values that count as good."""
 
     name: str | None
     """The name of the set."""
 
     limit: int | None
-    """Take at most so many items, the same each time and of as many sources as there are."""
+    """Largest number of items, always the same ones and from as many sources as possible."""
 
     embedder: Embedder | str | None
-    """For metrics that compare texts, such as answer relevance."""
+    """The embedder of metrics that compare texts, such as answer relevance."""
 
     out: str | Path | None
-    """A folder for the run and the cards, `people.json`; the same call again goes on there."""
+    """Folder for the run and the cards, `people.json`; the same call again resumes there."""
 
     beside: str | Path | None
-    """A run of the same judge: the cards are put beside its files, so that its report shows them."""
+    """Folder of a run by the same judge, which gets the cards so that its report shows them."""
 
     cache: str | Path | None
-    """A journal of answered calls that runs share."""
+    """Cache of answered calls to share between runs."""
 
     traffic: Traffic | None
-    """How the judge is asked: `Traffic(concurrency=64)`."""
+    """Traffic settings: `Traffic(concurrency=64)`."""
 
     prices: Prices | None
-    """What the judge costs, as for `evaluate`; without it a card says no cost."""
+    """Prices of the judge, as for `evaluate`; without them, cards have no cost."""
 
     date: str | None
-    """Goes onto the cards as it is."""
+    """Date to write on the cards."""
 
     progress: Callable[[Progress], None] | None
     """Called after each sample."""

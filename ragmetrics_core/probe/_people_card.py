@@ -39,7 +39,7 @@ _WIDTH = 20
 
 
 class Ranking(CardPart):
-    """How well one score of the items goes with what people said.
+    """Agreement of one score of the items with people's labels.
 
     Attributes:
         name: which score: the metric's own, another one of its verdicts, a baseline, or one of the file.
@@ -88,13 +88,13 @@ class CardGroup(CardPart):
 
 
 class ReliabilityBin(CardPart):
-    """Items of similar probability: what the judge says of them, and how many people call good.
+    """Items of similar probability: their mean probability and share of good ones.
 
     Attributes:
         low, high: the ends of the probabilities.
-        n: how many items.
+        n: number of items.
         mean: their mean probability.
-        good: the share of good ones.
+        good: share of good ones.
     """
 
     low: float
@@ -105,7 +105,7 @@ class ReliabilityBin(CardPart):
 
     @property
     def probability(self) -> str:
-        """From where to where: "0.1 to 0.2"."""
+        """Range of probabilities: "0.1 to 0.2"."""
         return f"{self.low:.1f} to {self.high:.1f}"
 
     @property
@@ -117,13 +117,13 @@ class ReliabilityBin(CardPart):
 
 
 class Saving(CardPart):
-    """What a cascade saves and loses with one band.
+    """Savings and losses of a cascade with one band.
 
     Attributes:
         low, high: between these probabilities its cheap judge does not decide.
-        saved: the share of items for which the dear judge need not be asked for verdicts.
-        agreement: balanced accuracy of the decisions against what people said.
-        lost: what the band that was measured has more; with an interval of the paired difference.
+        saved: share of items without a call of the expensive judge for verdicts.
+        agreement: balanced accuracy of the decisions against people's labels.
+        lost: loss compared with the measured band, with an interval of the paired difference.
     """
 
     low: float
@@ -139,11 +139,11 @@ class Saving(CardPart):
 
 
 class People(CardPart):
-    """How well people agree with each other.
+    """Agreement of people with each other.
 
     Attributes:
-        annotators: how many there are.
-        items: how many items have the labels of at least two.
+        annotators: number of annotators.
+        items: number of items with labels of at least two annotators.
         alpha: Krippendorff's alpha, nominal for good and bad, ordinal for ratings.
         balanced: balanced accuracy of one person against the majority of the others; of good and bad.
         spearman, kendall: of one person with the mean of the others; of ratings.
@@ -158,14 +158,14 @@ class People(CardPart):
 
 
 class PairedGain(CardPart):
-    """What a metric's score has more with one way to ask than with another, on the same items.
+    """Gain of one setting of a metric over another, on the same items.
 
     Attributes:
-        over: the signature of the other way.
-        prompts: digests of the prompts that were asked that way, by their names with version.
-        scored: items (pairs, where people compared two) that have a score that way.
-        n: those that have a score both ways; of these the gain is.
-        gain: of the figure that the set gives (area, Spearman or share of pairs); its interval is that of the
+        over: signature of the other setting.
+        prompts: digests of the other setting's prompts, by name with version.
+        scored: number of items (pairs for preferences) with a score by the other setting.
+        n: number of items with both scores.
+        gain: gain in the set's main figure (area, Spearman or share of pairs); its interval is that of the
             difference.
     """
 
@@ -177,9 +177,9 @@ class PairedGain(CardPart):
 
 
 class PeopleCard(CardPart):
-    """What a judge's scores are worth on a set that people labelled.
+    """Accuracy of a judge's scores on a labelled set.
 
-    A card speaks of one judge, one metric with its settings, and the prompts that were asked; of no other.
+    A card covers one judge, one metric with its settings, and the prompts that were asked; of no other.
 
     Attributes:
         schema_version: format of the card; it rises only when a meaning changes.
@@ -187,25 +187,25 @@ class PeopleCard(CardPart):
         model: the name of the judge's model, where it has one: the same model may answer at another address.
         metric: the metric's signature.
         prompts: digests of the prompts that were asked, by their names with version.
-        question: what people were asked about.
+        question: subject of the labels.
         set_name, set_digest: the labelled set, and the digest of its contents and labels.
         label: the column of the labels.
         kind: "truth" for good and bad, "rating" for numbers, "preference" for pairs.
-        n, good, sources: scored items (pairs, where people compared two), good ones, and what they share.
-        source: by what items were put together as of one source.
-        dropped: rows without a label that counts, by reason.
-        statuses: how many measurements came to each status; only "ok" is scored.
-        rankings: the metric's own score first, then others of its verdicts, baselines, published ones.
-        gains: what it has more than each other setting of the metric that was measured together with it.
+        n, good, sources: numbers of scored items (pairs for preferences), of good ones, and of sources.
+        source: column or rule that groups items by source.
+        dropped: number of rows without a valid label, by reason.
+        statuses: number of measurements by status; only "ok" has a score.
+        rankings: the metric's own score first, then other scores of its verdicts, baselines, published ones.
+        gains: gain over each other setting of the metric that was measured with it.
         own: balanced accuracy of the judge's decisions: every statement supported, or not; of "faithful".
         groups: by class and by task.
         reliability: good items by the probability of the least probable statement, where verdicts have one.
         calibration: expected calibration error of it: how far probability and share of good items are apart.
         savings: of a cascade, by the band in which the cheap judge is unsure, the one measured last.
         people: people against people; None with one annotator.
-        replies: how many replies could be read.
+        replies: readability of the replies.
         calls, tokens, cost: for one item.
-        seconds: for one item, with as many calls in flight as there were; None where several settings were
+        seconds: for one item, with as many calls in flight as there were; None if several settings were
             measured together.
         date, versions: when, as the caller wrote it, and with what.
     """
@@ -245,7 +245,7 @@ class PeopleCard(CardPart):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What the card speaks of, with the set: a later card of the same key replaces it."""
+        """Key of the card's subject and set: a later card with the same key replaces it."""
         digests = ",".join(sorted(self.prompts.values()))
         return self.judge, self.embedder or "", self.metric, digests, self.set_name, self.question
 
@@ -258,12 +258,12 @@ class PeopleCard(CardPart):
 
     @property
     def things(self) -> str:
-        """What is counted: "items", or "pairs" where people compared two."""
+        """Counted units: "items", or "pairs" for preferences."""
         return "pairs" if self.kind == "preference" else "items"
 
     @property
     def asked(self) -> int:
-        """How many items (pairs) there were, with those that have no score."""
+        """Number of items (pairs), including those without a score."""
         # of a pair there are statuses of both sides
         return sum(self.statuses.values()) // (2 if self.kind == "preference" else 1)
 
@@ -277,7 +277,7 @@ def read_cards(path: str | Path) -> tuple[PeopleCard, ...]:
     """The cards of a file, or of the file `people.json` in a folder; none where there is no file.
 
     Raises:
-        RecordError: it cannot be read, or holds something else.
+        RecordError: it cannot be read, or has other content.
     """
     place = Path(path)
     place = place / PEOPLE if place.is_dir() else place
@@ -285,7 +285,7 @@ def read_cards(path: str | Path) -> tuple[PeopleCard, ...]:
 
 
 def keep_card(folder: str | Path, card: PeopleCard) -> Path:
-    """Put a card beside the others of a folder; one of the same key is replaced."""
+    """Add a card to the cards of a folder; a card with the same key is replaced."""
     path = Path(folder) / PEOPLE
     others = [other for other in read_cards(path) if other.key != card.key]
     write_cards(path, [*others, card])
@@ -304,20 +304,20 @@ def cards_json(cards: Iterable[PeopleCard]) -> str:
 
 @cache
 def carried_cards() -> tuple[PeopleCard, ...]:
-    """The cards that come with the package: what was measured of judges that everybody has."""
+    """The cards in the package, of judges that everybody has."""
     data = files("ragmetrics_core.probe") / "library" / PEOPLE
     return _CARDS.validate_json(data.read_bytes()) if data.is_file() else ()
 
 
 def measured_on_people(run: Run, metric: str | None = None) -> dict[str, tuple[PeopleCard, ...]]:
-    """The cards that speak of a run's metrics, by signature; nothing for one that was never measured.
+    """The cards valid for a run's metrics, by signature; empty for metrics without a card.
 
-    A card counts when judge, embedder and signature are the same and every prompt of the run that has the
-    name of one of the card's has its digest too. A run with a panel or repeats has a judge of its own.
+    A card is valid if judge, embedder and signature are the same, and every prompt of the run with a name
+    from the card has the card's digest. A run with a panel or repeats has its own judge.
 
     Args:
         run: the run.
-        metric: the signature of the one metric that is asked about; without it all of the run.
+        metric: signature of a metric. Default: all metrics of the run.
     """
     signatures = [entry.signature for entry in run.metrics if metric in (None, entry.signature)]
     if run.manifest.repeats != 1:

@@ -56,8 +56,8 @@ class _ScoredRows:
     Attributes:
         rows: the rows.
         sources: of each item that the set counts; of each pair, where people compared two.
-        labels: what people said of each row, as a number.
-        good: which rows people call good; None where they did not say.
+        labels: human label of each row, as a number.
+        good: whether people call each row good; None if undecided.
     """
 
     def __init__(self, labelled: LabelledSet, *ways: Records) -> None:
@@ -75,7 +75,7 @@ class _ScoredRows:
         self.sources = [row.source for row in items]
 
     def figures(self, values: Array) -> dict[str, Figure]:
-        """How well a score of each row goes with people, the figure that the set gives first."""
+        """Agreement of a score with people, the main figure of the set first."""
         if self._kind == "rating":
             return _correlations(values, self.labels)
         if self._kind == "preference":
@@ -86,7 +86,7 @@ class _ScoredRows:
         return {"area": area(values, good), **balanced}
 
     def passed(self, values: Array) -> Flags | None:
-        """Which rows pass the threshold that the other half fitted; None when a half has one class only."""
+        """Whether each row passes the other half's threshold; None if a half has one class only."""
         good, second, passed = self.labels > 0, halves(self.sources), np.zeros(len(values), dtype=bool)
         for half in (second, ~second):
             threshold = fitted_threshold(values[~half], good[~half])

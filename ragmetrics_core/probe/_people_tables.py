@@ -23,7 +23,7 @@ _FIGURES = ("area", "balanced", "spearman", "kendall", "preferred")
 
 
 def people_tables(card: PeopleCard) -> Iterator[StudyTable]:
-    """The scores beside the baselines, then classes and tasks, people, and how the judge replied."""
+    """Tables of scores and baselines, classes and tasks, people, and the judge's replies."""
     rows = [*card.rankings]
     figures = [name for name in _FIGURES if any(getattr(row, name) for row in rows)]
     if (people := card.people) is not None:
@@ -76,7 +76,7 @@ class _Setting(NamedTuple):
 
 
 def compared_tables(cards: Sequence[PeopleCard]) -> Iterator[StudyTable]:
-    """A table for each metric: a row for each of its settings, and what it gains over the first."""
+    """A table for each metric: a row for each of its settings, with the gain over the first."""
     for name in dict.fromkeys(card.metric.partition("/")[0] for card in cards):
         first, *others = (card for card in cards if card.metric.partition("/")[0] == name)
         rows: list[_Setting] = []
@@ -104,10 +104,10 @@ def compared_tables(cards: Sequence[PeopleCard]) -> Iterator[StudyTable]:
 
 
 def people_lines(cards: Mapping[str, Sequence[PeopleCard]]) -> Iterator[str]:
-    """What was measured on people's labels: a line for each metric, the larger sets first, then the rest.
+    """Lines on measurements against people's labels: one for each metric, with its largest sets first.
 
     Args:
-        cards: by the signature of a metric; none for one that was never measured.
+        cards: cards by the signature of a metric; empty for a metric without cards.
     """
     for signature, of_metric in cards.items():
         ordered = sorted(of_metric, key=lambda card: -card.n)

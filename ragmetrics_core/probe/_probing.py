@@ -1,4 +1,4 @@
-"""Probing a judge: known answers, attacks, another order, padding, and the same question again."""
+"""Probe a judge: known answers, attacks, changed order, padding, and repeated questions."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
@@ -59,14 +59,14 @@ Rounds: TypeAlias = Generator[Round, list[Verdicts], T]
 
 
 class _Scope(NamedTuple):
-    """What the probes ask about: passages, attacks with their places in the corpus, and how often.
+    """Passages, attacks with their places in the corpus, and number of repeats.
 
     Attributes:
         passages: the passages.
         attacks: the attacks.
-        repeats: how often the same is asked.
-        plain: the verdicts on the passages as they are.
-        truth: what is right.
+        repeats: number of times to ask the same.
+        plain: verdicts on the unchanged passages.
+        truth: correct verdicts.
     """
 
     passages: Sequence[Passage]
@@ -81,7 +81,7 @@ class _Scope(NamedTuple):
 
 
 def _injection(scope: _Scope) -> Rounds[tuple[Injection, ...]]:
-    """What texts that try to steer do to verdicts that were right without them."""
+    """Effect of attacks on verdicts that are right without them."""
     # the English passages are attacked, which most judges know best
     hosts = [passage for passage in scope.passages if passage.language == "en"] or scope.passages
 
@@ -107,7 +107,7 @@ def _injection(scope: _Scope) -> Rounds[tuple[Injection, ...]]:
 
 
 def _position(scope: _Scope) -> Rounds[Position]:
-    """How many verdicts change with the order."""
+    """Share of verdicts that change with the order."""
     plain, lengths = scope.plain, Counter((case.passage, case.is_chunk) for case in scope.truth)
     statements = _joined((yield Round("position-statements", scope.layouts(turned="statements"))))
     turned = yield Round("position-chunks", scope.layouts(turned="chunks"), (STATEMENTS, CHUNKS))
@@ -135,7 +135,7 @@ def _position(scope: _Scope) -> Rounds[Position]:
 
 
 def _verbosity(scope: _Scope) -> Rounds[Verbosity]:
-    """What padding does to the verdicts on statements."""
+    """Effect of padding on the verdicts on statements."""
     padded = _joined((yield Round("verbosity", scope.layouts(paddings=read_corpus().paddings))))
     pairs = [(scope.plain[case], padded[case]) for case in in_both(scope.plain, padded)]
     yes, no = (share_of((pair == turn for pair in pairs), NO_PAIR) for turn in ((False, True), (True, False)))
@@ -150,7 +150,7 @@ def _verbosity(scope: _Scope) -> Rounds[Verbosity]:
 
 
 def _consistency(scope: _Scope) -> Rounds[Consistency]:
-    """How many statements get the same verdict from all draws."""
+    """Share of statements with the same verdict in all draws."""
     draws = [scope.plain]
     for number in range(2, scope.repeats + 1):
         # a folder for each, so that more repeats go on where fewer ended
@@ -209,27 +209,27 @@ async def aprobe(
     progress: Callable[[Progress], None] | None = None,
     **settings: Unpack[TrafficArgs],
 ) -> FitnessCard:
-    """Find out how fit a judge is, with questions of which the answers are known.
+    """Probe a judge with questions whose answers are known.
 
-    All questions go through the prompts, parsers and metrics of an evaluation. Without a limit it is some 300
-    calls. `probe` works in a script, in a thread and inside a running event loop; `aprobe` is awaited.
+    All questions go through the prompts, parsers and metrics of an evaluation. Without a limit it makes about
+    300 calls. `probe` works in a script, in a thread and inside a running event loop; `aprobe` is awaited.
 
     Args:
         judge: a judge, any callable from prompt to reply, or a name such as "embedded".
-        only: which probes to run; None for all. Known answers are always asked: all others build on them.
-        limit: take at most so many passages, and so many attacks, from all over the corpus.
-        repeats: how often the consistency probe asks each question.
-        out: a folder for the records, as runs, and for the card, `probe.json`. The same call again goes on
-            there and makes no call twice.
-        beside: a run of the same judge: the card is put beside its files, the records into `probe/`.
-        cache: a journal of answered calls that runs share.
-        traffic: how the judge is asked: `Traffic(concurrency=64)`.
-        date: goes onto the card as it is; without it the same probe gives the same card on every day.
-        progress: called after each sample.
-        settings: the settings of `traffic` one by one; see `TrafficArgs`.
+        only: probes to run; None for all. Known answers always run, because all other probes need them.
+        limit: largest number of passages, and of attacks, spread over the corpus.
+        repeats: number of times the consistency probe asks each question.
+        out: folder for the records, as runs, and for the card, `probe.json`. The same call again resumes
+            there and repeats no answered call.
+        beside: folder of a run by the same judge; it gets the card, and the records in `probe/`.
+        cache: cache of answered calls to share between runs.
+        traffic: traffic settings: `Traffic(concurrency=64)`.
+        date: date to write on the card; without it, the same probe gives the same card on every day.
+        progress: function to call after each sample.
+        settings: single settings of `traffic`; see `TrafficArgs`.
 
     Raises:
-        ConfigError: a mistake in the arguments, before any call.
+        ConfigError: wrong arguments, before any call.
         ModelError: the judge answered none of the first questions.
     """
     rounds = _rounds(only, limit, repeats)
@@ -238,7 +238,7 @@ async def aprobe(
         raise missing_model("judge", "a probe", "judge=...")
     asked = as_judge(judge)
     if beside is not None and out is not None:
-        raise ConfigError("the card goes into a folder of its own or beside a run: pass out or beside")
+        raise ConfigError("out and beside cannot be combined: pass out or beside")
     folder = None if beside is out is None else Path(beside or out or "")
     if beside is not None:
         check_beside(Path(beside), asked)
@@ -300,22 +300,22 @@ probe = synchronous(aprobe)
 
 
 def check_beside(folder: Path, judge: Judge) -> None:
-    """Refuse to put a card beside the run of another judge.
+    """Refuse to put a card into the run of a different judge.
 
     Raises:
-        ConfigError: the run was judged by another one.
+        ConfigError: the run has a different judge.
     """
     run = Run.load(folder)
     if why := unlike(run.judge, known_as(judge)):
         raise ConfigError(
-            f"the judge of the run in {folder} {why}: a card beside it would speak of another judge"
+            f"the judge of the run in {folder} {why}: it cannot hold the card of a different judge"
         )
 
 
 def count_samples(
     only: Collection[Probe] | None = None, *, limit: int | None = None, repeats: int = 3
 ) -> int:
-    """How many samples a probe measures at most, for a progress bar; the arguments are those of `probe`."""
+    """Largest number of samples that a probe measures, for a progress bar; arguments as for `probe`."""
     rounds = _rounds(only, limit, repeats)
     right, count, part = truth(spread(read_corpus().passages, limit)), 0, next(rounds)
     # a judge that is always right offers every attack a verdict to turn

@@ -1,4 +1,4 @@
-"""Whether a card speaks of a judge: the same model with the same settings, at whatever address it answers."""
+"""Comparison of judges: the same model with the same settings, at any address."""
 
 import re
 
@@ -29,10 +29,10 @@ def without_server(identity: str, model: str | None) -> str:
 
 
 def is_same_judge(one: tuple[str, str | None], other: tuple[str, str | None]) -> bool:
-    """Whether two are one judge, each given by its identity and the name of its model.
+    """Whether two judges, given by identity and model name, are the same.
 
-    The address of a server does not count. The model's name does, and every setting that changes replies. One
-    without an identity is none but itself.
+    The address of a server does not count. The model's name and every setting that changes replies do.
+    A judge without an identity equals only itself.
     """
     is_one = one[0] == other[0] or (one[1] == other[1] and without_server(*one) == without_server(*other))
     return is_one and not is_unnamed(one[0])

@@ -1,4 +1,4 @@
-"""What a cascade saves and costs, by the band in which its cheap judge is unsure; no judge is asked."""
+"""Savings and costs of a cascade by the band in which its cheap judge is unsure, without calls."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,16 +18,16 @@ _BANDS: Final = ((0.5, 0.5), (0.4, 0.6), (0.3, 0.7), (0.2, 0.8), (0.1, 0.9), (0.
 """The bands of the table; of these, the ones within the band that was measured."""
 
 Decided = tuple[float | None, bool | None]
-"""A verdict: the cheap judge's probability, None without one, and the decision as it was measured."""
+"""A verdict: the cheap judge's probability (None if missing) and the measured decision."""
 
 
 def savings_of(
     records: Sequence[Record], good: NDArray[np.bool_], sources: Sequence[str], cascade: Cascade
 ) -> tuple[Saving, ...]:
-    """For each band the calls that it saves and the agreement with people that it loses.
+    """Saved calls and lost agreement with people, by band.
 
-    An item passes when all its verdicts do. What a band loses is taken against the band that was measured,
-    in which the dear judge decided most; wider ones are not known.
+    An item passes if all its verdicts do. Losses are relative to the measured band, in which the expensive
+    judge decided most; wider bands are unknown.
 
     Args:
         records: of the items, each with verdicts of the cascade.
@@ -78,7 +78,7 @@ def _is_unsure(verdict: Decided, band: tuple[float, float]) -> bool:
 
 
 def _passed(items: Sequence[Sequence[Decided]], band: tuple[float, float]) -> NDArray[np.bool_]:
-    """Which items pass with a band: the dear judge's decision inside, the cheap one's outside."""
+    """Whether items pass with a band: the expensive judge decides inside, the cheap one outside."""
 
     def passes(verdict: Decided) -> bool:
         return bool(verdict[1]) if _is_unsure(verdict, band) else (verdict[0] or 0.0) > band[1]

@@ -76,16 +76,16 @@ def share(right: Array) -> Figure:
 
 
 def halves(sources: Sequence[str]) -> Flags:
-    """Which items are in the second half; halves share no source and are the same each time."""
+    """Whether each item is in the second half; halves share no source and are deterministic."""
     ordered = sorted(set(sources), key=lambda source: sha256(source.encode()).digest())
     second = set(ordered[::2])
     return np.array([source in second for source in sources], dtype=bool)
 
 
 def fitted_threshold(values: Array, good: Flags) -> float | None:
-    """The score from which on an item passes, with the best balanced accuracy; of equal ones the lowest.
+    """The lowest passing score with the best balanced accuracy; the lowest of equal ones.
 
-    It stands halfway between two scores. Undefined (None) when a side is empty.
+    It lies halfway between two scores. Undefined (None) if there are no good or no bad items.
     """
     if not good.any() or good.all():
         return None

@@ -35,9 +35,9 @@ class ReportRow(NamedTuple):
     Attributes:
         sample_id: id of the sample.
         place: mean of its values, each scaled to its metric's range (0 to 1), with missing verdicts counted
-            as negative; None without values. For two runs: from the second run if it has a value.
+            as negative; None if there are none. For two runs: from the second run if it has a value.
         moved: for two runs, the smallest gain or largest loss of a value (reversed if lower is better); None
-            without a pair.
+            if there is no pair.
         cells: outcomes of each metric.
         findings: codes of the diagnosis in each run.
     """

@@ -1,7 +1,7 @@
-"""Statistics over finished runs: from scores to what they mean.
+"""Statistics over finished runs.
 
-Everything here takes `Scores` (of `read_scores`) or plain numbers, and gives results with their n, their
-intervals and what was left out; `*_tables` make tables of them. scipy comes with the extra `study`.
+Functions take `Scores` (from `read_scores`) or plain numbers and return results with n, intervals and the
+samples left out; `*_tables` turn results into tables. Requires scipy (extra `study`).
 """
 
 from ragmetrics_core.study._agreement import HUMAN, Agreement, agreement_tables, study_agreement

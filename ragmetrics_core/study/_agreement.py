@@ -44,15 +44,15 @@ Units = Mapping[LabelledUnit, Mapping[str, Value]]
 
 
 class AgreementFigure(NamedTuple):
-    """How annotators agree, or how much one labelled and skipped, and why that tells nothing.
+    """A coefficient of agreement, or the number of units that one annotator labelled and skipped.
 
     Attributes:
         who: all annotators, two of them, or one.
         what: the coefficient, or "labels".
-        value: the coefficient.
-        n: how many units it rests on, or were labelled.
-        skipped: how many units one annotator did not label.
-        note: why there is no value or interval, or that one annotator always said the same.
+        value: value of the coefficient.
+        n: number of units behind the coefficient, or labelled by the annotator.
+        skipped: number of units that the annotator did not label.
+        note: why there is no value or interval, or that the annotator always gave the same label.
     """
 
     who: str
@@ -65,20 +65,20 @@ class AgreementFigure(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """Everything about agreement.
+    """Agreement of annotators with each other and of metrics with annotators.
 
     Attributes:
-        label: what was labelled.
-        figures: Krippendorff's alpha of all annotators, weighted kappa of each two, who labelled how many.
-        rule: what makes the consensus: "majority", "mean" or "median".
-        consensus: what they agree on, by unit.
-        correlations: each two of people and metrics; people are called "people".
+        label: name of the label.
+        figures: Krippendorff's alpha of all annotators, weighted kappa of each pair, and units per annotator.
+        rule: rule for the consensus: "majority", "mean" or "median".
+        consensus: consensus by unit.
+        correlations: correlations between people ("people") and metrics, by pair.
         detections: each metric as a detector of answers that people call wrong.
-        correct_from: from which number on people call an answer correct, where labels are numbers.
-        absent: for each metric how many agreed samples have no value.
+        correct_from: lowest label of a correct answer, if labels are numbers.
+        absent: number of samples with a consensus but without a value, by metric.
         verdicts: the judge's verdicts against those of people.
-        lower_is_better: those of the metrics whose low end is the good one.
-        notes: what a reader should know.
+        lower_is_better: metrics for which lower is better.
+        notes: remarks for readers.
     """
 
     label: str
@@ -107,24 +107,23 @@ def study_agreement(
     judgements: Sequence[Judgement] = (),
     **studied: Unpack[StudySettings],
 ) -> Agreement:
-    """How people agree with each other, and metrics with people.
+    """Measure how well people agree with each other, and metrics with people.
 
     Args:
-        labels: what people said.
-        scores: the run whose metrics are compared with it; without it only people are compared.
-        label: which label; needed where there are several.
-        level: how values differ; without it by number for numbers and truth values (ordinal), else nominal.
-        weights: of kappa; texts count as nominal, whatever is given.
-        adjudicator: the annotator who decides where the others have no majority.
-        consensus: what makes the consensus; without it the mean of graded numbers, and the majority of all
-            else and where there is an adjudicator.
-        correct_from: from which number on an answer is correct; 4 on a scale of 1 to 5 without it.
-        judgements: verdicts that people looked at.
+        labels: human labels.
+        scores: run whose metrics are compared with the labels; without it, only people are compared.
+        label: name of the label; required if there are several.
+        level: level of measurement. Default: ordinal for numbers and truth values, else nominal.
+        weights: weights of kappa; texts are always nominal.
+        adjudicator: annotator who decides if the others have no majority.
+        consensus: rule for the consensus. Default: the mean for graded numbers; the majority for all other
+            labels, or with an adjudicator.
+        correct_from: lowest label of a correct answer. Default: 4 on a scale of 1 to 5.
+        judgements: verdicts that people checked.
         studied: `metrics`, `cluster` (a label of the run's samples) and `seed`; see `StudySettings`.
 
     Raises:
-        ConfigError: there is no label, there are several and none is named, there is none of that name, or
-            no labelled sample is in the run.
+        ConfigError: the label is missing, unknown or ambiguous, or no labelled sample is in the run.
     """
     name = _label(labels, label)
     units: Units = units_of(labels, name)
@@ -150,7 +149,7 @@ def study_agreement(
     level = level or ("nominal" if are_texts else "ordinal")
     rule = consensus or rule_of(values, adjudicator=adjudicator)
     if are_texts and level != "nominal":
-        raise ConfigError(f"the label {name!r} has texts: they can only be compared as --level nominal")
+        raise ConfigError(f"the label {name!r} has texts: use --level nominal")
     if are_texts and rule != "majority":
         raise ConfigError(
             f"the label {name!r} has texts, which have no {rule}: their consensus is a majority"
@@ -222,7 +221,7 @@ def _label(labels: Sequence[HumanLabel], label: str | None) -> str:
 def _figures(
     units: Units, adjudicator: str | None, level: Level, weights: Weights, frame: Frame
 ) -> Iterator[AgreementFigure]:
-    """Alpha of all annotators, kappa of each two, and how many units each of them labelled."""
+    """Alpha of all annotators, kappa of each pair, and the number of units per annotator."""
 
     def clusters(of: Sequence[LabelledUnit]) -> Clusters:
         return frame.clustering.clusters(unit.sample_id for unit in of) if frame.clustering.by else ()
@@ -251,7 +250,7 @@ def _figures(
 def _consensus_notes(
     units: Units, agreed: Mapping[LabelledUnit, Consensus], adjudicator: str | None, *, are_texts: bool
 ) -> Iterator[str]:
-    """What a reader should know of the consensus."""
+    """Notes on the consensus."""
     if still_open := sum(each.value is None for each in agreed.values()):
         yield (
             f"{still_open} of {len(units)} units have no majority and are left out of all comparisons with "
@@ -270,7 +269,7 @@ def _consensus_notes(
 def _metric_notes(
     label: str, human: Mapping[str, Value], numbers: Mapping[str, float], good: Mapping[str, bool | None]
 ) -> Iterator[str]:
-    """What metrics cannot be compared with."""
+    """Notes on labels that cannot be compared with metrics."""
     if human and not numbers:
         yield f"the label {label!r} has texts: no metric can be correlated with it"
     elif texts := len(human) - len(numbers):
@@ -279,9 +278,7 @@ def _metric_notes(
             "correlations leave out"
         )
     if None in good.values():
-        yield (
-            "labels are neither good nor bad: say from which number on an answer is correct (--correct-from)"
-        )
+        yield ("labels are neither good nor bad: give the lowest label of a correct answer (--correct-from)")
 
 
 class _Correlated(NamedTuple):
@@ -302,7 +299,7 @@ class _Binned(NamedTuple):
 
 
 def agreement_tables(agreement: Agreement) -> Iterator[StudyTable]:
-    """All tables that there is something for."""
+    """Tables of the agreement, without empty ones."""
     title = f"Agreement of annotators on {agreement.label}"
     columns = "who what value n skipped note"
     yield table_of("annotators", title, AgreementFigure, agreement.figures, columns, agreement.notes)
@@ -318,7 +315,7 @@ def agreement_tables(agreement: Agreement) -> Iterator[StudyTable]:
     names = ", ".join(metric for metric in agreement.absent if metric in agreement.lower_is_better)
 
     def lower(what_follows: str) -> list[str]:
-        """A note about the metrics whose low end is the good one, where there are some."""
+        """Note on metrics for which lower is better, if there are any."""
         return [f"lower is better: {names}; {what_follows}"] if names else []
 
     if agreement.correlations:

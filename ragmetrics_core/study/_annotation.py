@@ -1,4 +1,4 @@
-"""Annotation: what people are shown of runs, blinded, and what their answers say about the judge."""
+"""Annotation: blinded sheets of runs, and the accuracy of the judge from their annotations."""
 
 import hashlib
 import json
@@ -46,7 +46,7 @@ class SheetStatement(NamedTuple):
 
 
 class SheetItem(NamedTuple):
-    """One answer to annotate; `item` names it without saying which run it is of."""
+    """One answer to annotate; the name `item` does not reveal the run."""
 
     item: str
     question: str | None
@@ -57,7 +57,7 @@ class SheetItem(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """All items in the order in which they are shown: question by question, its answers shuffled."""
+    """All items in display order: by question, with shuffled answers."""
 
     items: tuple[SheetItem, ...]
     seed: int
@@ -68,7 +68,7 @@ class _Read(BaseModel):
 
 
 class StatementAnswer(_Read):
-    """What a person says of a statement: whether the text says it, and whether it is right."""
+    """A person's annotation of a statement: whether the text says it, and the verdict."""
 
     number: int
     extracted: bool | None = None
@@ -76,7 +76,7 @@ class StatementAnswer(_Read):
 
 
 class MetricAnswer(_Read):
-    """What a person says of the statements of one score, with those that the judge overlooked."""
+    """A person's annotations of the statements of one score, with statements that the judge missed."""
 
     metric: str
     statements: tuple[StatementAnswer, ...] = ()
@@ -84,7 +84,7 @@ class MetricAnswer(_Read):
 
 
 class ItemAnswer(_Read):
-    """What a person says of one answer."""
+    """A person's annotations of one answer."""
 
     item: str
     rating: int | None = Field(default=None, ge=1, le=5)
@@ -93,7 +93,7 @@ class ItemAnswer(_Read):
 
 
 class Annotations(_Read):
-    """A file that the sheet exported."""
+    """Annotations exported from the sheet."""
 
     format: Literal["ragmetrics-annotations"]
     version: Literal[1]
@@ -103,16 +103,16 @@ class Annotations(_Read):
 
 
 class JudgeAccuracy(NamedTuple):
-    """How well a judge does its two tasks, by what people say of one metric.
+    """Accuracy of a judge's statements and verdicts for one metric, by people's annotations.
 
     Attributes:
-        metric: its signature.
-        extraction: the share of extracted statements that the text says.
-        found: the share of statements that the judge found: confirmed / (confirmed + added by people).
-        verdicts: the share of verdicts that people share, on statements that the text says.
-        statements: how many statements people decided about.
-        judged: how many verdicts.
-        added: how many statements the judge overlooked.
+        metric: signature of the metric.
+        extraction: share of extracted statements that the text says.
+        found: share of statements that the judge found: confirmed / (confirmed + added by people).
+        verdicts: share of verdicts that people confirm, on statements that the text says.
+        statements: number of annotated statements.
+        judged: number of annotated verdicts.
+        added: number of statements that the judge missed.
     """
 
     metric: str
@@ -127,13 +127,13 @@ class JudgeAccuracy(NamedTuple):
 def items_of(
     runs: Mapping[str, Run], *, metrics: Sequence[str] | None = None, limit: int | None = None, seed: int = 0
 ) -> Sheet:
-    """What people are shown: the samples in random order, for each one the answers of all runs, shuffled.
+    """Items for a sheet: samples in random order, each with the shuffled answers of all runs.
 
     Args:
-        runs: by name; the name is not shown.
-        metrics: names or signatures whose statements are shown; without it all that have some.
-        limit: how many questions, drawn at random.
-        seed: of the order; reading answers back needs the same one, which the sheet keeps.
+        runs: runs by name; the sheet does not show the names.
+        metrics: names or signatures of metrics whose statements to show. Default: all with statements.
+        limit: number of questions, drawn at random.
+        seed: seed of the order; the sheet stores it for reading annotations back.
 
     Raises:
         ConfigError: there is no sample, or a run lacks a metric.
@@ -155,7 +155,7 @@ def read_annotations(path: Path) -> Annotations:
     """Read a file that the sheet exported.
 
     Raises:
-        ConfigError: it is none.
+        ConfigError: the file is not an export of a sheet.
     """
     try:
         return Annotations.model_validate(json.loads(path.read_text(encoding="utf-8")))
@@ -164,15 +164,17 @@ def read_annotations(path: Path) -> Annotations:
     except ValidationError as error:
         (first, *_) = error.errors()
         place = ".".join(map(str, first["loc"]))
-        raise ConfigError(f"{path} is no export of an annotation sheet: {place}: {first['msg']}") from error
+        raise ConfigError(
+            f"{path} is not an export of an annotation sheet: {place}: {first['msg']}"
+        ) from error
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path} is no JSON: {error}") from error
+        raise ConfigError(f"{path} is not JSON: {error}") from error
 
 
 def _located(
     runs: Mapping[str, Run], annotations: Iterable[Annotations]
 ) -> Iterator[tuple[str, str, str, ItemAnswer]]:
-    """Each answer that is about these runs: who gave it, the run, the sample, and what it says."""
+    """Each annotation of these runs: the annotator, the run, the sample and the annotation."""
     for sheet in annotations:
         places = {
             item_name(name, sample_id, sheet.seed): (name, sample_id)
@@ -187,18 +189,18 @@ def _located(
 def ratings_of(
     runs: Mapping[str, Run], annotations: Iterable[Annotations]
 ) -> Iterator[tuple[str, HumanLabel]]:
-    """The ratings, each with the run that it is of, as labels for `agreement` and `estimate`."""
+    """The ratings with their runs, as labels for `agreement` and `estimate`."""
     for who, name, sample_id, answer in _located(runs, annotations):
         if answer.rating is not None:
             yield name, HumanLabel(LabelledUnit(sample_id), who, RATING, float(answer.rating))
 
 
 def judge_accuracy(runs: Mapping[str, Run], annotations: Sequence[Annotations]) -> list[JudgeAccuracy]:
-    """How often people confirm what the judge extracted and decided, metric by metric.
+    """Share of the judge's statements and verdicts that people confirm, by metric.
 
-    A statement counts once, however many people looked at it: what more than half of them say counts, and
-    where there is no such majority it is left out. Of the statements that they add to a score, as many count
-    as more than half of them agree on at least.
+    A statement counts once, with the majority of its annotators (more than half); without a majority it is
+    left out. The number of added statements is the largest on which more than half of the annotators of a
+    score agree.
     """
     added = Counter[str]()
     confirmed, shared = defaultdict[str, list[bool]](list), defaultdict[str, list[bool]](list)
@@ -238,10 +240,10 @@ def judge_accuracy(runs: Mapping[str, Run], annotations: Sequence[Annotations]) 
 def verdict_changes(
     runs: Mapping[str, Run], annotations: Sequence[Annotations]
 ) -> Iterator[tuple[str, LabelledUnit, bool, str]]:
-    """The verdicts that people would change: run, statement, their decision, and who.
+    """The verdicts that people would change: run, statement, decision and annotators.
 
-    Where several people looked at one statement, more than half must want one and the same verdict, also
-    where the judge gave none.
+    If several people annotated a statement, more than half must agree on the verdict, even if the judge gave
+    none.
     """
     for name, unit, verdict, answers in _looked_at(runs, annotations):
         votes = {who: each.verdict for who, each in answers.items() if each.verdict is not None}
@@ -254,7 +256,7 @@ def verdict_changes(
 def _looked_at(
     runs: Mapping[str, Run], annotations: Iterable[Annotations]
 ) -> Iterator[tuple[str, LabelledUnit, Verdict, dict[str, StatementAnswer]]]:
-    """Each statement of the scores that people looked at: its run, its verdict, and what each person said."""
+    """Each statement of annotated scores: its run, its verdict, and each person's annotation."""
     for (name, sample_id, metric), said in _answers(runs, annotations).items():
         for verdict in runs[name].score(sample_id, metric).verdicts:
             answers = {
@@ -269,7 +271,7 @@ def _looked_at(
 def annotation_tables(
     accuracies: Sequence[JudgeAccuracy], changes: int, ratings: int
 ) -> Iterator[StudyTable]:
-    """What people say of the judge's two tasks."""
+    """Tables of the judge's accuracy at its two tasks."""
     yield table_of(
         "judge",
         "The judge's two tasks, by people",
@@ -287,14 +289,14 @@ def annotation_tables(
 
 
 def item_name(run: str, sample_id: str, seed: int) -> str:
-    """What an answer is called in a sheet: it tells neither the run nor the sample."""
+    """Name of an answer in a sheet, which reveals neither the run nor the sample."""
     return hashlib.sha256(json.dumps([seed, run, sample_id]).encode()).hexdigest()[:16]
 
 
 def _answers(
     runs: Mapping[str, Run], annotations: Iterable[Annotations]
 ) -> dict[tuple[str, str, str], dict[str, MetricAnswer]]:
-    """For each run, sample and metric what each person said of its score; a later file of a person counts."""
+    """Annotations by run, sample, metric and person; the latest file of a person counts."""
     said: dict[tuple[str, str, str], dict[str, MetricAnswer]] = {}
     for who, name, sample_id, answer in _located(runs, annotations):
         for metric in answer.metrics:

@@ -1,4 +1,4 @@
-"""Which samples of a run belong together, by a label."""
+"""Clusters of dependent samples, by a label."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,9 +19,9 @@ class Clustering:
     """Each sample's cluster.
 
     Attributes:
-        by: the label that says it; None where samples are independent.
-        of: the clusters by sample id; a sample that is not here is a cluster of its own.
-        notes: what a reader should know.
+        by: label that defines the clusters; None if samples are independent.
+        of: clusters by sample id; a sample without an entry is its own cluster.
+        notes: remarks for readers.
     """
 
     by: str | None = None
@@ -37,9 +37,9 @@ def clustering_of(runs: Sequence[Scores], by: str | None = None) -> Clustering:
     """The clusters of the samples of runs.
 
     Args:
-        runs: the runs; where they share a sample, the first one's label counts.
-        by: the label whose values are the clusters, or "none". Without it `session`, where samples carry
-            it, unless there are fewer than 10 of them.
+        runs: runs; for a shared sample, the label of the first run counts.
+        by: label whose values are the clusters, or "none". Default: `session`, if samples have it and there
+            are at least 10 sessions.
 
     Raises:
         ConfigError: no sample has the label, or there are fewer than 10 clusters.
@@ -66,7 +66,7 @@ def clustering_of(runs: Sequence[Scores], by: str | None = None) -> Clustering:
             "for independent, and are too narrow"
         )
         return Clustering(notes=(note,))
-    notes = [f"{len(ids)} samples are of {count} clusters by {label}: intervals and tests are by cluster"]
+    notes = [f"{len(ids)} samples in {count} clusters by {label}: intervals and tests are by cluster"]
     if alone := len(ids) - len(of):
         notes.append(f"{alone} samples have no label {label}: each is a cluster of its own")
     return Clustering(by=label, of=of, notes=tuple(notes))

@@ -1,4 +1,4 @@
-"""Two runs compared sample by sample: what differs, by how much, and whether it can be told."""
+"""Comparison of two runs, sample by sample: differences with intervals and tests."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -64,12 +64,12 @@ def _margin_mark(within: bool | None) -> Mark:
 
 
 class Passes(NamedTuple):
-    """Samples at or above a threshold (at or below it where lower is better), and how many changed sides.
+    """Numbers of samples that pass a threshold in each run and in one run only.
 
     Attributes:
-        threshold: from which score on a sample passes; up to which one where lower is better.
-        before, after: how many pass.
-        gained, lost: how many pass only in the second run, and only in the first.
+        threshold: lowest passing score; the highest one if lower is better.
+        before, after: number of samples that pass.
+        gained, lost: number of samples that pass only in the second run, and only in the first.
         p: exact two-sided p of McNemar's test; with clusters, of their flipped signs.
         holm: the same, adjusted for all tests of the comparison.
     """
@@ -84,12 +84,12 @@ class Passes(NamedTuple):
 
     @property
     def both(self) -> str:
-        """How many pass: "12 to 15"."""
+        """Number of passes: "12 to 15"."""
         return f"{self.before} to {self.after}"
 
     @property
     def changed(self) -> str:
-        """How many changed sides: "+4 -1"."""
+        """Numbers of gained and lost passes: "+4 -1"."""
         return f"+{self.gained} -{self.lost}"
 
 
@@ -97,31 +97,30 @@ class Passes(NamedTuple):
 class PairedMetric:
     """One metric in two runs, paired by sample.
 
-    The verdict is that of the pessimistic comparison: it pairs all samples that the first run scored, and
-    where the second has no score takes the worst that it can be.
+    The verdict comes from the pessimistic comparison. It pairs all samples that the first run scored, and
+    uses the worst possible score if the second run has none.
 
     Attributes:
-        metric: its signature.
-        n: how many samples have a value in both runs.
-        before, after: the means of these with their intervals.
-        difference: mean of their differences (second less first) with its paired interval.
-        pessimistic: the same with lost scores at their worst; the same numbers where nothing is lost.
-        p: of the sign-flip permutation test of the pessimistic differences.
-        holm: the same, adjusted for all tests of the comparison: one of the scores and one of the passes
-            for each metric, which of yes/no scores are one test.
+        metric: signature of the metric.
+        n: number of samples with a value in both runs.
+        before, after: means of these with their intervals.
+        difference: mean of their differences (second minus first) with its paired interval.
+        pessimistic: the same with lost scores at their worst; equal to `difference` if no score is lost.
+        p: p of the sign-flip permutation test on the pessimistic differences.
+        holm: the same, adjusted for all tests of the comparison. Each metric has a test on scores and a test
+            on passes, which are one test for yes/no scores.
         passes: samples that pass a threshold.
-        detectable: the difference that would be told four times in five with this n, spread and number of
+        detectable: difference that would be detected in four of five cases with this n, spread and number of
             tests.
-        verdict: "better" or "worse" when the pessimistic interval lies on one side of zero and the adjusted p
-            is below alpha; else "cannot tell".
-        within_margin: whether the second run is shown to be worse by no more than the margin: the bad end
-            of the pessimistic interval does not reach it, and there are enough pairs to show anything; None
-            without a margin.
-        lower_is_better: whether the low end of the metric's range is the good one.
-        lost: how many samples the first run scored and the second did not, those that it lacks included.
-        gained: how many only the second run scored.
-        failed: whether the second run scored nothing, or less than half of what the first did.
-        note: what a reader should know.
+        verdict: "better" or "worse" if the pessimistic interval lies on one side of zero and adjusted p is
+            below alpha; else "cannot tell".
+        within_margin: whether the second run is shown to be worse by no more than the margin: the bad end of
+            the pessimistic interval does not reach it, and there are enough pairs; None without a margin.
+        lower_is_better: whether lower is better.
+        lost: number of samples that only the first run scored, including samples missing in the second.
+        gained: number of samples that only the second run scored.
+        failed: whether the second run scored less than half of the first run's samples, or none.
+        note: remark for readers.
     """
 
     metric: MetricName
@@ -145,19 +144,19 @@ class PairedMetric:
 
 @dataclass(frozen=True)
 class RunComparison:
-    """Everything about two runs.
+    """Comparison of two runs.
 
     Attributes:
-        before, after: the runs' names.
-        metrics: each metric.
-        alpha: below which p a difference is told.
-        margin: by how much the second run may be worse.
-        common: how many samples both have.
-        declines: how many answers decline in each run.
-        cluster: the label whose values are the clusters; None where samples are independent.
-        doubts: why the difference may be another than that of what was measured: another judge, other
-            expected texts, a metric that was left out. A gate refuses them.
-        notes: what a reader should know, the doubts among them.
+        before, after: names of the runs.
+        metrics: comparison of each metric.
+        alpha: significance level.
+        margin: largest acceptable loss of the second run.
+        common: number of samples in both runs.
+        declines: number of answers that decline in each run.
+        cluster: label whose values are the clusters; None if samples are independent.
+        doubts: other possible causes of the difference: a different judge, different expected texts, a
+            missing metric. A gate refuses them.
+        notes: remarks for readers, including the doubts.
     """
 
     before: str
@@ -173,9 +172,9 @@ class RunComparison:
 
 
 class _Tested(NamedTuple):
-    """One metric before the tests of all are adjusted together.
+    """One metric before the joint adjustment of all tests.
 
-    Yes/no scores, and others that all moved by as much, have one test for scores and passes.
+    Scores and passes share one test for yes/no scores, and for scores that all moved by the same amount.
     """
 
     pairs: Pairs
@@ -198,16 +197,16 @@ def compare_runs(
     """Compare two runs of the same samples.
 
     Args:
-        before: the first run.
-        after: the second one.
-        threshold: from which score on a sample passes; up to which one where lower is better.
-        alpha: below which adjusted p a difference is told.
-        margin: by how much the second run may be worse, to show that it is not worse than that.
+        before: first run.
+        after: second run.
+        threshold: lowest passing score; the highest one if lower is better.
+        alpha: significance level for the adjusted p.
+        margin: largest acceptable loss of the second run, for a test of non-inferiority.
         studied: `metrics`, `cluster` and `seed`; see `StudySettings`.
 
     Raises:
-        ConfigError: the runs share no sample, or measured in different ways, or the same ids are other
-            questions, or there are too few clusters, or the margin lets everything pass.
+        ConfigError: the runs share no sample or measured differently, the same ids have different questions,
+            there are too few clusters, or every loss is within the margin.
     """
     after = after.against(before)
     wanted, runs = studied.get("metrics"), (before, after)
@@ -266,14 +265,14 @@ def compare_runs(
 
 
 def verdict_of(side: int, p: float | None, alpha: float) -> Verdict:
-    """What can be told of a gain that is above zero (1), below (-1), or neither: p must be below alpha."""
+    """Verdict on a gain above zero (1), below zero (-1) or neither; p must be below alpha."""
     if p is None or p >= alpha or not side:
         return "cannot tell"
     return "better" if side > 0 else "worse"
 
 
 def comparison_tables(compared: RunComparison) -> Iterator[StudyTable]:
-    """Differences with the verdict, then the numbers behind them."""
+    """Tables of differences with verdicts, and of the numbers behind them."""
     before, after, alpha = compared.before, compared.after, compared.alpha
     interval = "interval by cluster" if compared.cluster else "bootstrap interval"
     notes = [
@@ -308,7 +307,7 @@ def comparison_tables(compared: RunComparison) -> Iterator[StudyTable]:
 
 
 def _check_samples(before: Scores, after: Scores, shared: Sequence[str]) -> None:
-    """Refuse runs whose ids are not of the same samples."""
+    """Refuse runs in which the same ids have different questions."""
     if not shared:
         raise ConfigError(
             f"{before.name} and {after.name} have no sample in common: the ids must be the same"
@@ -322,7 +321,7 @@ def _check_samples(before: Scores, after: Scores, shared: Sequence[str]) -> None
 
 
 def _check_margin(margin: float | None, scores: Scores, metrics: Sequence[str]) -> None:
-    """Refuse a margin that no loss could exceed: 5 where 0.05 is meant."""
+    """Refuse a margin that no loss could exceed, such as 5 instead of 0.05."""
     for metric in metrics if margin is not None else ():
         low, high = scores.range_of(metric)
         if not 0 <= (margin or 0.0) < high - low and metric not in scores.exceeds:

@@ -1,4 +1,4 @@
-"""Consensus of annotators: what most say or an adjudicator decides, or the mean or median of all."""
+"""Consensus of annotators: majority, decision of an adjudicator, mean or median."""
 
 from collections.abc import Iterable, Mapping
 from statistics import fmean, median
@@ -20,13 +20,13 @@ _FEWEST = 5
 
 
 class Consensus(NamedTuple):
-    """What annotators agree on about a unit.
+    """Consensus of the annotators on a unit.
 
     Attributes:
-        value: the value; None while it is open.
+        value: value of the consensus; None if open.
         how: "single" (one annotator), "unanimous", "majority" (more than half), "mean" or "median" (of all),
             "adjudicated", or "open".
-        said: what each said.
+        said: value by annotator.
     """
 
     value: Value | None
@@ -35,9 +35,9 @@ class Consensus(NamedTuple):
 
 
 def rule_of(values: Iterable[Value], *, adjudicator: str | None = None) -> Rule:
-    """How labels of this kind are agreed on: graded numbers by their mean, all else by majority.
+    """Default rule for the consensus: the mean for graded numbers, the majority for all other labels.
 
-    Where an adjudicator decides what the others differ about, it is the majority, as in Oro et al. (2024).
+    With an adjudicator, who decides if the others disagree, it is the majority, as in Oro et al. (2024).
 
     >>> rule_of([1.0, 4.0]), rule_of([True, False]), rule_of([0.0, 1.0])
     ('mean', 'majority', 'majority')
@@ -56,10 +56,10 @@ def consensus_of(
     median of numbers discard nothing.
 
     Args:
-        units: for each unit what each annotator said; texts only by majority.
-        rule: what makes the consensus.
-        adjudicator: the annotator who decides where the others do not agree by majority, and whose word does
-            not count otherwise.
+        units: values by unit and annotator; texts need the majority rule.
+        rule: rule for the consensus.
+        adjudicator: annotator who decides if the others have no majority, and whose label does not count
+            otherwise.
     """
     agreed: dict[LabelledUnit, Consensus] = {}
     for unit, labels in units.items():
@@ -79,7 +79,7 @@ def _decided(votes: Mapping[str, Value], last: Value | None, rule: Rule) -> tupl
 
 
 def majority(votes: Mapping[str, T]) -> T | None:
-    """The value that more than half of the people gave; None without one.
+    """The value that more than half of the people gave; None if there is none.
 
     >>> majority({"ann": True, "bob": False, "cid": False}), majority({"ann": True, "bob": False})
     (False, None)
@@ -89,10 +89,10 @@ def majority(votes: Mapping[str, T]) -> T | None:
 
 
 def asked_after_disagreement(units: Units) -> str | None:
-    """The annotator who seems to have been asked only where the others disagree; None without one.
+    """The annotator who seems to have labelled only units on which the others disagree; None if there is none.
 
-    At least 5 units, in all of which the others differ, while there are units where they agree. The votes
-    of such a person settle disagreements; taken as any other's they make agreement look better or worse.
+    Requires at least 5 units, on all of which the others disagree, and other units on which they agree. The
+    labels of such a person settle disagreements; counted like all others, they distort agreement.
     """
     for name in dict.fromkeys(name for votes in units.values() for name in votes):
         rest = [

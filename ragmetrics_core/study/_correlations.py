@@ -48,12 +48,12 @@ Array = NDArray[np.float64]
 
 
 class Correlation(NamedTuple):
-    """How two columns go together.
+    """Correlation of two columns.
 
     Attributes:
-        spearman, kendall, pearson: the coefficients with their intervals; None where a column is constant or
+        spearman, kendall, pearson: the coefficients with their intervals; None if a column is constant or
             there are fewer than three pairs.
-        n: how many pairs there are.
+        n: number of pairs.
         note: why there is no coefficient, or no interval.
     """
 
@@ -132,7 +132,7 @@ def kendall_interval(
 ) -> Estimate:
     """Kendall's correlation with its percentile interval, or for very many pairs one by formula.
 
-    The formula knows no clusters: with clusters of several there is no interval for so many distinct pairs.
+    The formula ignores clusters, so there is no interval for very many pairs in clusters of several samples.
     """
     value, n = kendall(x, y), len(x)
     distinct = len(np.unique(np.column_stack([x, y]), axis=0)) if n else 0
@@ -183,7 +183,7 @@ def kendall_figure(x: ArrayLike, y: ArrayLike) -> Figure:
 
 
 def _on_distinct(figure: Callable[[Array, Array], Figure], x: ArrayLike, y: ArrayLike) -> Figure:
-    """The figure of two columns, from how often each distinct pair counts: scores have few values."""
+    """The figure of two columns, from counts of distinct pairs, because scores have few values."""
     pairs, places = np.unique(np.column_stack([x, y]).astype(float), axis=0, return_inverse=True)
     of_distinct, places = figure(*pairs.T), places.ravel()
 
@@ -202,7 +202,7 @@ def _correlated(weights: Array, x: Array, y: Array) -> Array:
 
 
 def _ranks(values: Array) -> Figure:
-    """The rank of each pair where pairs count several times; equal values share the mean of theirs."""
+    """The rank of each weighted pair; equal values share their mean rank."""
     cuts, place = np.unique(values, return_inverse=True)
     order = np.argsort(place, kind="stable")
     starts = np.searchsorted(place[order], np.arange(len(cuts)))
@@ -223,10 +223,10 @@ def compare_correlations(
     level: float = 0.95,
     **how: Unpack[Resampling],
 ) -> Estimate:
-    """How much better one metric correlates with people than another, on the same samples (Spearman).
+    """Difference of two metrics' Spearman correlations with people, on the same samples.
 
-    The interval is of a paired bootstrap: samples, or whole clusters, are drawn with all three numbers.
-    Undefined (None) where a column is constant.
+    The interval comes from a paired bootstrap: samples, or whole clusters, are drawn with all three numbers.
+    Undefined (None) if a column is constant.
     """
     x, y, z = (np.asarray(each, dtype=float) for each in (one, other, people))
     pooled = pooled_correlations([([x, y], z)], [clusters_of(len(z), clusters)], level=level, **how)

@@ -45,13 +45,14 @@ Flags = NDArray[np.bool_]
 
 
 class Threshold(NamedTuple):
-    """Below which score an answer is called wrong.
+    """Threshold between correct and wrong answers.
 
     Attributes:
-        at: the threshold with its interval over resamples: scores of at least that are called correct; of
-            at most that where lower is better.
-        caught: the share of wrong answers beyond it, among those that it was searched in: it flatters itself.
-        passed: the share of correct answers that it lets pass, likewise.
+        at: threshold with its interval over resamples. Scores at or above it (at or below it if lower is
+            better) count as correct.
+        caught: share of wrong answers beyond the threshold. It is too high, because the threshold was chosen
+            on the same answers.
+        passed: share of correct answers that pass, with the same bias.
     """
 
     at: Annotated[Estimate, Column("threshold")]
@@ -60,7 +61,7 @@ class Threshold(NamedTuple):
 
 
 class Bin(NamedTuple):
-    """Answers of similar scores: how many, their mean score, and the share of correct ones."""
+    """Answers with similar scores: their number, mean score and share of correct answers."""
 
     low: float
     high: float
@@ -70,23 +71,23 @@ class Bin(NamedTuple):
 
     @property
     def scores(self) -> str:
-        """From where to where: "0.1 to 0.2"."""
+        """Range of the scores: "0.1 to 0.2"."""
         return f"{self.low:.1f} to {self.high:.1f}"
 
 
 class Detection(NamedTuple):
-    """How well scores tell correct answers from wrong ones.
+    """A metric as a detector of wrong answers.
 
     Attributes:
-        area: the area under the ROC curve: the chance that a correct answer scores better than a wrong one;
-            without an interval where all scores are one.
-        threshold: the best one; None where there is nothing to tell.
-        roc: the curve: share of wrong answers passed, share of correct answers passed.
-        bins: calibration, where scores lie within [0, 1].
+        area: area under the ROC curve: the probability that a correct answer scores better than a wrong one;
+            without an interval if all scores are equal.
+        threshold: best threshold; None if undefined.
+        roc: points of the ROC curve: share of wrong answers passed, share of correct answers passed.
+        bins: calibration, if scores lie within [0, 1].
         error: expected calibration error over the bins.
-        brier: mean squared difference of score and correctness.
-        correct, wrong: how many answers there are of each.
-        note: why there is nothing to tell.
+        brier: mean squared difference between score and correctness.
+        correct, wrong: numbers of correct and wrong answers.
+        note: why figures are missing.
     """
 
     area: Estimate
@@ -108,15 +109,15 @@ def detect(
     clusters: Clusters = (),
     seed: int = 0,
 ) -> Detection:
-    """Everything about a metric as a detector; see `Detection`.
+    """Evaluate a metric as a detector of wrong answers; see `Detection`.
 
     Args:
-        scores: of the answers.
-        correct: which of them are correct.
-        lower_is_better: whether correct answers should have the lower scores. Threshold and bins are of the
-            scores as they are; error and Brier score compare 1 - score with correctness.
-        clusters: each answer's cluster; below 10 there is no interval of the area and the threshold.
-        seed: of the bootstrap.
+        scores: scores of the answers.
+        correct: whether each answer is correct.
+        lower_is_better: whether correct answers should have lower scores. Threshold and bins use the original
+            scores; error and Brier score compare 1 - score with correctness.
+        clusters: cluster of each answer; below 10 clusters there is no interval for area and threshold.
+        seed: random seed of the bootstrap.
     """
     values, good = np.asarray(scores, dtype=float), np.asarray(correct, dtype=bool)
     clusters = clusters_of(len(values), clusters)
@@ -149,7 +150,7 @@ def area_under_curve(
     for m correct and n wrong answers; its variance is that of the shares that each answer wins against the
     other side, with what the answers of one cluster add as one error (`spread_of`). With an area of exactly 0
     or 1 that variance is 0, and the interval is Wilson's for as many trials as there are clusters on the
-    smaller side. Scores that are all one have the area 1/2 without an interval, for nothing was measured.
+    smaller side. Scores that are all one have the area 1/2 without an interval, because they carry no information.
     Undefined (None) when a side is empty; no interval (None) below 10 clusters of several.
 
     References:
@@ -177,10 +178,10 @@ def area_under_curve(
 def best_threshold(
     scores: Array, correct: Flags, clusters: Clusters = (), *, level: float = 0.95, **how: Unpack[Resampling]
 ) -> Threshold | None:
-    """The threshold with the highest Youden index: caught + passed - 1; of equal ones the lowest.
+    """The threshold with the highest Youden index, caught + passed - 1; the lowest of equal ones.
 
-    It is looked for among the scores; where these are more than 500, among 500 of them by rank. Undefined
-    (`None`) when a side is empty.
+    Candidates are the scores, or 500 of them by rank if there are more. Undefined (`None`) if there are no
+    correct or no wrong answers.
     """
     if not correct.any() or correct.all():
         return None
@@ -191,7 +192,7 @@ def best_threshold(
     cells = 2 * np.searchsorted(cuts, scores, side="right") + correct
 
     def best(weights: Array) -> Array:
-        """The best cut for each row of weights; not a number where a side is empty."""
+        """The best threshold for each row of weights; NaN if there are no correct or no wrong answers."""
         rows = [np.bincount(cells, weights=row, minlength=2 * len(cuts) + 2) for row in weights]
         below = np.array(rows).reshape(len(rows), -1, 2).cumsum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -223,9 +224,9 @@ def calibration(
 ) -> tuple[tuple[Bin, ...], float | None]:
     """The share of correct answers by score, in bins of equal width, and the expected calibration error.
 
-    The error is the mean over answers of |mean score - share correct| of their bin (Guo et al. 2017), with
-    the complement of the score where lower is better. A score is no probability of being correct by itself:
-    this says how far it is from one. Nothing for scores outside [0, 1] or without an answer.
+    The error is the mean over answers of |mean score - share correct| in their bin (Guo et al. 2017), with
+    the complement of the score if lower is better. Scores are not probabilities of being correct; the error
+    measures how far they are from these. Empty for scores outside [0, 1] and without answers.
     """
     if not len(scores) or scores.min() < 0 or scores.max() > 1:
         return (), None

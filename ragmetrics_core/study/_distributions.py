@@ -26,7 +26,7 @@ Alternative = Literal["two-sided", "greater", "less"]
 
 
 def normal_quantile(share: float) -> float:
-    """Where the given share of the standard normal distribution lies below."""
+    """Quantile of the standard normal distribution."""
     return NormalDist().inv_cdf(share)
 
 
@@ -36,7 +36,7 @@ def normal_share(z: float) -> float:
 
 
 def t_quantile(share: float, df: float) -> float:
-    """Where the given share of Student's t distribution lies below."""
+    """Quantile of Student's t distribution."""
     return float(scipy_module("special").stdtrit(df, share))
 
 
@@ -50,7 +50,7 @@ def t_test(t: float, df: float, alternative: Alternative = "two-sided") -> float
 def binomial_test(successes: int, trials: int) -> float:
     """Exact two-sided p of a fair coin: successes in trials; 1 without a trial.
 
-    Of pairs that changed sides it is McNemar's test: so many gained, of all that changed.
+    For pairs that changed sides it is McNemar's test: the number gained of all that changed.
 
     >>> binomial_test(1, 10)
     0.021484375
@@ -61,7 +61,7 @@ def binomial_test(successes: int, trials: int) -> float:
 def mann_whitney(x: Sequence[float], y: Sequence[float], *, alternative: Alternative) -> float | None:
     """P of the Mann-Whitney test that x is not above y (or, two-sided, that neither is).
 
-    Ties are corrected for. Undefined (`None`) for an empty group or when all values are one.
+    Corrected for ties. Undefined (`None`) for an empty group or if all values are equal.
     """
     if not len(x) or not len(y) or len(set(x) | set(y)) == 1:
         return None

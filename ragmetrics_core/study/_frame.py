@@ -1,4 +1,4 @@
-"""The frame of a study: the metrics of its runs, which samples belong together, what a reader should know."""
+"""The frame of a study: common metrics of its runs, clusters, and notes."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypedDict, TypeVar
@@ -12,12 +12,12 @@ T = TypeVar("T")
 
 
 class StudySettings(TypedDict, total=False):
-    """What can be said of most studies.
+    """Settings that most studies share.
 
     Attributes:
-        metrics: names or signatures; without it all that the runs share.
-        cluster: the label whose values say which samples belong together, or "none"; see `clustering_of`.
-        seed: of the bootstrap and of random flips, 0 without it.
+        metrics: names or signatures. Default: all metrics that the runs share.
+        cluster: label whose values group dependent samples, or "none"; see `clustering_of`.
+        seed: seed of the bootstrap and of random flips. Default: 0.
     """
 
     metrics: Sequence[str] | None
@@ -26,13 +26,13 @@ class StudySettings(TypedDict, total=False):
 
 
 class Frame(NamedTuple):
-    """What a study of runs rests on.
+    """Metrics, clusters and seed of a study of runs.
 
     Attributes:
-        metrics: the signatures of the metrics that all runs measured in the same way.
-        clustering: which samples belong together.
-        seed: of random draws.
-        measured: what a reader should know of the scores: corrections, repetitions.
+        metrics: signatures of the metrics that all runs measured in the same way.
+        clustering: clusters of dependent samples.
+        seed: random seed.
+        measured: notes on the scores: corrections, repetitions.
     """
 
     metrics: tuple[str, ...]
@@ -42,13 +42,13 @@ class Frame(NamedTuple):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader should know of the clusters and of the scores."""
+        """Notes on the clusters and the scores."""
         return (*self.clustering.notes, *self.measured)
 
     def columns(
         self, values: Mapping[str, T], ids: Iterable[str] | None = None
     ) -> tuple[list[T], list[Hashable]]:
-        """The values of samples, or of some of them, beside each one's cluster."""
+        """Values and clusters of all or some samples."""
         names = [*(values if ids is None else ids)]
         return [values[name] for name in names], self.clustering.clusters(names)
 

@@ -1,4 +1,4 @@
-"""Where the relevant chunks went: found, kept and shown, stage by stage, and which stage lost each."""
+"""Relevant chunks stage by stage: found, kept, shown, and the stage that lost each of them."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,13 +22,13 @@ UNKNOWN = "unknown: nobody knows what was shown"
 
 
 class Lost(NamedTuple):
-    """A relevant chunk that the model was not shown.
+    """A relevant chunk that the model did not receive.
 
     Attributes:
-        sample_id: of which sample.
-        reference: its id, or its text.
-        stage: the stage that had it no more; "" where no search found it, or where what was shown is unknown.
-        component: that stage's component, or why there is none.
+        sample_id: id of the sample.
+        reference: id or text of the chunk.
+        stage: stage that lost the chunk; "" if no search found it or it is unknown what the model received.
+        component: component of that stage, or why there is none.
     """
 
     sample_id: Annotated[str, Column("sample")]
@@ -38,21 +38,21 @@ class Lost(NamedTuple):
 
     @property
     def chunk(self) -> str:
-        """Its id or text in short."""
+        """The id or a short form of the text."""
         return _in_short(self.reference)
 
 
 class FunnelStage(NamedTuple):
-    """What was there after a stage.
+    """Chunks after a stage.
 
     Attributes:
-        stage: what it does: "retrieved", "fused", "reranked", "filtered" or "shown".
-        component: the component's name; "" for "shown".
-        samples: how many samples have the stage.
+        stage: kind of the stage: "retrieved", "fused", "reranked", "filtered" or "shown".
+        component: name of the component; "" for "shown".
+        samples: number of samples with this stage.
         chunks: mean number of chunks.
-        hit: share of these samples with a relevant chunk among them.
-        recall: share of the relevant chunks of these samples that are among them.
-        lost: relevant chunks that were there before and not after it, and are not shown.
+        hit: share of these samples with a relevant chunk after the stage.
+        recall: share of these samples' relevant chunks that remain after the stage.
+        lost: number of relevant chunks that this stage lost and the model did not receive.
     """
 
     stage: str
@@ -65,14 +65,14 @@ class FunnelStage(NamedTuple):
 
 
 class FunnelHop(NamedTuple):
-    """One search after the other in the same sample.
+    """Searches with the same position in their samples.
 
     Attributes:
-        hop: the first, second, ... search.
-        samples: how many samples have so many.
-        relevant: mean number of relevant chunks that no earlier search of the sample had found.
-        without_new: how many found no chunk at all that was not there before.
-        repeated: how many asked the same component the same again.
+        hop: position of the search: 1, 2, ...
+        samples: number of samples with at least that number of searches.
+        relevant: mean number of relevant chunks that no earlier search of the sample found.
+        without_new: number of searches without a new chunk.
+        repeated: number of searches that repeat a query to the same component.
     """
 
     hop: Annotated[int, Column("search")]
@@ -91,23 +91,22 @@ class FunnelFinding(NamedTuple):
 
     @property
     def about(self) -> Annotated[str, Column("what")]:
-        """What it is about, in short."""
+        """The subject of the finding in short."""
         return _in_short(self.what)
 
 
 @dataclass(frozen=True)
 class Funnel:
-    """What became of the relevant chunks of a run.
+    """Relevant chunks of a run, stage by stage.
 
     Attributes:
-        stages: in the order in which they ran.
-        lost: each relevant chunk that was not shown, and the stage that lost it.
-        hops: search by search.
-        used: share of the shown chunks that a supported statement of the answer rests on; None where no
-            score says so.
-        findings: samples to look at.
-        samples: how many samples have stages.
-        without_reference: how many of these do not say which chunks are relevant.
+        stages: stages in their order.
+        lost: relevant chunks that the model did not receive, and the stages that lost them.
+        hops: searches by position.
+        used: share of the shown chunks that support a statement of the answer; None if no score shows it.
+        findings: samples with unusual searches.
+        samples: number of samples with stages.
+        without_reference: number of these without known relevant chunks.
     """
 
     stages: tuple[FunnelStage, ...]
@@ -120,14 +119,14 @@ class Funnel:
 
 
 class _Relevant(NamedTuple):
-    """A chunk that should be found: by its id, by its text or quote, or by both."""
+    """A chunk that should be found, identified by its id, its text or quote, or both."""
 
     id: str | None
     text: str | None
 
 
 class _Kept(NamedTuple):
-    """What a stage has of a sample: how many chunks, and of how many relevant ones how many."""
+    """Counts of a sample after a stage: chunks, relevant chunks kept, relevant chunks in total."""
 
     chunks: int
     kept: int
@@ -137,10 +136,10 @@ class _Kept(NamedTuple):
 def study_funnel(run: Run) -> Funnel:
     """Follow the relevant chunks of each sample through its stages.
 
-    Relevant are `reference_context_ids`, or `reference_contexts`: chunks, or quotes that stand in them.
+    Relevant chunks are `reference_context_ids`, or `reference_contexts`: chunks, or quotes from them.
 
     Raises:
-        ConfigError: no sample says what became of its retrieval.
+        ConfigError: no sample has stages of its retrieval.
     """
     kept, order = defaultdict[tuple[str, str], list[_Kept]](list), dict[tuple[str, str], int]()
     hops = defaultdict[int, list[tuple[int, bool, bool]]](list)
@@ -185,7 +184,7 @@ def _stage(key: tuple[str, str], rows: Sequence[_Kept], lost: int) -> FunnelStag
 
 
 def _relevant(sample: Sample) -> list[_Relevant] | None:
-    """What should be found; None where the sample does not say, empty where it says nothing."""
+    """Relevant chunks of a sample; None if unknown, empty if there are none."""
     ids, texts = sample.reference_context_ids, sample.reference_contexts
     if ids is None and texts is None:
         return None
@@ -203,7 +202,7 @@ def _relevant(sample: Sample) -> list[_Relevant] | None:
 
 
 def _lost(sample_id: str, relevant: _Relevant, stages: Sequence[Stage]) -> Lost | None:
-    """The stage that had a relevant chunk no more and none behind it has; None where it was shown."""
+    """First stage that lost the chunk for good; None if the model received it."""
     open_: list[Stage] = []  # stages of which no later one is made
     by: Stage | None = None
     is_there = False
@@ -221,7 +220,7 @@ def _lost(sample_id: str, relevant: _Relevant, stages: Sequence[Stage]) -> Lost 
 
 
 def _left(open_: Sequence[Stage], stage: Stage) -> Sequence[Stage]:
-    """The stages that this one is not made of: those that share no chunk with it, where another one does."""
+    """The stages that this stage does not build on: they share no chunk with it, but another stage does."""
     if stage.name == "retrieved":
         return open_
     if stage.name == "shown" or not stage.chunks:
@@ -231,7 +230,7 @@ def _left(open_: Sequence[Stage], stage: Stage) -> Sequence[Stage]:
 
 
 def _is_among(one: _Relevant | StageChunk, chunks: Iterable[StageChunk]) -> bool:
-    """Whether a chunk is one of these: it has the id, or holds the text, or is a part of it."""
+    """Whether one of these chunks has the id, contains the text or is a part of it."""
     return any(
         one.id == other.id
         if one.id is not None and other.id is not None
@@ -241,13 +240,13 @@ def _is_among(one: _Relevant | StageChunk, chunks: Iterable[StageChunk]) -> bool
 
 
 def _are_one(one: str, other: str) -> bool:
-    """Whether one text is the other or a part of it, white space aside."""
+    """Whether one text equals or contains the other, ignoring white space."""
     first, second = " ".join(one.split()), " ".join(other.split())
     return bool(first and second) and (first in second or second in first)
 
 
 def _findings(sample: Sample, relevant: Sequence[_Relevant] | None) -> Iterator[FunnelFinding]:
-    """What is odd about the searches of a sample."""
+    """Findings on the searches of a sample."""
     searches = [stage for stage in sample.stages or () if stage.name == "retrieved"]
     if not searches and sample.request_messages is not None and relevant != []:
         yield FunnelFinding(sample.id, "answer without a search")
@@ -261,9 +260,9 @@ def _findings(sample: Sample, relevant: Sequence[_Relevant] | None) -> Iterator[
 
 
 def _searches(stages: Sequence[Stage], relevant: Sequence[_Relevant]) -> Iterator[tuple[int, bool, bool]]:
-    """Of each search of a sample: how many new relevant chunks, whether any is new, whether it is repeated.
+    """For each search of a sample: number of new relevant chunks, whether any chunk is new, whether repeated.
 
-    Several components that are asked the same are one search.
+    Several components with the same query are one search.
     """
     groups: list[list[Stage]] = []
     for stage in stages:
@@ -291,7 +290,7 @@ def _query(stage: Stage) -> str:
 
 
 def _used(run: Run) -> Estimate | None:
-    """The share of the shown chunks that a supported statement rests on, by the quotes of its verdicts."""
+    """The share of shown chunks that support a statement, by the quotes of verdicts."""
     entry = next((entry for entry in run.metrics if entry.name == "faithfulness"), None)
     shown = used = 0
     for record in () if entry is None else run.records(entry.signature):
@@ -315,7 +314,7 @@ def _in_short(text: str) -> str:
 
 
 def funnel_tables(funnel: Funnel) -> Iterator[StudyTable]:
-    """Stages, what each lost, searches, and samples to look at."""
+    """Tables of stages, lost chunks, searches and findings."""
     notes = ["hit: samples with a relevant chunk; recall: relevant chunks that are there; Wilson's intervals"]
     if funnel.used is not None:
         notes.append(f"{funnel.used} of the shown chunks are used by a supported statement")
@@ -329,7 +328,7 @@ def funnel_tables(funnel: Funnel) -> Iterator[StudyTable]:
         causes = Counter((lost.stage, lost.component) for lost in funnel.lost).most_common()
         by = ((*cause, count) for cause, count in causes)
         heads = "stage", "component", TableColumn("lost", "count")
-        yield plain_table("lost", "Which stage lost the relevant chunks", heads, by)
+        yield plain_table("lost", "Relevant chunks lost by stage", heads, by)
         title = "Relevant chunks that were not shown"
         yield table_of("lost_chunks", title, Lost, funnel.lost, "sample_id chunk stage component")
     if funnel.hops:

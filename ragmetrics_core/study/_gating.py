@@ -1,4 +1,4 @@
-"""The decision of a gate: what a mean must reach, what may not pass, and what cannot be told."""
+"""The decision of a gate: limits on means, conditions on comparisons, and undecided metrics."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -34,34 +34,34 @@ End = Literal["min", "max"]
 
 
 class Limit(NamedTuple):
-    """What a mean must reach, or must not exceed; `DECLINED` is the share of the answers that decline."""
+    """A minimum or maximum of a mean; `DECLINED` is the share of answers that decline."""
 
     metric: str
     value: float
     end: End
 
     def is_beyond(self, mean: float) -> bool:
-        """Whether a mean is on the wrong side."""
+        """Whether a mean is beyond the limit."""
         return mean < self.value if self.end == "min" else mean > self.value
 
     @property
     def mean(self) -> str:
-        """What it is a limit of, in words."""
+        """The limited quantity in words."""
         share = "the share of answers that decline"
         return share if self.metric == DECLINED else f"the mean of {self.metric}"
 
     @property
     def beyond(self) -> str:
-        """Where a mean is that does not reach it: "below 0.8"."""
+        """The side beyond the limit in words: "below 0.8"."""
         return f"{'below' if self.end == 'min' else 'above'} {self.value:g}"
 
 
 def limit_of(text: str, scores: Scores, end: End) -> Limit:
-    """Read a limit, "faithfulness=0.8"; "declined=0.1" is one of the share of answers that decline.
+    """Read a limit such as "faithfulness=0.8"; "declined=0.1" limits the share of answers that decline.
 
     Raises:
-        ConfigError: it is none, there is no such metric, or no score of the metric could reach it, or all
-            would.
+        ConfigError: the text is not a limit, there is no such metric, or no score or every score would meet
+            the limit.
     """
     name, equals, number = text.rpartition("=")
     try:
@@ -69,27 +69,29 @@ def limit_of(text: str, scores: Scores, end: End) -> Limit:
     except ValueError:
         equals, value = "", 0.0
     if not equals or not isfinite(value):
-        raise ConfigError(f"{text!r} is no {end}imum: write METRIC=0.8")
+        raise ConfigError(f"--{end} takes METRIC=0.8, not {text!r}")
     metric = DECLINED if name.strip() == DECLINED else scores.metric(name.strip())
     low, high = scores.range_of(metric)
     if value < low or (value > high and metric not in scores.exceeds):
-        raise ConfigError(f"scores of {metric} lie from {low:g} to {high:g}: {text!r} is no {end}imum")
+        raise ConfigError(
+            f"scores of {metric} lie from {low:g} to {high:g}: {text!r} is not a possible {end}imum"
+        )
     return Limit(metric, value, end)
 
 
 def beyond(scores: Scores, limit: Limit, *, before: Scores | None = None) -> Iterator[str]:
-    """Why a mean does not reach its limit; nothing when it does.
+    """Reasons why a mean does not meet its limit; none if it does.
 
-    Scores that failed, are lost, or whose answers say nothing, count as the worst, incomplete ones with
-    their worse bound. Rows that were left out count as the worst too, and so do the samples of an earlier run
-    that are not there, for which a row that was left out may stand. The mean over its samples must reach the
-    limit as well: easy samples that came since raise nothing. An answer that declines where it did not before
-    has lost its scores. Of the share of answers that decline, what is undecided counts as declined.
+    Failed and lost scores, and scores of empty answers, count as the worst; incomplete scores count with
+    their worse bound. Invalid rows count as the worst. So do samples of the earlier run that are missing,
+    each of which may be one of the invalid rows. The mean over the earlier run's samples must meet the limit
+    too, so that new easy samples cannot raise it. An answer that declines only in this run has lost its
+    scores. In the share of answers that decline, undecided answers count as declined.
 
     Args:
         scores: the run.
-        limit: what the mean must reach.
-        before: an earlier run, whose scores the run must have too.
+        limit: limit of the mean.
+        before: earlier run whose scores this run must have too.
     """
     metric, is_share = limit.metric, limit.metric == DECLINED
     if before is not None:
@@ -121,12 +123,12 @@ def beyond(scores: Scores, limit: Limit, *, before: Scores | None = None) -> Ite
 
 
 def near(scores: Scores, limit: Limit, *, cluster: str | None = None) -> Iterator[str]:
-    """Why it cannot be told whether a mean that reaches its limit here would do so on other samples.
+    """Reasons why a mean that meets its limit might miss it on other samples.
 
     Args:
         scores: the run.
-        limit: what the mean reaches.
-        cluster: the label whose values are the clusters, or "none"; see `clustering_of`.
+        limit: limit that the mean meets.
+        cluster: label whose values are the clusters, or "none"; see `clustering_of`.
     """
     scores = _held(scores, limit)
     clustering = clustering_of((scores,), cluster)
@@ -142,12 +144,12 @@ def near(scores: Scores, limit: Limit, *, cluster: str | None = None) -> Iterato
 
 
 def _held(scores: Scores, limit: Limit) -> Scores:
-    """The scores that a limit holds: of that of answers that decline, whether they do."""
+    """The scores that a limit applies to; for `DECLINED`, whether the answers decline."""
     return scores.of_declining() if limit.metric == DECLINED else scores
 
 
 def _counted(scores: Scores, limit: Limit) -> dict[str, float]:
-    """What a decision rests on, by sample id: samples without a record too, and rows that are no samples."""
+    """The values of a decision by sample id, including samples without a record and invalid rows."""
     worst = _worst(scores, limit)
     sure: Mapping[str, float] = scores.sure.get(limit.metric, {})
     # a limit usually holds off the bad end; else the worse bound for it is the better one of the metric
@@ -160,17 +162,17 @@ def _counted(scores: Scores, limit: Limit) -> dict[str, float]:
 
 
 def _worst(scores: Scores, limit: Limit) -> float:
-    """The end of the range that the limit holds off, or the score that lies farthest beyond it."""
+    """The bad end of the range, or the score farthest beyond it."""
     return scores.worst(limit.metric, lowest=limit.end == "min")
 
 
 class GateVerdict(NamedTuple):
-    """What a gate says of two runs.
+    """Verdict of a gate on two runs.
 
     Attributes:
-        failed: why the second run does not pass: pairs of a metric ("" for the runs as a whole) and a
+        failed: reasons why the second run does not pass: pairs of a metric ("" for the whole runs) and a
             sentence.
-        untold: the metrics of which it cannot be told, likewise; asked for by "cannot-tell".
+        untold: the same for undecided metrics, with the condition "cannot-tell".
     """
 
     failed: tuple[tuple[str, str], ...] = ()
@@ -178,17 +180,17 @@ class GateVerdict(NamedTuple):
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """The sentences that say why it does not pass."""
+        """The sentences of the failures."""
         return tuple(why for _, why in self.failed)
 
     @property
     def unsure(self) -> tuple[str, ...]:
-        """The sentences that say of what it cannot be told."""
+        """The sentences on undecided metrics."""
         return tuple(why for _, why in self.untold)
 
     @property
     def word(self) -> Literal["passed", "failed", "cannot tell"]:
-        """The verdict in a word."""
+        """The verdict: "passed", "failed" or "cannot tell"."""
         return "failed" if self.failures else "cannot tell" if self.unsure else "passed"
 
     @property
@@ -204,30 +206,30 @@ def decide(
     *,
     runs: Sequence[Scores] = (),
 ) -> GateVerdict:
-    """Whether the second run passes.
+    """Decide whether the second run passes.
 
-    A run that failed passes no condition: one that scored nothing of a metric, or less than half of what the
-    first run did. Nor does one whose difference may have another reason: another judge, other expected
-    texts, a metric that it left out.
+    A failed run passes no condition: it scored less than half of the first run's samples of a metric, or
+    none. Neither does a run whose difference may have another cause: a different judge, different expected
+    texts, a missing metric.
 
     Args:
-        found: the two runs compared.
-        fail_if: the conditions, see `FailIf`.
-        limits: means that the second run must reach, or must not exceed.
-        runs: both runs, where there are limits, or "declines" is a condition.
+        found: comparison of the two runs.
+        fail_if: conditions, see `FailIf`.
+        limits: limits on the means of the second run.
+        runs: both runs; required for limits and for the condition "declines".
 
     Raises:
-        ConfigError: "inferior" without a margin, or a condition that there is not.
+        ConfigError: "inferior" without a margin, or an unknown condition.
     """
     if unknown := [each for each in fail_if if each not in get_args(FailIf)]:
-        raise ConfigError(f"there is no condition {unknown[0]!r}; there is {', '.join(get_args(FailIf))}")
+        raise ConfigError(f"--fail-if takes {', '.join(get_args(FailIf))}, not {unknown[0]!r}")
     if "inferior" in fail_if and found.margin is None:
         raise ConfigError("--fail-if inferior needs --margin")
     failed, untold = [("", doubt) for doubt in found.doubts if fail_if or limits], list[tuple[str, str]]()
     for each in found.metrics if fail_if else ():
         failed += [(each.metric, why) for why in _failures(found, each, fail_if)]
         if "cannot-tell" in fail_if and each.verdict == "cannot tell" and not each.within_margin:
-            why = f"{each.metric}: {each.pessimistic or 'no pair'} can be told neither better nor worse"
+            why = f"{each.metric}: {each.pessimistic or 'no pair'} is undecided: neither better nor worse"
             untold.append((each.metric, why))
     if "declines" in fail_if:
         failed += [(DECLINED, why) for why in _more_declines(*runs)]
@@ -237,12 +239,12 @@ def decide(
 
 
 def decide_limits(scores: Scores, limits: Sequence[Limit], *, cluster: str | None = None) -> GateVerdict:
-    """Whether the means of one run reach their limits, and of which that do it cannot be told.
+    """Decide whether the means of one run meet their limits, and which of these are undecided.
 
     Args:
         scores: the run.
-        limits: means that it must reach, or must not exceed.
-        cluster: the label whose values are the clusters, or "none"; see `clustering_of`.
+        limits: limits on the means.
+        cluster: label whose values are the clusters, or "none"; see `clustering_of`.
 
     Raises:
         ConfigError: no sample has that label, or scipy is not installed.
@@ -256,17 +258,17 @@ def decide_limits(scores: Scores, limits: Sequence[Limit], *, cluster: str | Non
 
 
 def doubts_of_mean(run: Run, metric: str, limit: float, *, cluster: str | None = None) -> Sequence[str]:
-    """Why it cannot be told: a sentence, or none where the 95 % interval of the mean reaches the limit.
+    """Doubt whether a mean meets a limit: a sentence, or none if its 95 % interval meets the limit.
 
-    Scores that failed, and answers that say nothing, count as the worst.
+    Failed scores and empty answers count as the worst.
 
     Args:
         run: the run.
         metric: a name that is unique in the run, or a signature; `DECLINED` for the share of answers that
             decline.
-        limit: what the mean must reach; what it must not exceed where lower is better.
-        cluster: the label whose values say which samples belong together, or "none"; without it `session`,
-            where samples carry it.
+        limit: minimum of the mean, or maximum if lower is better.
+        cluster: label whose values group dependent samples, or "none". Default: `session`, if samples have
+            it.
 
     Raises:
         ConfigError: there is no such metric or label, or scipy is not installed.
@@ -278,7 +280,7 @@ def doubts_of_mean(run: Run, metric: str, limit: float, *, cluster: str | None =
 
 
 def gate_tables(gate: GateVerdict) -> Iterator[StudyTable]:
-    """Why the second run does not pass, where it does not."""
+    """Table of the reasons why the second run does not pass."""
     kinds = ("failed", gate.failed), ("cannot tell", gate.untold)
     if rows := [(kind, *reason) for kind, reasons in kinds for reason in reasons]:
         columns = ["verdict", "metric", "why"]
@@ -286,9 +288,9 @@ def gate_tables(gate: GateVerdict) -> Iterator[StudyTable]:
 
 
 def _more_declines(before: Scores, after: Scores) -> Iterator[str]:
-    """Why not as few answers decline in the second run as in the first, of those of which the first knows it.
+    """Reason if more answers decline in the second run, among those that the first run decided.
 
-    What is undecided in the second run, or is not there, counts as declined.
+    Answers that are undecided or missing in the second run count as declined.
     """
     pairs = pairs_of(before.of_declining(), after.of_declining(), DECLINED)
     was, now = (int(column.sum()) for column in (pairs.sure_before, pairs.sure_after))

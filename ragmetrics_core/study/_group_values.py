@@ -61,7 +61,7 @@ def check_groups(
 def sample_notes(
     runs: Sequence[Scores], by: str | None, members: Mapping[str, Mapping[str, Sequence[str]]]
 ) -> Iterator[str]:
-    """What a reader should know of the samples that the groups are of."""
+    """Notes on the samples of the groups."""
     for run in runs:
         if not run.finished:
             yield f"{run.name} did not finish: what it has is counted"

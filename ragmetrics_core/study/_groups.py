@@ -51,7 +51,7 @@ _SIGNS: dict[Alternative, str] = {"greater": ">", "less": "<", "two-sided": "≠
 
 
 class Group(NamedTuple):
-    """A group of samples: the run that they are of, and the value of the label that they share."""
+    """A group of samples: their run, and their common value of the label."""
 
     run: str
     value: str = ALL
@@ -70,8 +70,8 @@ class Measured:
         group: the group.
         values: the values themselves.
         clusters: each value's cluster.
-        ends: of the metric's range.
-        left_out: how many samples of the group have no value, by cause.
+        ends: ends of the metric's range.
+        left_out: number of samples in the group without a value, by cause.
     """
 
     metric: MetricName
@@ -83,7 +83,7 @@ class Measured:
 
     @cached_property
     def summary(self) -> Summary | None:
-        """Mean, sd and n; None without a value."""
+        """Mean, sd and n; None if there are no values."""
         return summary_of(self.values)
 
     @cached_property
@@ -98,7 +98,7 @@ class Measured:
 
     @property
     def without(self) -> Annotated[str, Column("left out")]:
-        """How many samples have no value, in words."""
+        """Number of samples without a value, in words."""
         return counted(self.left_out)
 
 
@@ -109,18 +109,18 @@ class Contrast:
     Attributes:
         metric: the metric.
         kind: "label" compares two values of the label within a run, "baseline" a run with the baseline.
-        upper: the group that is taken to be better, or that is compared with the baseline.
-        lower: the other one.
+        upper: group that is expected to be better, or is compared with the baseline.
+        lower: the other group.
         alternative: "greater" tests whether `upper` is above `lower`, "less" (where lower is better) whether
             it is below, "two-sided" whether they differ.
-        difference: mean of `upper` less mean of `lower`.
-        welch: p of Welch's t-test; with clusters, with the errors of whole clusters.
-        holm: the same, adjusted for all tests of the study, those of ranks among them.
-        rank: p of the Mann-Whitney test; with clusters, of the area with the errors of whole clusters.
-        rank_holm: the same, adjusted likewise.
+        difference: mean of `upper` minus mean of `lower`.
+        welch: p of Welch's t-test, with cluster-robust errors if there are clusters.
+        holm: the same, adjusted for all tests of the study, including rank tests.
+        rank: p of the Mann-Whitney test; with clusters, p of the area with cluster-robust errors.
+        rank_holm: the same, adjusted for all tests of the study.
         effect: standardised difference with its interval.
-        lower_is_better: whether the low end of the metric's range is the good one.
-        alpha: below which the adjusted p a difference is called significant.
+        lower_is_better: whether lower is better.
+        alpha: significance level for the adjusted p.
         note: why there is no test.
     """
 
@@ -141,12 +141,12 @@ class Contrast:
 
     @property
     def within(self) -> str:
-        """Where the two groups are compared: a run, or a value of the label."""
+        """The common run or label value of the two groups."""
         return self.upper.run if self.kind == "label" else self.upper.value
 
     @property
     def claim(self) -> str:
-        """What is tested: "true > false"."""
+        """The tested claim: "true > false"."""
         upper, lower = (
             (each.value if self.kind == "label" else each.run) for each in (self.upper, self.lower)
         )
@@ -154,7 +154,7 @@ class Contrast:
 
     @property
     def verdict(self) -> Marked:
-        """On which side a significant difference is, and whether that is the good one."""
+        """The direction of a significant difference, and whether it is the good one."""
         if self.holm is None:
             return Marked(f"no test: {self.note}", "")
         if self.holm >= self.alpha:
@@ -166,17 +166,17 @@ class Contrast:
 
 @dataclass(frozen=True)
 class GroupStudy:
-    """Everything about the groups.
+    """Comparison of groups.
 
     Attributes:
-        by: the label that makes the groups; None for whole runs.
+        by: label that defines the groups; None for whole runs.
         metrics: the metrics in their order.
         measured: each metric in each group.
-        contrasts: every test; all of them are adjusted together.
-        baseline: the run that others are compared with.
-        alpha: below which p a difference is called significant.
-        cluster: the label whose values are the clusters; None where samples are independent.
-        notes: what a reader should know.
+        contrasts: all tests, adjusted together.
+        baseline: name of the run that others are compared with.
+        alpha: significance level.
+        cluster: label whose values are the clusters; None if samples are independent.
+        notes: remarks for readers.
     """
 
     by: str | None
@@ -210,8 +210,8 @@ def study_groups(
         studied: `metrics`, `cluster` and `seed`; see `StudySettings`.
 
     Raises:
-        ConfigError: no sample has the label, it has one value only, the baseline is no run, or the runs were
-            measured in different ways.
+        ConfigError: no sample has the label, it has one value only, the baseline is not a run, or the runs
+            were measured in different ways.
     """
     if not runs:
         raise ConfigError("the study needs at least one run")
@@ -242,7 +242,7 @@ def study_groups(
 
 
 def _small_groups(measured: Sequence[Measured]) -> Iterator[str]:
-    """A sentence for each group that is too small, or too much alike, for its figures to mean much."""
+    """A sentence for each group that is too small or varies too little for meaningful figures."""
     sizes: dict[Group, list[int]] = {}
     for each in measured:
         sizes.setdefault(each.group, []).append(each.summary.n if each.summary else -1)

@@ -1,4 +1,4 @@
-"""How a judge that says yes or no errs, and what people would say, corrected by its errors."""
+"""Errors of a yes/no judge, and shares corrected by these errors."""
 
 from collections.abc import Sequence
 from math import sqrt
@@ -20,13 +20,13 @@ __all__ = ["JudgeErrors", "corrected_mean", "corrected_share", "judge_errors"]
 
 
 class JudgeErrors(NamedTuple):
-    """How a judge that says yes or no errs, by people's labels on the same population.
+    """Errors of a yes/no judge, by people's labels on the same population.
 
     Attributes:
-        sensitivity: the share of what people call good that the judge calls good.
-        specificity: the share of what people call bad that the judge calls bad.
-        good, bad: how many labels each rests on.
-        youden: sensitivity + specificity - 1 with its interval; 0 is a judge that tells nothing.
+        sensitivity: share of samples that people call good which the judge calls good.
+        specificity: share of samples that people call bad which the judge calls bad.
+        good, bad: numbers of labels behind each.
+        youden: sensitivity + specificity - 1 with its interval; 0 means an uninformative judge.
     """
 
     sensitivity: Estimate
@@ -37,9 +37,9 @@ class JudgeErrors(NamedTuple):
 
 
 def judge_errors(people: Sequence[bool], judge: Sequence[bool], *, level: float = 0.95) -> JudgeErrors:
-    """The errors of a judge, from what people and the judge say of the same samples.
+    """Errors of a judge, from labels and verdicts on the same samples.
 
-    The interval of what the judge tells is Newcombe's, from Wilson's of both shares.
+    The interval of Youden's index is Newcombe's, from Wilson's intervals of both shares.
 
     References:
         Newcombe (1998), Statistics in Medicine 17(8), 873-890, method 10.
@@ -65,14 +65,14 @@ def corrected_mean(yes: int, n: int, errors: JudgeErrors, *, level: float = 0.95
     uncertainty of all three shares, each with the counts that the source adds.
 
     Args:
-        yes: how many of the samples the judge calls good; samples without a label.
-        n: how many samples.
-        errors: of labels of a random part of the same population.
-        level: confidence.
+        yes: number of samples without a label that the judge calls good.
+        n: number of samples without a label.
+        errors: errors from labels of a random part of the same population.
+        level: confidence level.
 
     Raises:
-        ConfigError: there is no sample, a label of each kind is lacking, or what the judge tells cannot be
-            told from nothing: the correction divides by it.
+        ConfigError: there are no samples, no good or no bad labels, or Youden's index, by which the
+            correction divides, may be 0.
 
     References:
         Rogan and Gladen (1978), American Journal of Epidemiology 107(1), 71-76; Lee et al. (2025), "How to
@@ -113,11 +113,11 @@ def corrected_share(
     with the error of `spread_of` for the weighted sum of the three shares, and Student's quantile.
 
     Args:
-        people: what people say of the labelled samples.
-        judge: what the judge says of them.
-        rest: what it says of the others.
-        clusters: of the labelled samples, then of the others.
-        level: confidence.
+        people: people's labels.
+        judge: the judge's verdicts on the labelled samples.
+        rest: the judge's verdicts on the other samples.
+        clusters: clusters of the labelled samples, then of the others.
+        level: confidence level.
 
     Raises:
         ConfigError: as `corrected_mean`, or there are labels of fewer than 10 clusters.
@@ -162,6 +162,5 @@ def _check(n: int, good: int, bad: int) -> None:
 def _check_told(told: Estimate) -> None:
     if told.low is None or told.low <= 0:
         raise ConfigError(
-            f"sensitivity + specificity - 1 is {told}, which cannot be told from 0: the correction divides "
-            "by it"
+            f"sensitivity + specificity - 1 is {told}, which may be 0: the correction divides by it"
         )

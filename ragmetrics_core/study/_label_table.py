@@ -1,4 +1,4 @@
-"""The columns of a file that people labelled: which one has the labels, the claims, the groups."""
+"""The columns of a labelled file: labels, claims, groups."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
@@ -36,7 +36,7 @@ _MOST_TASKS = 16
 
 
 class Row(NamedTuple):
-    """The cells of a row with the one that is its label, where the row stands, and whether all is text."""
+    """The cells of a row, its label, its place, and whether all cells are text."""
 
     where: str
     cells: Cells
@@ -50,7 +50,7 @@ class Row(NamedTuple):
 
 
 class LabelTable:
-    """The rows of a file, their columns in one spelling; rows that are none are kept as problems."""
+    """The rows of a file with normalized column names; invalid rows are kept as problems."""
 
     def __init__(self, data: Source) -> None:
         self._rows: list[Row] = []
@@ -60,7 +60,7 @@ class LabelTable:
             if isinstance(row, Sample):
                 content = {**row.model_dump(exclude={"labels"}, exclude_none=True), **row.labels}
             if problem is not None or not is_mapping(content):
-                self.problems.append(f"{where}: {problem or 'it is no object'}")
+                self.problems.append(f"{where}: {problem or 'it is not an object'}")
                 continue
             cells = {_column(str(name)): decoded(cell) for name, cell in content.items()}
             raters = {name: rater for name in cells if (rater := rater_named(name)) is not None}
@@ -78,10 +78,10 @@ class LabelTable:
                 self._filled.setdefault(name, []).append(cell)
 
     def named(self, label: str) -> str:
-        """The column of labels that has this name.
+        """The column of labels with this name.
 
         Raises:
-            ConfigError: there is none.
+            ConfigError: there is no such column.
         """
         name = next((one for one in (label, spelled(label), stem(label)) if one in self.columns), label)
         outer, dot, _ = name.partition(".")
@@ -90,10 +90,10 @@ class LabelTable:
         return name
 
     def label_column(self, question: Question | None) -> str:
-        """The column whose name says best that it is one of labels.
+        """The column whose name fits labels best.
 
         Raises:
-            ConfigError: there is none.
+            ConfigError: no column's name fits.
         """
         filled = self._filled
         if any(map(is_list, filled.get("claims", ()))):
@@ -116,12 +116,12 @@ class LabelTable:
         if names:
             raise ConfigError(f"no label is about {question!r}: there is {', '.join(names)}; choose --label")
         raise ConfigError(
-            f"no column says what people thought: there is {self.known or 'none'}; name it with --label, or "
+            f"no column holds labels: columns are {self.known or 'none'}; name it with --label, or "
             "call it one of label, faithful, supported, correct, relevant, hallucinated, rating, votes"
         )
 
     def _measure(self, column: str, question: Question | None) -> str:
-        """Which of several rated measures a question is about."""
+        """The rated measure that matches the question, if there are several."""
         ratings = [cell for cell in self._filled[column] if is_mapping(cell)]
         names = dict.fromkeys(str(name) for cell in ratings for name in cell)
         wanted = question or ("faithful" if "contexts" in self._filled else "correct")
@@ -134,20 +134,20 @@ class LabelTable:
         return fitting[0]
 
     def task_column(self, label: str) -> str | None:
-        """The column of the groups that are shown apart; None where there is none with a few values."""
+        """The column of the groups; None if no column has few enough values."""
         groups = {name: set(map(str, self._filled.get(name, ()))) for name in _TASKS if name != label}
         return next((name for name in groups if 1 < len(groups[name]) <= _MOST_TASKS), None)
 
     @property
     def question(self) -> Question:
-        """What people were asked about, where no name says it: what there is to compare an answer with."""
+        """The question of the labels if no name shows it, from the texts to compare an answer with."""
         fields = {name for row in self._rows for name in fields_of(row.cells)}
         if "contexts" in fields:
             return "faithful"
         return "correct" if fields & {"reference", "references"} else "relevant"
 
     def labelled(self, column: str) -> Iterator[Row]:
-        """The rows with their labels; of a list of claims a row for each."""
+        """The rows with their labels; a list of claims becomes a row for each."""
         for row in self._rows:
             claims = row.cells.get("claims")
             if column != "claims.label" or not is_list(claims):

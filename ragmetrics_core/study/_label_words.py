@@ -1,4 +1,4 @@
-"""What people said, in many words: a column's name and its values read as good, bad or a number."""
+"""Label words: names and values of columns, read as good, bad or a number."""
 
 import json
 import re
@@ -64,12 +64,12 @@ _RATER: Final = re.compile(
 
 
 class LabelReading(NamedTuple):
-    """How the values of a label column are read.
+    """Rules for reading the values of a label column.
 
     Attributes:
         kind: "truth" for good and bad, "rating" for numbers.
-        yes_is_good: whether a plain yes in it is good; no for a column such as "hallucinated".
-        good: the values that are good, where the caller said so; all others are bad then.
+        yes_is_good: whether a plain yes is good; False for a column such as "hallucinated".
+        good: values that count as good, if the caller named them; all others are then bad.
     """
 
     kind: Literal["truth", "rating"]
@@ -77,9 +77,9 @@ class LabelReading(NamedTuple):
     good: frozenset[str] = frozenset()
 
     def value(self, label: object) -> bool | float | None:
-        """What a value says; None for one that says neither good nor bad.
+        """The meaning of a value; None if it is neither good nor bad.
 
-        Marked spans are bad, none is good; several words are good when one is and none is bad.
+        Marked spans are bad, an empty list is good; several words are good if one is good and none is bad.
         """
         if self.kind == "rating":
             return number_in(label)
@@ -99,17 +99,17 @@ class LabelReading(NamedTuple):
 
 
 def stem(column: str) -> str:
-    """A column's name without what is around it: "hallucinated" of "label_hallucinated"."""
+    """The stem of a column's name: "hallucinated" for "label_hallucinated"."""
     return _AROUND.sub("", column.strip().casefold().replace("-", "_").replace(" ", "_"))
 
 
 def question_named(column: str) -> Question | None:
-    """What a column of this name was asked about; None when the name does not say."""
+    """The question that a column of this name answers; None if the name does not show it."""
     return _SENSES.get(stem(column.rpartition(".")[2]), (None, True))[0]
 
 
 def is_label_name(column: str) -> bool:
-    """Whether a column of this name is one of labels."""
+    """Whether a column of this name holds labels."""
     return stem(column) in _SENSES
 
 
@@ -124,7 +124,7 @@ def rater_named(column: str) -> str | None:
 
 
 def reading_of(column: str, values: Sequence[object], *, good: Collection[str] = ()) -> LabelReading:
-    """How a column of labels is read, from its name and all its values.
+    """Derive the rules for a column of labels from its name and values.
 
     Raises:
         ConfigError: a value is neither good nor bad nor a number.
@@ -140,13 +140,13 @@ def reading_of(column: str, values: Sequence[object], *, good: Collection[str] =
     if strange := sorted(words - _YES - _NO - _GOOD - _BAD - _NEITHER):
         raise ConfigError(
             f"the column {column!r} says {', '.join(map(repr, strange[:4]))}: "
-            "name the values that are good with --good VALUE,VALUE"
+            "name the good values with --good VALUE,VALUE"
         )
     return LabelReading("truth", yes_is_good)
 
 
 def number_in(cell: object) -> float | None:
-    """A cell as a number; None where it is none."""
+    """A cell as a number; None if it is not one."""
     with suppress(ValueError, OverflowError):
         number = float(cell) if isinstance(cell, int | float | str) else None
         return number if number is not None and abs(number) < 1e300 else None

@@ -1,4 +1,4 @@
-"""Labelled files: samples with what people said of them, from columns of many names."""
+"""Labelled files: samples with human labels, from columns of many names."""
 
 import hashlib
 import json
@@ -41,16 +41,16 @@ Kind = Literal["truth", "rating", "preference"]
 
 @dataclass(frozen=True, kw_only=True)
 class Labelled:
-    """A sample and what people said of it.
+    """A sample with its human label.
 
     Attributes:
         sample: the sample; a claim is its answer.
-        label: whether it is good, or its mean rating; None where people said neither.
-        kind: the label in the file's own word.
-        task: the group of the file that it belongs to; "" without groups.
-        source: what it was made from; items of one source are not independent.
-        votes: what each annotator said, where the file tells.
-        published: values of other metrics that the file has, by their names.
+        label: whether it is good, or its mean rating; None if undecided.
+        kind: the label as the file has it.
+        task: group of the sample in the file; "" without groups.
+        source: origin of the sample; items of one source are not independent.
+        votes: label of each annotator, if the file has them.
+        published: values of other metrics in the file, by name.
     """
 
     sample: Sample
@@ -63,7 +63,7 @@ class Labelled:
 
 
 class LabelledPair(NamedTuple):
-    """Two answers to one question and which one people prefer: above 0 the second, below 0 the first."""
+    """Two answers to one question with people's preference: above 0 for the second, below 0 for the first."""
 
     first: str
     second: str
@@ -74,16 +74,16 @@ class LabelledSet(NamedTuple):
     """A labelled file as it was read.
 
     Attributes:
-        name: of the file.
-        digest: of contents and labels; cards of other digests are of other sets.
-        question: what people were asked about.
-        column: the column of the labels.
+        name: name of the file.
+        digest: digest of contents and labels; cards of other digests belong to other sets.
+        question: subject of the labels.
+        column: column of the labels.
         kind: "truth" for good and bad, "rating" for numbers, "preference" for pairs.
-        rows: the labelled samples.
-        pairs: the pairs of a set of preferences.
+        rows: labelled samples.
+        pairs: pairs of a set of preferences.
         claims: whether each answer is one claim.
-        source: by which column, or by what else, the items were put together.
-        dropped: how many rows do not count, by reason.
+        source: column or rule that groups items by source.
+        dropped: number of rows that do not count, by reason.
     """
 
     name: str
@@ -108,25 +108,25 @@ def read_labelled(
     good: Collection[str] = (),
     name: str | None = None,
 ) -> LabelledSet:
-    """Read a file whose rows say what people thought of them.
+    """Read a file of labelled samples.
 
-    Content columns are those of samples; a `claim`, or the items of a list `claims`, is judged in the place
-    of the answer, and `evidence` is contexts. A row for each annotator (a column `annotator`) is as good as
-    one with all `votes`: the majority is the label, of ratings the mean.
+    Content columns are those of samples. A `claim`, or each item of a list `claims`, replaces the answer, and
+    `evidence` is contexts. Each row has one annotator (column `annotator`) or all `votes`; the label is the
+    majority, or the mean of ratings.
 
     Args:
-        data: what `read_samples` takes: a path, rows, a data frame.
-        question: what people were asked about; without it the label's name says, or else the columns.
-        label: the column of the labels; `human_ratings.faithfulness` for one inside of another.
-        source: the column of what an item was made from; without it `source_id` and the like, or else equal
-            contexts, or without contexts equal questions.
-        by: the column of the groups that are shown apart; without it `task_type`, `domain` and the like.
-        good: the values that are good, where they are not among the words that are known.
-        name: of the set, where it is no file.
+        data: path, rows or data frame, as `read_samples` takes them.
+        question: subject of the labels. Default: from the label's name, else from the columns.
+        label: column of the labels; `human_ratings.faithfulness` for a nested one.
+        source: column of the source of an item. Default: `source_id` and the like, else equal contexts, or
+            equal questions without contexts.
+        by: column of the groups. Default: `task_type`, `domain` and the like.
+        good: values that count as good, if they are not among the known words.
+        name: name of the set, if it is not a file.
 
     Raises:
-        ConfigError: there is no such column, none is one of labels, or a label has no meaning.
-        SampleError: the file cannot be read, or none of its rows is a sample.
+        ConfigError: there is no such column, no column holds labels, or a label has no known meaning.
+        SampleError: the file cannot be read, or has no valid row.
     """
     if question is not None and question not in get_args(Question):
         raise ConfigError(f"the question is faithful, correct or relevant, not {question!r}")
@@ -171,7 +171,7 @@ def read_labelled(
 
 @dataclass
 class _Builder:
-    """Makes labelled samples, and pairs of them, of rows."""
+    """Builder of labelled samples and pairs from rows."""
 
     column: str
     reading: LabelReading
@@ -183,7 +183,7 @@ class _Builder:
     dropped: Counter[str] = field(default_factory=Counter[str])
 
     def add(self, item: Row) -> None:
-        """Add a row; what several annotators said of one sample, each in a row, becomes one."""
+        """Add a row; rows of several annotators on one sample become one sample."""
         cells, label = item.filled, item.label
         if label in (None, ""):
             self.dropped["no label"] += 1
@@ -211,7 +211,7 @@ class _Builder:
             self.rows[sample.id] = row
 
     def add_pair(self, item: Row) -> None:
-        """Add two answers, of which people prefer one."""
+        """Add two answers with a preference."""
         cells, label = item.filled, item.label
         votes = label.values() if is_mapping(label) else label if is_list(label) else [label]
         numbers = [number for vote in votes if (number := number_in(vote)) is not None]
@@ -231,7 +231,7 @@ class _Builder:
         self.pairs.append(LabelledPair(f"{base}#a", f"{base}#b", preference))
 
     def _agreed(self, votes: Mapping[str, float]) -> bool | float | None:
-        """What several people say: of ratings the mean, else what most of them say."""
+        """The label of several people: the mean of ratings, else the majority."""
         if self.reading.kind == "rating":
             return fmean(votes.values()) if votes else None
         most = majority(votes)
@@ -276,14 +276,14 @@ class _Builder:
 
 
 def _turn(turn: object) -> object:
-    """A message; that of a transcript has a speaker and a text."""
+    """A message; messages of a transcript have a speaker and a text."""
     if is_mapping(turn) and "role" not in turn and "speaker" in turn:
         return {"role": turn["speaker"], "content": turn.get("text", "")}
     return turn
 
 
 def _one_source(rows: Sequence[Labelled]) -> list[Labelled]:
-    """The rows, those of equal contexts in one source, also where some do not name it."""
+    """The rows, with equal contexts in one source even if some rows do not name it."""
     by_contexts: dict[tuple[str, ...], str] = {}
     for row in sorted(rows, key=lambda row: len(row.source)):
         if _hold_text(row.sample.contexts):
@@ -292,7 +292,7 @@ def _one_source(rows: Sequence[Labelled]) -> list[Labelled]:
 
 
 def _hold_text(contexts: Sequence[str] | None) -> bool:
-    """Whether there is anything in the contexts: two samples with blank ones have nothing in common."""
+    """Whether the contexts hold text; blank contexts do not make samples dependent."""
     return any(text.strip() for text in contexts or ())
 
 
@@ -308,7 +308,7 @@ def _kind(label: object) -> str:
 
 
 def limited(labelled: LabelledSet, limit: int) -> LabelledSet:
-    """Some of the items, the same ones each time and from all over the set; pairs stay whole."""
+    """Some of the items, always the same ones and from the whole set; pairs stay whole."""
 
     def place(sample_id: str) -> bytes:
         return hashlib.sha256(sample_id.encode()).digest()

@@ -55,7 +55,7 @@ Value = bool | float | str
 
 
 class LabelledUnit(NamedTuple):
-    """What is labelled: a sample, or one statement (verdict number) of a metric's record of it."""
+    """The labelled unit: a sample, or one statement (verdict number) in a metric's record of it."""
 
     sample_id: str
     metric: str | None = None
@@ -63,7 +63,7 @@ class LabelledUnit(NamedTuple):
 
 
 class HumanLabel(NamedTuple):
-    """What one person said about one unit."""
+    """The label that one person gave one unit."""
 
     unit: LabelledUnit
     annotator: str
@@ -72,7 +72,7 @@ class HumanLabel(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """The judge's own decision about a statement, and that of a person who looked at it."""
+    """The judge's decision on a statement, and a person's decision on it."""
 
     unit: LabelledUnit
     by: str
@@ -83,17 +83,17 @@ class Judgement(NamedTuple):
 def read_labels(path: Path) -> list[HumanLabel]:
     """Read labels: columns sample_id, annotator, value, and optionally label, metric and statement.
 
-    A row for each annotator, or a column for each, named like "rater 1", "annotator_B" or "rater: Anna".
+    Each annotator has rows, or a column with a name like "rater 1", "annotator_B" or "rater: Anna".
 
     An empty value means that the annotator skipped the unit. `true`, `yes`, `correct` and the like are truth
-    values, numbers are numbers, all else stays text. In a label that has numbers or other texts only
-    true, yes, false and no are.
+    values, numbers are numbers, all others are texts. If a label also has numbers or other texts, only true,
+    yes, false and no are truth values.
 
     Args:
-        path: a file of any kind that `read_samples` reads.
+        path: a file of any format that `read_samples` reads.
 
     Raises:
-        ConfigError: a column is missing, or an annotator said two things about one unit.
+        ConfigError: a column is missing, or an annotator gave one unit two values.
     """
     labels: dict[tuple[LabelledUnit, str, str], HumanLabel] = {}
     for where, row in _rows(path):
@@ -132,18 +132,18 @@ def read_labels(path: Path) -> list[HumanLabel]:
 
 @lru_cache
 def _column(name: str) -> str:
-    """What a column is called here."""
+    """Canonical name of a column."""
     plain = name.strip().casefold()
     return _ALIASES.get(plain, plain)
 
 
 def label_names(labels: Iterable[HumanLabel]) -> tuple[str, ...]:
-    """What is labelled, the most frequent first."""
+    """Names of the labels, the most frequent first."""
     return tuple(name for name, _ in Counter(label.label for label in labels).most_common())
 
 
 def units_of(labels: Iterable[HumanLabel], label: str) -> dict[LabelledUnit, dict[str, Value]]:
-    """For each unit what each annotator said."""
+    """Values by unit and annotator."""
     units: dict[LabelledUnit, dict[str, Value]] = {}
     for unit, annotator, name, value in labels:
         if name == label:
@@ -162,10 +162,10 @@ def corrected_verdicts(records: Iterable[Record]) -> Iterator[Judgement]:
 
 
 def labelled_verdicts(records: Iterable[Record], labels: Iterable[HumanLabel]) -> Iterator[Judgement]:
-    """The judge's verdicts beside what annotators said of the same statements.
+    """The judge's verdicts with the annotators' labels on the same statements.
 
-    A label names the statement by the metric (its name or signature) and the verdict's number; a value that
-    is neither yes nor no, and a statement that the record does not have, are left out.
+    A label identifies the statement by metric (name or signature) and verdict number. Values that are neither
+    yes nor no, and statements that the record does not have, are left out.
     """
     by_record: dict[tuple[str, str], list[HumanLabel]] = {}
     for label in labels:
@@ -209,12 +209,12 @@ def is_good(value: Value, *, at_least: float | None = None) -> bool | None:
 
 
 def labelled_correct(scores: Scores, label: str, *, at_least: float | None = None) -> dict[str, bool]:
-    """Which samples a label of the run calls correct.
+    """Whether each sample is correct, by a label of the run.
 
     Args:
         scores: the run.
-        label: the label's name.
-        at_least: from which number on a sample is correct; needed for numbers other than 0 and 1.
+        label: name of the label.
+        at_least: lowest value of a correct sample; required unless values are 0 and 1.
 
     Raises:
         ConfigError: no sample has the label, or its values are neither good nor bad.
@@ -227,7 +227,7 @@ def labelled_correct(scores: Scores, label: str, *, at_least: float | None = Non
 
 
 def good_values(values: Mapping[str, Label], label: str, *, at_least: float | None = None) -> dict[str, bool]:
-    """Which values mean good.
+    """Whether each value means good.
 
     Raises:
         ConfigError: one of them is neither good nor bad.
@@ -241,7 +241,7 @@ def good_values(values: Mapping[str, Label], label: str, *, at_least: float | No
             hint = (
                 "values are yes and no, true and false, correct and wrong, 1 and 0"
                 if isinstance(value, str)
-                else "say from which number on with --correct-from"
+                else "give the lowest correct value with --correct-from"
             )
             problem = f"the label {label!r} of {sample_id} is {value!r}, neither good nor bad"
             raise ConfigError(f"{problem}: {hint}")
@@ -259,10 +259,10 @@ def on_unit_scale(values: Sequence[Value], *, scale: tuple[float, float] | None 
 
     Args:
         values: truth values, shares, or numbers on a scale.
-        scale: its ends; without it those of `scale_of`.
+        scale: minimum and maximum of the scale. Default: those of `scale_of`.
 
     Raises:
-        ConfigError: a value is a text or outside the scale, or the scale cannot be told.
+        ConfigError: a value is a text or outside the scale, or the values do not determine the scale.
 
     >>> on_unit_scale([1.0, 4.0, 5.0])
     [0.0, 0.75, 1.0]
@@ -277,11 +277,11 @@ def on_unit_scale(values: Sequence[Value], *, scale: tuple[float, float] | None 
 
 
 def scale_of(values: Sequence[Value]) -> tuple[float, float]:
-    """The ends of the scale of labels, where they tell it: 0 to 1, or 1 to 5 where somebody said 5.
+    """The minimum and maximum of the labels' scale: 0 to 1, or 1 to 5 if a label is 5.
 
     Raises:
-        ConfigError: a value is a text, or the values do not tell their scale: ratings of 1 to 4 may be of
-            1 to 4 or of 1 to 5, and all ones may be the best or the worst.
+        ConfigError: a value is a text, or the values do not determine their scale: ratings from 1 to 4 may
+            have a scale of 1 to 4 or 1 to 5, and all ones may be the best or the worst.
 
     >>> scale_of([0.0, 1.0]), scale_of([0.25, 0.5]), scale_of([2.0, 5.0])
     ((0.0, 1.0), (0.0, 1.0), (1.0, 5.0))
@@ -293,7 +293,7 @@ def scale_of(values: Sequence[Value]) -> tuple[float, float]:
         return 1.0, 5.0
     seen = f"{min(numbers):g} to {max(numbers):g}" if min(numbers) != max(numbers) else f"all {numbers[0]:g}"
     raise ConfigError(
-        f"the labels are {seen}, which does not tell their scale: name its ends with --scale, as --scale 1:5"
+        f"the labels are {seen}, which does not show their scale: give it with --scale, such as --scale 1:5"
     )
 
 
@@ -304,7 +304,7 @@ def _numbers(values: Sequence[Value]) -> list[float]:
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The rows of a file, with their places; a row for each annotator where each has a column."""
+    """The rows of a file with their places; columns of annotators become rows."""
     for where, row, _, problem in read_rows(path):
         place = f"{path.name} {where}"
         if problem is not None or not is_mapping(row):
@@ -332,9 +332,9 @@ def _value(cell: object, where: str) -> Value | None:
     elif isinstance(cell, int | float):
         number = cell
     else:
-        raise ConfigError(f"{where}: the value {cell!r} is no number, text or truth value")
+        raise ConfigError(f"{where}: the value {cell!r} is not a number, text or truth value")
     if not abs(number) <= float_info.max:
-        raise ConfigError(f"{where}: the value {cell!r} is no finite number")
+        raise ConfigError(f"{where}: the value {cell!r} is not a finite number")
     return float(number)
 
 
@@ -343,4 +343,4 @@ def _statement(texts: Mapping[str, str], where: str) -> int | None:
     try:
         return int(float(text)) if text else None
     except (ValueError, OverflowError):
-        raise ConfigError(f"{where}: the statement {text!r} is no number") from None
+        raise ConfigError(f"{where}: the statement {text!r} is not a number") from None

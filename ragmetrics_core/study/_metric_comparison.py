@@ -13,7 +13,7 @@ __all__ = ["compare_metrics"]
 
 
 class ComparisonSettings(StudySettings, total=False):
-    """How two runs are compared: what can be said of most studies, and `compare_runs` takes beside it."""
+    """Settings of a comparison: those of most studies, and those of `compare_runs`."""
 
     threshold: float
     alpha: float
@@ -29,19 +29,19 @@ def compare_metrics(
 ) -> RunComparison:
     """Compare two metrics of a run, or of two runs, paired by sample.
 
-    Such as `faithfulness` with `faithfulness(verify=verdicts.v4)`: what another version of a prompt does to
-    the scores. The comparison is that of `compare_runs`, with the signatures in the places of the runs.
+    For example, `faithfulness` and `faithfulness(verify=verdicts.v4)` show the effect of a prompt version.
+    The comparison is that of `compare_runs`, with the signatures in place of the runs.
 
     Args:
-        first: a name or signature; of several metrics of a name that without settings.
-        second: another one.
-        before: the run of the first.
-        after: the run of the second; without it the same.
-        how: as `compare_runs` takes it.
+        first: a name or signature; an ambiguous name means the metric without settings.
+        second: another name or signature.
+        before: run of the first metric.
+        after: run of the second metric. Default: the same run.
+        how: settings of `compare_runs`.
 
     Raises:
-        ConfigError: it is one metric of one run, the two have other ranges or directions, or what
-            `compare_runs` raises.
+        ConfigError: both are the same metric of one run, they have different ranges or directions, or as
+            `compare_runs`.
     """
     other = before if after is None else after
     one, two = _named(before, first), _named(other, second)
@@ -64,13 +64,13 @@ def compare_metrics(
 
 
 def _named(scores: Scores, name: str) -> str:
-    """The signature of a metric; of several of its name that which has no settings."""
+    """The signature of a metric; an ambiguous name means the metric without settings."""
     plain = [each for each in scores.metrics if each.partition("/")[0] == name and "(" not in each]
     return plain[0] if len(plain) == 1 else scores.metric(name)
 
 
 def _alone(scores: Scores, signature: str, name: str, *, called: str) -> Scores:
-    """One metric's scores under another name, in a run that is called otherwise."""
+    """One metric's scores under a new name, in a renamed run."""
     kept: dict[str, Any] = {}
     for field in ("values", "absent", "sure", "ranges", "corrected", "repetitions"):
         of_metrics: Mapping[str, Any] = getattr(scores, field)

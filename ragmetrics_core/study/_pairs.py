@@ -1,4 +1,4 @@
-"""The pairs of two runs, by sample, with what the second run lost: how they differ and what could be told."""
+"""Pairs of two runs by sample, with lost scores, their mean difference and the detectable difference."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -51,11 +51,11 @@ class Pairs(NamedTuple):
         before, after: their values.
         sure_ids: samples that the first run scored: the pairs of a decision.
         sure_before: their values in the first run.
-        sure_after: in the second; where it has none, the worse bound of what is incomplete, else the bad end
-            of the metric's range.
-        lost: how many samples the first run scored and the second did not, those that it lacks included.
-        gained: how many the second run scored and the first did not.
-        failed: whether the second run scored nothing, or less than half of what the first one did.
+        sure_after: their values in the second run; without one, the worse bound of an incomplete score, else
+            the bad end of the metric's range.
+        lost: number of samples that only the first run scored, including samples missing in the second.
+        gained: number of samples that only the second run scored.
+        failed: whether the second run scored less than half of the first run's samples, or none.
     """
 
     ids: tuple[str, ...]
@@ -96,7 +96,7 @@ def pairs_of(before: Scores, after: Scores, metric: str) -> Pairs:
 
 
 def without_doubtful(scores: Scores, metric: str, before: Scores) -> Scores:
-    """The scores of a run less those that its rejected rows put in doubt.
+    """The scores of a run without those that its rejected rows put in doubt.
 
     These are the scores of each id that several rows have. Of the other rejected rows, one is the row of each
     sample that the run lacks, and those that were rejected before, too, had no score then. As many as are
@@ -111,7 +111,7 @@ def without_doubtful(scores: Scores, metric: str, before: Scores) -> Scores:
 
 
 def lacking_in(scores: Scores, before: Scores) -> int:
-    """How many samples of an earlier run are not in a run."""
+    """Number of samples of an earlier run that are not in a run."""
     return sum(sample_id not in scores.labels for sample_id in before.labels)
 
 
@@ -127,7 +127,7 @@ def paired_difference(
 def detectable_difference(
     differences: Array, clusters: Clusters = (), *, tests: int = 1, alpha: float = 0.05
 ) -> float | None:
-    r"""The difference that is told four times in five, with this n, spread and number of tests.
+    r"""The difference that is detected in four of five cases, with this n, spread and number of tests.
 
     .. math:: (t_{1-\alpha/2m} + t_{0.8}) \, \mathrm{se} + c / n
 
@@ -153,7 +153,7 @@ def detectable_difference(
 def doubts_of(
     before: Scores, after: Scores, wanted: Sequence[str] | None, *, cluster: str | None
 ) -> Iterator[str]:
-    """Why the difference of two runs may be another than that of what they measured; a gate refuses these."""
+    """Other possible causes of the difference of two runs; a gate refuses these."""
     if wanted is None and (lacking := [each for each in before.metrics if each not in after.metrics]):
         yield f"{after.name} does not measure {', '.join(lacking)}, as {before.name} does"
     for kind in dict.fromkeys((*before.models, *after.models)):

@@ -1,4 +1,4 @@
-"""Which of two systems' answers people prefer, against the difference of their scores."""
+"""Preferences between two systems' answers, compared with the differences of their scores."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -24,11 +24,11 @@ class PreferenceFigures(NamedTuple):
     """One metric's differences against people's preferences.
 
     Attributes:
-        metric: its name.
-        correlation: of the differences with the mean preference.
-        same_side: how often the metric prefers the answer that people prefer; half where it prefers none.
-            Without the questions where people are tied.
-        decided: on how many questions people are not tied.
+        metric: name of the metric.
+        correlation: correlation of the differences with the mean preference.
+        same_side: share of questions on which the metric prefers the answer that people prefer; a tie of the
+            metric counts half. Questions on which people are tied are left out.
+        decided: number of questions on which people are not tied.
     """
 
     metric: str
@@ -39,14 +39,14 @@ class PreferenceFigures(NamedTuple):
 
 @dataclass(frozen=True)
 class PreferenceStudy:
-    """Everything about preferences between two systems.
+    """Preferences between two systems.
 
     Attributes:
-        first, second: the systems' names; a preference above zero is for the second.
-        preferences: each metric.
-        n: how many questions people compared.
-        ties: on how many of them their mean is no preference.
-        notes: what a reader should know.
+        first, second: names of the systems; a preference above zero is for the second.
+        preferences: figures of each metric.
+        n: number of questions that people compared.
+        ties: number of questions without a mean preference.
+        notes: remarks for readers.
     """
 
     first: str
@@ -63,13 +63,13 @@ def study_preferences(
     preferences: Mapping[str, Mapping[str, Value]],
     **studied: Unpack[StudySettings],
 ) -> PreferenceStudy:
-    """How well differences of scores go with preferences.
+    """Compare differences of scores with people's preferences.
 
     Args:
-        first: one system's run.
-        second: the other's, on the same questions.
-        preferences: for each question what each annotator said: a number above zero where the second
-            system's answer is better, below where the first one's is, 0 for a tie; or a, b, tie.
+        first: run of one system.
+        second: run of the other system, on the same questions.
+        preferences: preferences by question and annotator: a number above 0 if the second system's answer is
+            better, below 0 if the first one's is, 0 for a tie; or a, b, tie.
         studied: `metrics`, `cluster` and `seed`; see `StudySettings`.
 
     Raises:
@@ -121,6 +121,6 @@ def _number(value: Value) -> float:
     number = _WORDS.get(value.strip().casefold()) if isinstance(value, str) else float(value)
     if number is None:
         raise ConfigError(
-            f"the preference {value!r} is none: write a number above or below 0, or a, b or tie"
+            f"the preference {value!r} is unknown: write a number above or below 0, or a, b or tie"
         )
     return number

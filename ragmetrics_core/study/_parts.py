@@ -1,8 +1,8 @@
 """One estimator: a figure is a weighted sum of means, whose samples may belong together in clusters.
 
-Answers of one source, turns of one session, questions of one document are no independent trials: an interval
-that takes them for such is too narrow. A sample without a cluster is a cluster of its own, and with such
-samples alone everything here is the usual: Student's mean, Welch's test, Wilson's share, DeLong's area.
+Answers from one source, turns of one session and questions on one document are not independent: an interval
+that assumes independence is too narrow. A sample without a cluster is its own cluster. If all samples are,
+results are the usual ones: Student's mean, Welch's test, Wilson's share, DeLong's area.
 """
 
 from collections.abc import Hashable, Sequence
@@ -41,7 +41,7 @@ __all__ = [
 
 
 class Estimate(NamedTuple):
-    """A figure with the interval around it; what cannot be told is None."""
+    """A figure with its interval; None if undefined."""
 
     value: float | None
     low: float | None = None
@@ -52,7 +52,7 @@ class Estimate(NamedTuple):
         return format(self, ".3f")
 
     def __format__(self, digits: str) -> str:
-        """The figure with digits of its own: `f"{figure:.2f}"`, or with its sign `f"{figure:+z.2f}"`."""
+        """The figure with a number format: `f"{figure:.2f}"`, or with its sign `f"{figure:+z.2f}"`."""
         if self.value is None:
             return "none"
         value, *ends = (format(each, digits or ".3f") for each in self if each is not None)
@@ -60,12 +60,12 @@ class Estimate(NamedTuple):
 
     @property
     def width(self) -> float | None:
-        """Of the interval, from end to end."""
+        """Full width of the interval."""
         return None if self.low is None or self.high is None else self.high - self.low
 
     @property
     def side(self) -> int:
-        """On which side of zero the whole interval lies: 1 or -1, or 0 where it reaches it or is none."""
+        """Side of zero on which the whole interval lies: 1 or -1; 0 if it contains zero or is missing."""
         return 0 if self.low is None or self.high is None else (self.low > 0) - (self.high < 0)
 
     def __neg__(self) -> "Estimate":
@@ -75,7 +75,7 @@ class Estimate(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What a table prints of a group: mean, standard deviation (n - 1) and number of values."""
+    """Mean, standard deviation (n - 1) and number of values of a group."""
 
     mean: float
     sd: float
@@ -83,7 +83,7 @@ class Summary(NamedTuple):
 
 
 def summary_of(values: Sequence[float]) -> Summary | None:
-    """Mean, sd and n of values; None without a value. The sd of a single value is 0.
+    """Mean, sd and n of values; None if there are none. The sd of a single value is 0.
 
     >>> summary_of([0.0, 1.0, 1.0, 1.0])
     Summary(mean=0.75, sd=0.5, n=4)
@@ -127,12 +127,12 @@ Clusters = Sequence[Hashable]
 
 
 class MeanPart(NamedTuple):
-    """Samples whose mean is a part of a figure.
+    """Samples whose mean is part of a figure.
 
     Attributes:
-        values: one number for each sample.
-        clusters: each sample's cluster; a cluster may have samples in several parts.
-        weight: how much the mean counts: 1 and -1 make a difference.
+        values: a number for each sample.
+        clusters: cluster of each sample; a cluster may have samples in several parts.
+        weight: weight of the mean: 1 and -1 make a difference.
     """
 
     values: ArrayLike
@@ -263,7 +263,7 @@ def _columns(part: MeanPart) -> tuple[Array, Array, Array]:
 
 
 def effective_number(weights: ArrayLike) -> float:
-    r"""How many of one weight these are worth: :math:`(\sum v)^2 / \sum v^2`.
+    r"""Effective number of these weights: :math:`(\sum v)^2 / \sum v^2`.
 
     >>> effective_number([1, 1, 1, 1]), effective_number([3, 1, 1, 1])
     (4.0, 3.0)
@@ -278,10 +278,10 @@ def estimate(*parts: MeanPart, level: float = 0.95, bound: int = 0) -> Estimate:
     Undefined (None) where a part is empty; no interval (None) below two samples or 10 clusters in a part.
 
     Args:
-        parts: what the figure is the sum of.
-        level: confidence.
-        bound: the first so many parts limit the degrees of freedom, to those that they have alone, and must
-            have clusters enough; the others may have few.
+        parts: parts of the sum.
+        level: confidence level.
+        bound: number of leading parts that limit the degrees of freedom to their own and must have enough
+            clusters; the others may have few.
     """
     if not all(len(part.clusters) for part in parts):
         return Estimate(None)
@@ -321,10 +321,9 @@ def share_of(flags: ArrayLike, clusters: Clusters = (), *, level: float = 0.95) 
 
     .. math:: n^* = p (1 - p) / \mathrm{se}^2
 
-    at most the n that there are, with Student's quantile in place of the normal's (see `spread_of`). Where
-    all samples agree nothing is known of their clusters' spread, and each cluster counts as one sample.
-    Samples on their own are worth what they are, and nothing is estimated. Undefined (None) without a
-    sample; no interval (None) below 10 clusters of several.
+    at most n, with Student's quantile in place of the normal's (see `spread_of`). If all samples agree, the
+    spread of clusters is unknown, and each cluster counts as one sample. For independent samples, the number
+    is n. Undefined (None) without samples; no interval (None) below 10 clusters of several.
     """
     array = np.asarray(flags, dtype=float)
     clusters = clusters_of(len(array), clusters)
@@ -348,10 +347,10 @@ def score_mean(
 ) -> Estimate:
     r"""The mean of scores that lie within a range.
 
-    It is Student's interval (`mean_of`), which is cut off at the ends of the range. Scores that are all at
-    one of its two ends are a share, with Wilson's interval. Where all scores are one value c, nothing is
-    known of their spread, and Student's interval would have no width. Then at most the share u of others has
-    another value, which may be anything in the range:
+    The interval is Student's (`mean_of`), cut off at the ends of the range. Scores that are all at one of the
+    two ends are a share, with Wilson's interval. If all scores are one value c, their spread is unknown, and
+    Student's interval would have no width. Then at most the share u of the population has another value,
+    which may be anything in the range:
 
     .. math:: [\,c - u (c - \mathrm{low}), \; c + u (\mathrm{high} - c)\,]
 

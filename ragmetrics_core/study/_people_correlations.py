@@ -1,4 +1,4 @@
-"""Metrics against people over one or several labelled sets, and which metric goes better with them."""
+"""Metrics against people over one or several labelled sets, and comparisons of metrics."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class PeopleCorrelation(NamedTuple):
 
 
 class MetricDifference(NamedTuple):
-    """How much better one metric correlates with people than another, on the same samples (Spearman)."""
+    """Difference of two metrics' Spearman correlations with people, on the same samples."""
 
     one: Annotated[str, Column("metric")]
     other: str
@@ -40,7 +40,7 @@ class MetricDifference(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """Whether it is better beyond doubt."""
+        """The verdict: "better" or "worse" if the interval excludes zero."""
         if self.difference.low is None:
             return "no interval"
         return {1: "better", -1: "worse", 0: "cannot tell"}[self.difference.side]
@@ -55,9 +55,9 @@ class PeopleStudy:
         pooled: over all sets, each metric's Spearman within sets, averaged with their sizes as weights; by
             metric. Of the samples that have every metric.
         differences: of each two metrics, over all sets likewise.
-        n: how many samples `pooled` and `differences` rest on.
-        sets: how many sets there are.
-        notes: what a reader should know.
+        n: number of samples behind `pooled` and `differences`.
+        sets: number of sets.
+        notes: remarks for readers.
     """
 
     correlations: tuple[PeopleCorrelation, ...]
@@ -75,7 +75,7 @@ def study_people(
 
     Args:
         runs: one for each labelled set, measured in the same way.
-        people: for each run what people said, by sample id; more is better.
+        people: for each run the human labels by sample id; higher is better.
         studied: `metrics`, `cluster` and `seed`; see `StudySettings`.
 
     Raises:
@@ -134,6 +134,6 @@ def people_tables(study: PeopleStudy) -> Iterator[StudyTable]:
             f"paired bootstrap: samples are drawn with all their numbers{within}; each interval is a 95 % "
             "one of its own"
         )
-        title = "Which metric goes better with people"
+        title = "Which metric agrees better with people"
         columns = "one other difference n verdict"
         yield table_of("differences", title, MetricDifference, study.differences, columns, [note])

@@ -1,4 +1,4 @@
-"""How many samples and labels an answer needs, from a pilot run."""
+"""Numbers of samples and labels for a study, from a pilot run."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,13 +21,13 @@ __all__ = ["Need", "SizePlan", "needed", "plan_study", "plan_tables"]
 
 @dataclass(frozen=True)
 class Need:
-    """What one question needs.
+    """Number of samples for one question.
 
     Attributes:
-        question: what is to be known.
-        spread: the standard deviation of one sample in the pilot, with what clusters add.
-        pilot: how many samples it rests on.
-        samples: how many are needed; None where the pilot shows no spread, which tells nothing.
+        question: the question.
+        spread: standard deviation of one sample in the pilot, including the effect of clusters.
+        pilot: number of samples in the pilot.
+        samples: number of samples needed; None if the pilot shows no spread.
     """
 
     question: Annotated[str, Column("to know")]
@@ -38,12 +38,12 @@ class Need:
 
 @dataclass(frozen=True)
 class SizePlan:
-    """What is needed of a metric.
+    """Sample sizes for a metric.
 
     Attributes:
-        metric: its name.
-        needs: one for each question.
-        notes: what a reader should know.
+        metric: name of the metric.
+        needs: sample size of each question.
+        notes: remarks for readers.
     """
 
     metric: str
@@ -54,7 +54,7 @@ class SizePlan:
 def needed(
     spread: float, *, width: float | None = None, difference: float | None = None, alpha: float = 0.05
 ) -> int:
-    r"""How many samples give an interval of a width, or find a difference four times in five.
+    r"""Number of samples for an interval of a width, or to detect a difference in four of five cases.
 
     .. math:: 2 \, t_{1-\alpha/2, n-1} \, s / \sqrt n \le w, \qquad
         (t_{1-\alpha/2, n-1} + t_{0.8, n-1}) \, s / \sqrt n \le d
@@ -62,7 +62,7 @@ def needed(
     the smallest n from 2 on, for the standard deviation s of one sample (of one difference of a pair).
 
     Raises:
-        ConfigError: not just one of width and difference is given, or it is not above 0.
+        ConfigError: both or neither of width and difference are given, or it is not above 0.
 
     >>> needed(0.4, width=0.1), needed(0.4, difference=0.1)
     (249, 128)
@@ -71,7 +71,7 @@ def needed(
     if goal is None or (width is not None and difference is not None):
         raise ConfigError("a plan is for a width or for a difference: give one of them")
     if not goal > 0:
-        raise ConfigError(f"{goal:g} is no width or difference: it must be above 0")
+        raise ConfigError(f"{goal:g} is not a width or difference: it must be above 0")
 
     def reach(n: int) -> float:
         middle = t_quantile(1 - alpha / 2, n - 1)
@@ -92,18 +92,18 @@ def plan_study(
     cluster: str | None = None,
     alpha: float = 0.05,
 ) -> SizePlan:
-    """How many samples and labels are needed, from the spread that a pilot run shows.
+    """Plan numbers of samples and labels from the spread in a pilot run.
 
     Args:
-        pilot: the run.
+        pilot: pilot run.
         metric: a name or signature.
-        width: of the interval that is wanted, from end to end.
-        difference: of two runs, that is to be found four times in five.
-        against: another run of the same samples, whose paired differences say how these spread; without it
-            they are taken to spread as those of two unrelated runs would, which is the most that is likely.
-        labels: what people said of some samples, on the metric's scale.
-        cluster: the label whose values say which samples belong together, or "none".
-        alpha: one less the confidence.
+        width: full width of the target interval.
+        difference: difference of two runs to detect in four of five cases.
+        against: another run of the same samples, to measure the spread of paired differences. Without it, the
+            spread is that of two unrelated runs, an upper bound in practice.
+        labels: human labels of some samples, on the metric's scale.
+        cluster: label whose values group dependent samples, or "none".
+        alpha: one minus the confidence level.
 
     Raises:
         ConfigError: the metric is unknown, or fewer than two samples have a value.
@@ -117,7 +117,7 @@ def plan_study(
     needs: list[Need] = []
 
     def need(question: str, values: ArrayLike, ids: Iterable[str], times: float = 1.0, **goal: float) -> None:
-        """Add what a question needs, from the spread of one sample with what its clusters add."""
+        """Add the sample size of a question, from the spread of one sample including clusters."""
         clusters = frame.clustering.clusters(ids)
         spread = spread_of(MeanPart(values, clusters)).error * len(clusters) ** 0.5 * times
         samples = needed(spread, alpha=alpha, **goal) if spread else None
@@ -153,7 +153,7 @@ def plan_study(
 
 
 def plan_tables(plan: SizePlan) -> Iterator[StudyTable]:
-    """What each question needs."""
+    """Table of the sample size for each question."""
     note = "a width is that of the 95 % interval from end to end; a difference is found four times in five"
     title = f"How many samples {plan.metric} needs"
     yield table_of("plan", title, Need, plan.needs, "question samples spread pilot", (note, *plan.notes))

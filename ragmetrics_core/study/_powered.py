@@ -1,4 +1,4 @@
-"""What people would say: means and differences predicted by scores of all samples and labels of some."""
+"""Prediction-powered means and differences of human labels, from scores of all samples and labels of some."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class LabelledValues(NamedTuple):
 
     @property
     def counts(self) -> tuple[int, int]:
-        """How many are labelled, and how many are not."""
+        """Numbers of labelled and unlabelled samples."""
         return len(self.clusters[0]), len(self.clusters[1])
 
     @property
@@ -57,7 +57,7 @@ class LabelledValues(NamedTuple):
 
     @property
     def weight(self) -> float:
-        """How much the predictions count for the smallest variance: 0 where there are too few."""
+        """Weight of the predictions with the smallest variance; 0 if there are too few samples."""
         n, more = self.counts
         if n < 2 or more < 2:
             return 0.0
@@ -108,7 +108,7 @@ def prediction_powered_mean(
     labels it is undefined (None).
 
     Args:
-        labels: what people said.
+        labels: human labels.
         predicted: the predictions for the same samples.
         unlabelled: the predictions for others.
         weight: of the predictions; without it the one with the smallest variance.
@@ -130,15 +130,15 @@ def prediction_powered_mean(
 
 
 class PoweredFigure(NamedTuple):
-    """What people would say of a slice, or of the first less the second: by scores, by labels, and by both.
+    """Estimated human labels of a slice, or of a difference (first minus second): scores, labels, and both.
 
     Attributes:
-        one, other: the two runs or slices; "" where it is one.
-        naive: of the scores, as biased as the judge is.
-        classical: of the labels alone.
-        powered: prediction-powered.
-        labelled: how many samples have a score and a label; of two slices in both together.
-        scored: how many have a score only.
+        one, other: the two runs or slices; `other` is "" for a single slice.
+        naive: estimate from the scores, as biased as the judge.
+        classical: estimate from the labels.
+        powered: prediction-powered estimate.
+        labelled: number of samples with a score and a label, in both slices together.
+        scored: number of samples with a score only.
     """
 
     one: Annotated[str, Column("first")]
@@ -155,10 +155,10 @@ class PoweredComparison:
     """Differences as people would judge them.
 
     Attributes:
-        metric: the metric that predicts the labels; "1 - hallucination" where lower is better.
-        differences: each pair.
-        slices: each slice; empty where runs are compared.
-        notes: what a reader should know.
+        metric: metric that predicts the labels; "1 - hallucination" if lower is better.
+        differences: figures of each pair.
+        slices: figures of each slice; empty for a comparison of runs.
+        notes: remarks for readers.
     """
 
     metric: str
@@ -192,15 +192,15 @@ def powered_runs(
     metric: str,
     cluster: str | None = None,
 ) -> PoweredComparison:
-    """How much better people would call one run's answers than another's, to the same questions.
+    """Estimate the difference of two runs' human labels on the same samples.
 
     Args:
         one: a run.
-        other: another of the same samples.
-        labels: what people said of some answers of each, on the metric's scale; those that are labelled in
-            both count.
+        other: another run of the same samples.
+        labels: human labels of some answers of each run, on the metric's scale; samples with labels in both
+            runs count.
         metric: a name or signature.
-        cluster: the label whose values say which samples belong together, or "none"; see `clustering_of`.
+        cluster: label whose values group dependent samples, or "none"; see `clustering_of`.
 
     Raises:
         ConfigError: the metric is unknown, or fewer than three samples have both labels and both scores.
@@ -231,14 +231,14 @@ def powered_runs(
 def powered_slices(
     scores: Scores, labels: Mapping[str, float], *, metric: str, by: str, cluster: str | None = None
 ) -> PoweredComparison:
-    """How much better people would call the answers of one slice of a run than those of another.
+    """Estimate the differences of human labels between slices of a run.
 
     Args:
         scores: the run.
-        labels: what people said of some samples, on the metric's scale.
+        labels: human labels of some samples, on the metric's scale.
         metric: a name or signature.
-        by: the label whose values are the slices; each two of them are compared.
-        cluster: the label whose values say which samples belong together, or "none"; see `clustering_of`.
+        by: label whose values are the slices; each pair is compared.
+        cluster: label whose values group dependent samples, or "none"; see `clustering_of`.
 
     Raises:
         ConfigError: the metric or the label is unknown, or fewer than two slices have three labels.
@@ -272,7 +272,7 @@ def powered_pairs(
     *,
     level: float = 0.95,
 ) -> tuple[Estimate, float | None]:
-    """The prediction-powered difference of two runs of the same samples, second less first.
+    """The prediction-powered difference of two runs of the same samples, second minus first.
 
     It is the prediction-powered mean of the differences, sample by sample; each argument has the first run's
     numbers, then the second's in the same order. See `prediction_powered_mean`.
@@ -285,7 +285,7 @@ def powered_pairs(
 
 
 def powered_tables(comparison: PoweredComparison) -> Iterator[StudyTable]:
-    """Each difference three ways, then the slices."""
+    """Tables of the differences and of the slices."""
     own = ["each interval is a 95 % one of its own"] if len(comparison.differences) > 1 else []
     yield table_of(
         "differences",

@@ -1,4 +1,4 @@
-"""The mean that people would give all samples: from scores of all and labels of some."""
+"""The mean human label of all samples, from scores of all and labels of some."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -21,19 +21,19 @@ class QualityEstimate:
     """Three estimates of the mean quality as people judge it.
 
     Attributes:
-        metric: the metric that predicts the labels; "1 - hallucination" where lower is better.
-        naive: the mean score of all samples; its interval is of the scores, not of what people would say.
-        classical: the mean label of the labelled samples.
-        powered: the prediction-powered mean.
-        weight: how much the scores are trusted: 0 is the classical estimate, 1 takes them as labels with
-            their measured bias removed.
-        labelled: how many samples have a score and a label.
-        scored: how many have a score only.
-        corrected: the mean corrected by the judge's errors, where labels and scores say yes or no.
-        scale: the ends of the labels' scale, which are 0 and 1 here; None where the caller did not say.
-        saved: how many further labels the classical estimate would have needed for the same interval.
-        left_out: samples without a score, by cause, and labels of samples without one.
-        notes: what a reader should know.
+        metric: metric that predicts the labels; "1 - hallucination" if lower is better.
+        naive: mean score of all samples; its interval covers the mean score, not the mean label.
+        classical: mean label of the labelled samples.
+        powered: prediction-powered mean.
+        weight: weight of the scores: 0 is the classical estimate, 1 uses them as labels after removing their
+            measured bias.
+        labelled: number of samples with a score and a label.
+        scored: number of samples with a score only.
+        corrected: mean corrected by the judge's errors, if labels and scores are yes or no.
+        scale: minimum and maximum of the labels' scale, which become 0 and 1; None if unknown.
+        saved: number of further labels that the classical estimate needs for the same interval.
+        left_out: samples without a score by cause, and labels of samples without a score.
+        notes: remarks for readers.
     """
 
     metric: str
@@ -61,15 +61,15 @@ def estimate_quality(
 ) -> QualityEstimate:
     """Estimate the mean label of all samples that have a score.
 
-    Where lower is better, what is left to the other end of the range is taken for the label: 1 - score.
+    If lower is better, 1 - score predicts the label.
 
     Args:
         scores: the run.
-        labels: what people said of some samples, on the metric's scale.
+        labels: human labels of some samples, on the metric's scale.
         metric: a name or signature.
-        scale: the ends of the scale that the labels were given on, to be told.
-        cluster: the label whose values say which samples belong together, or "none"; see `clustering_of`.
-        level: confidence.
+        scale: minimum and maximum of the labels' original scale, for the notes.
+        cluster: label whose values group dependent samples, or "none"; see `clustering_of`.
+        level: confidence level.
 
     Raises:
         ConfigError: the metric is unknown, fewer than two samples have a score and a label, or there are too
@@ -122,7 +122,7 @@ def estimate_quality(
 
 
 def _corrected(known: LabelledValues, level: float) -> tuple[Estimate | None, list[str]]:
-    """The mean corrected by the judge's errors, where all say yes or no, and a note on it."""
+    """The mean corrected by the judge's errors, if all values are yes or no, and a note on it."""
     columns = [column.tolist() for column in (known.labels, known.predicted, known.rest)]
     if not columns[-1] or not {value for column in columns for value in column} <= {0.0, 1.0}:
         return None, []
@@ -139,7 +139,7 @@ def _corrected(known: LabelledValues, level: float) -> tuple[Estimate | None, li
 
 
 def estimate_tables(quality: QualityEstimate) -> Iterator[StudyTable]:
-    """Naive, classical and prediction-powered, beside each other."""
+    """Table of the naive, classical and prediction-powered means."""
     notes: list[str] = []
     if quality.scale is not None:
         low, high = quality.scale

@@ -31,7 +31,7 @@ Array = NDArray[np.float64]
 
 
 class Coefficient(NamedTuple):
-    """A coefficient with its interval, how many units it rests on, and why there is none."""
+    """A coefficient with its interval, its number of units, and a note if it is missing."""
 
     value: Estimate
     n: int
@@ -180,7 +180,7 @@ def _corrected(tables: Array, distance: Array, less: int) -> Array:
 
 
 def _apart(numbers: ArrayLike) -> Array:
-    """How far each two numbers of a row are apart."""
+    """Distances between all pairs of numbers in a row."""
     array = np.asarray(numbers, dtype=float)
     return np.asarray(np.abs(array[..., :, None] - array[..., None, :]))
 

@@ -1,4 +1,4 @@
-"""Repeats: how much of a score's variance is the judge's own, and which verdicts straddle."""
+"""Repeats: the judge's share of the variance of scores, and verdicts with divided votes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -44,18 +44,18 @@ class Straddling(NamedTuple):
 
 
 class JudgeRepeats(NamedTuple):
-    """What the repeats of one metric say: votes on a verdict (`repeats`), or whole scores (`full_repeats`).
+    """Repeats of one metric: votes on a verdict (`repeats`), or whole scores (`full_repeats`).
 
     Attributes:
-        metric: its name.
-        repeated: what was repeated.
-        n: how many verdicts have several votes, or how many samples several scores.
-        straddle: the share of them on which the votes, or the scores, differ, with an interval by sample.
-        share: the judge's own share of the variance of a score that rests on one vote a verdict, or of one
-            score, in which the judge also writes the statements anew.
-        samples: how many samples that share rests on.
-        times: how many votes a verdict, or scores a sample, has at most.
-        needed: how many it needs so that no more than 5 % of the variance is the judge's own.
+        metric: name of the metric.
+        repeated: what was repeated: votes or scores.
+        n: number of verdicts with several votes, or of samples with several scores.
+        straddle: share of these on which votes or scores differ, with an interval by sample.
+        share: the judge's share of the variance of a score with one vote per verdict, or of one whole score,
+            for which the judge also extracts the statements again.
+        samples: number of samples behind that share.
+        times: largest number of votes per verdict or scores per sample.
+        needed: number needed so that at most 5 % of the variance comes from the judge.
         note: why there is no share.
     """
 
@@ -86,12 +86,12 @@ class RepeatStudy:
 
 
 def study_repeats(run: Run, *, metrics: Sequence[str] | None = None, seed: int = 0) -> RepeatStudy:
-    """What a judge's repeats say about the judge.
+    """Analyze the repeats of a run.
 
     Args:
         run: a run with `repeats` or `full_repeats` of two or more, or a panel of judges.
-        metrics: signatures; without it all.
-        seed: of the intervals.
+        metrics: signatures. Default: all.
+        seed: random seed of the intervals.
 
     Raises:
         ConfigError: no verdict has two votes, and no metric was measured twice.
@@ -157,7 +157,7 @@ def _judged(
     note: str,
     seed: int,
 ) -> JudgeRepeats:
-    """What was repeated: of which samples, whether it differs, and by what value each time."""
+    """Repeated units: their samples, whether they differ, and their values."""
     share, known = judge_share(values, seed=seed), sum(len(each) > 1 for each in values)
     if note:
         share = Estimate(None)
@@ -172,7 +172,7 @@ def _judged(
 
 
 def judge_share(voted: Sequence[Sequence[float]], *, level: float = 0.95, seed: int = 0) -> Estimate:
-    r"""The share of the scores' variance that is the judge's own: what another vote would have changed.
+    r"""The judge's share of the scores' variance: the part that another vote would change.
 
     .. math:: \frac{\sigma^2_w}{\sigma^2_w + \sigma^2_b}, \quad \sigma^2_w = \overline{s^2_v(y_{iv})}, \quad
         \sigma^2_b = \max(0, s^2_i(\bar y_i) - \sigma^2_w / B)
@@ -213,11 +213,11 @@ def judge_share(voted: Sequence[Sequence[float]], *, level: float = 0.95, seed: 
 
 
 def repeats_needed(share: float, *, left: float = 0.05) -> int | None:
-    """How many votes a verdict needs, so that the judge's own spread is no more than a share of the variance.
+    """Number of votes per verdict so that the judge's variance is at most a share of the total variance.
 
-    The mean of r votes has 1/r of one vote's variance. A judge's own spread is already inside every interval:
-    repeats make these narrower, and do not make them more honest. Undefined (`None`) where all variance is
-    the judge's own: no number is enough.
+    The mean of r votes has 1/r of one vote's variance. Every interval already includes the judge's variance:
+    repeats make intervals narrower, not more honest. Undefined (`None`) if all variance comes from the judge,
+    because no number is enough.
 
     >>> repeats_needed(0.2), repeats_needed(0.01)
     (5, 1)
@@ -238,7 +238,7 @@ def repeat_tables(study: RepeatStudy, *, most: int | None = None) -> Iterator[St
         *study.notes,
     ]
     columns = "metric repeated n times straddle share samples needed note"
-    yield table_of("repeats", "How a judge decides again", JudgeRepeats, study.repeats, columns, notes)
+    yield table_of("repeats", "Repeated decisions of the judge", JudgeRepeats, study.repeats, columns, notes)
     rest = 0 if most is None else len(study.straddling) - most
     notes = [f"{rest} more: --table straddling"] if rest > 0 else []
     columns, title = "metric sample_id number statement yes votes", "Verdicts on which votes differ"

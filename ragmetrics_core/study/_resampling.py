@@ -51,11 +51,11 @@ Draws: TypeAlias = Callable[..., Iterator[Array]]
 
 
 class Resampling(TypedDict, total=False):
-    """How resamples are drawn.
+    """Settings of resamples.
 
     Attributes:
-        count: how many, 2000 without it.
-        seed: of the random draws, 0 without it.
+        count: number of resamples. Default: 2000.
+        seed: random seed. Default: 0.
     """
 
     count: int
@@ -63,7 +63,7 @@ class Resampling(TypedDict, total=False):
 
 
 def drawn_units(n: int, *, width: int, count: int = RESAMPLES, seed: int = 0) -> Iterator[Array]:
-    """How often each of n units is drawn in n draws, one row for each resample, in batches.
+    """Counts of n units in n draws, one row for each resample, in batches.
 
     Args:
         n: draws in a resample.
@@ -100,7 +100,7 @@ def resampled(
     width: int = 0,
     **how: Unpack[Resampling],
 ) -> Array:
-    """What a figure is in each resample of whole clusters.
+    """Values of a figure in resamples of whole clusters.
 
     Args:
         figure: from rows of weights of samples.
@@ -156,7 +156,7 @@ def percentile_interval(value: float, drawn: Array, *, n: float, level: float = 
 
 
 def cluster_worth(clusters: Clusters) -> float:
-    """How many clusters of one size these are worth to a bootstrap, which knows no more than their sizes.
+    """Effective number of clusters for a bootstrap, from their sizes.
 
     >>> cluster_worth(["a", "b", "c", "d"]), round(cluster_worth(["a", "a", "b", "b", "c"]), 2)
     (4.0, 2.45)

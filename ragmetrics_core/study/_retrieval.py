@@ -38,7 +38,7 @@ __all__ = [
 
 
 class Ranks(NamedTuple):
-    """What a retriever found: for each sample the rank of the first right id, None where there is none."""
+    """Results of a retriever: the rank of the first correct id by sample; None if it is missing."""
 
     name: str
     ranks: Mapping[str, int | None]
@@ -86,20 +86,20 @@ class Versus:
 
     @property
     def changed(self) -> str:
-        """How many changed sides: "+4 -1"."""
+        """Numbers of gained and lost questions: "+4 -1"."""
         return f"+{self.gained} -{self.lost}"
 
 
 @dataclass(frozen=True)
 class RetrievalStudy:
-    """Everything about retrievers.
+    """Comparison of retrievers.
 
     Attributes:
-        accuracies: each retriever at each k.
-        versus: each but the first against the first one.
-        baseline: the first one.
-        left_out: for each retriever, samples without ids, by cause.
-        notes: what a reader should know.
+        accuracies: accuracy of each retriever at each k.
+        versus: comparison of each other retriever with the first.
+        baseline: name of the first retriever.
+        left_out: number of samples without ids, by retriever and cause.
+        notes: remarks for readers.
     """
 
     accuracies: tuple[Accuracy, ...]

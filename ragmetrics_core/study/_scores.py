@@ -1,4 +1,4 @@
-"""The scores of a run as the study reads them: numbers by metric and sample, and why others have none."""
+"""The scores of a run for studies: values by metric and sample, and reasons for missing values."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 DECLINED = "declined"
-"""What limits call the share of the answers that decline."""
+"""Name of the share of answers that decline, in limits."""
 
 LeftOut = tuple[tuple[str, int], ...]
 
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class Oriented(NamedTuple):
-    """A metric's values by sample id with more being better, and what they are called."""
+    """A metric's values by sample id, turned so that higher is better, and their name."""
 
     name: str
     values: Mapping[str, float]
@@ -45,7 +45,7 @@ class Oriented(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Scores:
-    """What a run's records came to.
+    """The scores of a run.
 
     Attributes:
         name: what the run is called in tables.
@@ -54,7 +54,7 @@ class Scores:
         labels: for each sample its labels, in the order of the run.
         questions: for each sample its question.
         finished: whether the run measured all its samples.
-        lower_is_better: the signatures of the metrics whose low end is the good one.
+        lower_is_better: signatures of metrics for which lower is better.
         ranges: for each signature the ends of the metric's range; 0 and 1 for one that is not here.
         sure: for each signature what a decision may count on, by sample id: the value, the worse bound of an
             incomplete score, the bad end of the range where a score failed or the answer says nothing.
@@ -62,16 +62,14 @@ class Scores:
         models: what judged, embedded and rated, by kind, how often each verdict was asked for, and whether
             the texts were redacted.
         exceeds: the signatures of the metrics whose scores may lie above their range.
-        rejected: how many rows were left out, so that nothing is known of them.
-        doubled: the ids of samples that another row, which was left out, has too: which of the two is the
-            sample nobody knows.
-        unread: the other rows that were left out, each in a line.
-        corrected: for each signature how many scores hold a person's correction of a verdict.
-        repetitions: for each signature how many whole measurements a score is the mean of, where there are
-            several.
-        declining: for each sample whether its answer declines; None where nobody knows, see `Run.declining`.
-        declines: their counts.
-        of_answers: the signatures of the metrics whose score an answer that declines has lost.
+        rejected: number of invalid rows.
+        doubled: ids of samples that an invalid row has too, so that it is unknown which row is the sample.
+        unread: the other invalid rows, one line each.
+        corrected: number of scores with a person's correction of a verdict, by signature.
+        repetitions: number of whole measurements behind a score, by signature, if there are several.
+        declining: whether the answer of each sample declines; None if unknown, see `Run.declining`.
+        declines: counts of answers that decline.
+        of_answers: signatures of metrics whose score is lost if the answer declines.
     """
 
     name: str
@@ -128,7 +126,7 @@ class Scores:
     def oriented(self, metric: str, among: Sequence[str]) -> Oriented:
         """A metric's values with more being better, under its short name among others.
 
-        Where lower is better they are turned round within the range, and say so: "1 - hallucination".
+        If lower is better, they are reversed within the range, and the name says so: "1 - hallucination".
         """
         name, values = short(metric, among), self.values[metric]
         if metric not in self.lower_is_better:
@@ -188,13 +186,13 @@ class Scores:
         return min(low, *values, low) if is_low else max(high, *values, high)
 
     def left_out(self, metric: str, ids: Iterable[str]) -> LeftOut:
-        """How many of some samples have no value of a metric, by cause."""
+        """Number of samples without a value of a metric, by cause."""
         values = self.values[metric]
         causes = Counter(self.why_absent(metric, sample_id) for sample_id in ids if sample_id not in values)
         return tuple(causes.most_common())
 
     def why_absent(self, metric: str, sample_id: str) -> str:
-        """Why a sample has no value of a metric: a status, or "not measured"."""
+        """The cause of a missing value: a status, or "not measured"."""
         return self.absent.get(metric, {}).get(sample_id, "not measured").replace("_", " ")
 
 
@@ -207,12 +205,12 @@ def label_names_of(runs: Iterable[Scores]) -> str:
 
 
 def read_scores(run: Run, *, name: str | None = None, apart: bool = False) -> Scores:
-    """Read what a run's records came to; of a metric that was measured several times, each sample's mean.
+    """Read the scores of a run; if a metric was measured several times, each sample's mean.
 
     Args:
-        run: the run, whose scores are taken as they are: finished or not.
-        name: what to call it in tables; its folder's name without one.
-        apart: take whole measurements that were repeated for metrics of their own, by their signatures.
+        run: the run, finished or not.
+        name: name of the run in tables. Default: the folder's name.
+        apart: treat repeated whole measurements as separate metrics, by their signatures.
 
     Raises:
         RecordError: a file of the run was changed after it was written.
@@ -223,7 +221,7 @@ def read_scores(run: Run, *, name: str | None = None, apart: bool = False) -> Sc
     frame = [(*key, outcome) for key, outcome in outcomes if key.signature in metrics]
 
     def column(cell: Callable[[MetricEntry, Outcome], T | None]) -> dict[str, dict[str, T]]:
-        """What the outcomes have of something, by metric and sample; None is left out."""
+        """An attribute of the outcomes by metric and sample, without None."""
         columns: dict[str, dict[str, T]] = {signature: {} for signature in metrics}
         for sample_id, signature, outcome in frame:
             if (content := cell(metrics[signature], outcome)) is not None:
@@ -259,7 +257,7 @@ def read_scores(run: Run, *, name: str | None = None, apart: bool = False) -> Sc
 
 
 def _expected(sample: Sample) -> str:
-    """What an answer and what was retrieved are held to, in short."""
+    """Digest of the expected texts and relevance labels of a sample."""
     texts = (
         *(sample.reference, sample.references, sample.reference_contexts),
         *(sample.reference_context_ids, sample.reference_context_grades),
@@ -279,7 +277,7 @@ def _models(run: Run) -> dict[str, str]:
 
 
 def named_runs(paths: Sequence[Path]) -> dict[str, Path]:
-    """Short names for runs: the folders' names, with as many folders above them as tell them apart.
+    """Short unique names for runs: folder names, with as many parent folders as needed.
 
     Raises:
         ConfigError: a run is given twice.
@@ -300,7 +298,7 @@ def metrics_of_all(runs: Sequence[Scores], wanted: Sequence[str] | None = None) 
 
     Args:
         runs: the runs.
-        wanted: names or signatures; without it all that the runs share.
+        wanted: names or signatures. Default: all metrics that the runs share.
 
     Raises:
         ConfigError: a wanted metric is missing in a run, a metric was measured in different variants, or the
@@ -327,7 +325,7 @@ def metrics_of_all(runs: Sequence[Scores], wanted: Sequence[str] | None = None) 
 
 
 def measured_notes(runs: Sequence[Scores], metrics: Sequence[str]) -> Iterator[str]:
-    """What stands behind the scores of some metrics that a reader does not see."""
+    """Notes on corrections and repeated measurements behind the scores of some metrics."""
     for run in runs:
         if run.rejected:
             count = number_of(run.rejected, "row was", "rows were")
@@ -337,9 +335,7 @@ def measured_notes(runs: Sequence[Scores], metrics: Sequence[str]) -> Iterator[s
     for run in runs:
         corrected = [(run.corrected.get(each), short(each, metrics)) for each in metrics]
         if counts := ", ".join(f"{count} of {name}" for count, name in corrected if count):
-            yield (
-                f"{run.name} holds verdicts that people corrected, in the scores of so many samples: {counts}"
-            )
+            yield (f"{run.name} has verdicts corrected by people; numbers of samples: {counts}")
     for run in runs:
         repetitions = sorted({run.repetitions[each] for each in metrics if each in run.repetitions})
         if counts := " or ".join(map(str, repetitions)):

@@ -33,8 +33,8 @@ def system_correlation(
 ) -> Estimate:
     r"""Kendall's correlation of systems' mean scores with their means by people, over systems and questions.
 
-    The variance of other systems is that of `kendall_score_interval`. It knows what questions do to each
-    system on its own, for that is in the systems' means. What they do to all systems at once is added:
+    The variance over other systems is that of `kendall_score_interval`. It includes the effect of questions
+    on single systems, through the systems' means. The effect of questions on all systems together is added:
 
     .. math:: v = \max(0, \mathrm{var}(\tau^*) - \mathrm{var}(\tau^*_{\perp}))
 
@@ -87,8 +87,8 @@ def kendall_score_interval(value: float, n: int, *, more: float = 0.0, level: fl
         \rho = \sin \frac{\pi \tau}{2}
 
     which is the variance in samples of a bivariate normal distribution, or of any that is one after a
-    monotone change of each column. As in Wilson's interval it is taken at the value that is asked about, so
-    that a perfect order of six systems is no proof. A percentile interval of so few pairs is far too wide.
+    monotone change of each column. As in Wilson's interval, it is evaluated at the candidate value, so that a
+    perfect order of six systems does not prove much. A percentile interval of few pairs is far too wide.
 
     Args:
         value: the correlation.

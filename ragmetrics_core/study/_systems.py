@@ -46,9 +46,9 @@ class SystemStudy:
     Attributes:
         systems: the systems, the best by people first.
         correlations: each metric.
-        questions: on how many questions they were compared.
-        cluster: the label whose values are the questions' clusters; None where they are independent.
-        notes: what a reader should know.
+        questions: number of compared questions.
+        cluster: label whose values are the questions' clusters; None if questions are independent.
+        notes: remarks for readers.
     """
 
     systems: tuple[RankedSystem, ...]
@@ -65,9 +65,9 @@ def systems_of(
 
     Args:
         run: the run.
-        people: what people said, by sample id.
-        by: the label that names the system.
-        question: the label that names the question; without it the question's text.
+        people: human labels by sample id.
+        by: label that names the system.
+        question: label that names the question. Default: the question's text.
 
     Raises:
         ConfigError: no sample has the label, or a system answers one question twice.
@@ -115,7 +115,7 @@ def study_systems(
     """Rank systems by people and by metrics, and correlate the two (Kendall).
 
     Args:
-        systems: each system's scores, with what people said of its answers, by question.
+        systems: each system's scores with the human labels of its answers, by question.
         studied: `metrics`, `cluster` and `seed`; see `StudySettings`.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Tables of a study: rows that know their columns, numbers with all their digits, and how they are shown."""
+"""Tables of a study: rows that describe their columns, numbers with all digits, and their display."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -43,7 +43,7 @@ Cell = Unmarked | Marked
 
 
 class TableColumn(NamedTuple):
-    """A column: its name and what stands in it, which says how it is shown and written to a file.
+    """A column: its name and the kind of its cells, which controls display and files.
 
     An `estimate` is a figure with its interval, a `summary` mean, sd and n.
     """
@@ -53,15 +53,15 @@ class TableColumn(NamedTuple):
 
 
 class Column(NamedTuple):
-    """How a field of a row is shown: `p: Annotated[float, Column("p holm", "p")]`.
+    """Display of a row's field: `p: Annotated[float, Column("p holm", "p")]`.
 
-    A field without one is called by its own name; what its type does not say is shown as a text.
+    A field without a `Column` has its own name as title, and the kind of its type, or else text.
 
     Attributes:
-        title: the column's name.
-        kind: what stands in it; without it the type says it.
-        mark: from a cell to its colour.
-        is_metric: whether it holds signatures of metrics, of which the name is shown where that is enough.
+        title: name of the column.
+        kind: kind of the cells. Default: from the type.
+        mark: function from a cell to its colour.
+        is_metric: whether cells are signatures of metrics, which are shown as names if these are unambiguous.
     """
 
     title: str = ""
@@ -143,7 +143,7 @@ def plain_table(
 
 
 def _declared(row: type, path: str) -> tuple[Column, Kind]:
-    """What a class says of a field or property of its objects: its column, and the kind of its type."""
+    """The column of a field or property, and the kind of its type."""
     hint: Any = row
     column = Column()
     for name in path.split("."):
@@ -253,5 +253,5 @@ def _values(cell: Cell, kind: Kind) -> Sequence[Plain]:
 
 
 def counted(causes: Iterable[tuple[str, int]]) -> str:
-    """How many samples are left out for each cause: "3 undefined, 1 no label"."""
+    """Numbers of samples left out by cause: "3 undefined, 1 no label"."""
     return ", ".join(f"{count} {cause}" for cause, count in causes)

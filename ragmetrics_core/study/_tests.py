@@ -196,7 +196,7 @@ def sign_flip(
 
 
 def _flipped(differences: Array, count: int, seed: int) -> Iterator[Array]:
-    """The sums of so many random flips, in batches."""
+    """The sums of `count` random flips, in batches."""
     generator = np.random.default_rng(seed)
     sizes, times = np.unique(np.abs(differences), return_counts=True)
     # of many differences of one size it only counts how many are positive

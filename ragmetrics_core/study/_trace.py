@@ -22,9 +22,9 @@ class Moved(NamedTuple):
     Attributes:
         sample_id: the sample.
         before, after: its scores.
-        share: what it adds to the move of the mean: its own move over n.
-        difference: which statements and verdicts moved; None for those that are not told in detail.
-        is_better: whether it moved the good way.
+        share: contribution to the move of the mean: its own move divided by n.
+        difference: statements and verdicts that moved; None if not followed in detail.
+        is_better: whether it moved in the good direction.
     """
 
     sample_id: Annotated[str, Column("sample")]
@@ -36,26 +36,26 @@ class Moved(NamedTuple):
 
     @property
     def marked(self) -> Annotated[Marked, Column("of the move", "number")]:
-        """What it adds to the move, coloured by whether that is good."""
+        """Its share of the move, coloured by its direction."""
         return Marked(self.share, "good" if self.is_better else "weak")
 
 
 @dataclass(frozen=True)
 class TraceDifference:
-    """What moved the mean of a metric between two runs, on the samples that have a value in both.
+    """Causes of the move of a metric's mean between two runs, on samples with a value in both.
 
     An answer that declines only in the second run has lost its value there.
 
     Attributes:
-        metric: its signature.
-        n: how many samples.
-        move: mean of the second run less mean of the first.
-        moved: the samples that moved, those that moved the mean most first.
-        up, down: how many samples rose and fell.
-        gains, losses: what those that rose, and those that fell, add to the move.
-        changes: how many verdicts of the samples told in detail turned to yes or to no, and how many
-            statements were added, removed or worded differently.
-        lower_is_better: whether the low end of the metric's range is the good one.
+        metric: signature of the metric.
+        n: number of samples.
+        move: mean of the second run minus mean of the first.
+        moved: samples whose score moved, the largest effect on the mean first.
+        up, down: numbers of samples that rose and fell.
+        gains, losses: contributions of rising and falling samples to the move.
+        changes: numbers of verdicts that turned to yes or to no, and of statements that were added, removed
+            or worded differently, in the samples followed in detail.
+        lower_is_better: whether lower is better.
     """
 
     metric: str
@@ -73,14 +73,14 @@ class TraceDifference:
 def trace_difference(
     before: Run, after: Run, metric: str, *, detailed: int = 5, verdict: str = "cannot tell"
 ) -> TraceDifference:
-    """Find what moved a mean, those first that moved it the way of the verdict.
+    """Find the samples that moved a mean, first those that moved it in the direction of the verdict.
 
     Args:
-        before: the first run.
-        after: the second one.
-        metric: a signature that both have.
-        detailed: how many samples to follow into their records.
-        verdict: "better" or "worse", as the comparison says; with "cannot tell" the way that the mean moved.
+        before: first run.
+        after: second run.
+        metric: signature of a metric in both runs.
+        detailed: number of samples to follow into their records.
+        verdict: "better" or "worse", as in the comparison; "cannot tell" means the direction of the mean.
 
     Raises:
         ConfigError: a run does not have the metric.
@@ -152,4 +152,4 @@ def trace_tables(trace: TraceDifference) -> Iterator[StudyTable]:
     ]
     counts = [counted((f"x {name}", count) for name, count in trace.changes)] if trace.changes else []
     heads = ["sample", "what", "statement"]
-    yield plain_table("statements", "Which statements and verdicts", heads, rows, counts)
+    yield plain_table("statements", "Changed statements and verdicts", heads, rows, counts)

@@ -1,4 +1,4 @@
-"""How often people confirm the judge's verdicts."""
+"""Share of the judge's verdicts that people confirm."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,15 +12,15 @@ __all__ = ["VerdictAccuracy", "verdict_accuracy"]
 
 
 class VerdictAccuracy(NamedTuple):
-    """How often people confirm the judge's verdicts; a verdict counts once, however many looked at it.
+    """Share of the judge's verdicts that people confirm; each verdict counts once.
 
     Attributes:
         metric: the metric.
-        right: the share of verdicts that people confirm.
-        yes_right, no_right: the same where the judge says yes, and where it says no.
-        n: how many verdicts of the judge people decided about.
-        missing: how many statements people decided about on which the judge has no verdict.
-        open: how many verdicts people do not agree about, by majority or by the adjudicator; left out.
+        right: share of verdicts that people confirm.
+        yes_right, no_right: the same for the judge's yes, and for its no.
+        n: number of checked verdicts.
+        missing: number of checked statements without a verdict of the judge.
+        open: number of verdicts without a consensus of majority or adjudicator, which are left out.
     """
 
     metric: str
@@ -35,10 +35,10 @@ class VerdictAccuracy(NamedTuple):
 def verdict_accuracy(
     judgements: Sequence[Judgement], *, adjudicator: str | None = None, clustering: Clustering | None = None
 ) -> tuple[VerdictAccuracy, ...]:
-    """For each metric how often the judge's verdict is the consensus of the people who looked at it.
+    """Share of the judge's verdicts that match the consensus of the people who checked them, by metric.
 
-    The views of several people on one verdict are no independent trials: they are one. Nor are the verdicts
-    on one answer: from 10 answers on the intervals are by answer, or by the clusters that answers have.
+    Several people's decisions on one verdict count as one trial. Verdicts on one answer are dependent: from
+    10 answers on, intervals are by answer, or by the clusters of answers.
     """
     judges = {judgement.unit: judgement.judge for judgement in judgements}
     votes: dict[LabelledUnit, dict[str, Value]] = {}

@@ -168,8 +168,16 @@ def test_a_limit_of_declines_fails_where_nothing_asks(measure):
     assert "nothing in run asks whether an answer declines: measure abstention" in outcome.err
 
 
-@pytest.mark.parametrize("limit", ["declined=2", "declined=-0.1", "declined=", "declined=nan"])
-def test_a_limit_of_declines_is_a_share(measure, limit):
+@pytest.mark.parametrize(
+    ("limit", "told"),
+    [
+        ("declined=2", "'declined=2' is not a possible maximum"),
+        ("declined=-0.1", "'declined=-0.1' is not a possible maximum"),
+        ("declined=", "--max takes METRIC=0.8, not 'declined='"),
+        ("declined=nan", "--max takes METRIC=0.8, not 'declined=nan'"),
+    ],
+)
+def test_a_limit_of_declines_is_a_share(measure, limit, told):
     outcome = measure(["It is in Paris."], "--max", limit)
     assert outcome.code == 2
-    assert "is no maximum" in outcome.err
+    assert told in outcome.err

@@ -121,12 +121,12 @@ def test_a_run_that_scored_nothing_does_not_pass(measure):
     ("words", "told"),
     [
         (("--min", "faithful=0.8"), "no metric 'faithful'"),
-        (("--min", "faithfulness"), "is no minimum"),
+        (("--min", "faithfulness"), "--min takes METRIC=0.8"),
         (("--min", "faithfulness=80"), "lie from 0 to 1"),
         (("--max", "hallucination=10"), "no metric 'hallucination'"),
         (("--min", "faithfulness=-0.1"), "lie from 0 to 1"),
-        (("--min", "faithfulness=nan"), "is no minimum"),
-        (("--max", "faithfulness=1e999"), "is no maximum"),
+        (("--min", "faithfulness=nan"), "--min takes METRIC=0.8"),
+        (("--max", "faithfulness=1e999"), "--max takes METRIC=0.8"),
     ],
 )
 def test_a_limit_that_holds_nothing_is_refused_before_anything_is_asked(measure, tmp_path, words, told):

@@ -248,7 +248,7 @@ def test_a_persons_decision_is_shown_with_the_judges(command, folder, decision, 
 
 
 def test_a_run_that_did_not_finish_says_so_beside_its_means(command, folder):
-    told = "The run is not finished: the numbers are of what it has so far."
+    told = "The run is not finished: the numbers cover only its samples so far."
     assert told not in command("show", folder).words
 
     manifest = folder / "manifest.json"
@@ -291,7 +291,7 @@ def test_a_reply_that_was_asked_again_is_shown_with_what_was_wrong_and_the_one_t
     evaluate([sample], metrics="faithfulness", judge=judge, out=tmp_path / "run")
     page = command("show", tmp_path / "run", "a", "faithfulness", "--replies").words
 
-    assert "reply, read as unread Surely yes. what is wrong with it" in page
+    assert "reply, read as unread Surely yes. problems" in page
     assert "it holds no JSON object" in page
     assert 'verdicts.v5 · asked again reply, read as json {"verdicts"' in page
 

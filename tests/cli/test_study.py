@@ -161,8 +161,8 @@ def test_a_comparison_follows_the_move_into_the_statements(command, before, afte
     ("words", "told"),
     [
         ("--fail-if inferior", "--fail-if inferior needs --margin"),
-        ("--min faithfulness", "is no minimum: write METRIC=0.8"),
-        ("--max faithfulness", "is no maximum: write METRIC=0.8"),
+        ("--min faithfulness", "--min takes METRIC=0.8"),
+        ("--max faithfulness", "--max takes METRIC=0.8"),
         ("--min recall=0.8", "has no metric 'recall'"),
         ("--metrics context_recall", "has no metric 'context_recall'"),
     ],

@@ -108,7 +108,7 @@ def test_metrics_are_compared_over_several_labelled_sets(command, runs, tmp_path
     by_label = command("study correlations", runs / "a", "--label quality", columns=WIDE)
     assert by_label.code == 0
     assert "Metrics against people" in by_label.out
-    assert "Which metric goes better with people" in by_label.out
+    assert "Which metric agrees better with people" in by_label.out
 
 
 def test_whole_systems_are_ranked(command, runs):
@@ -207,7 +207,7 @@ ANN = f"{EMPTY}s1,ann,1\n"
     ("words", "labels", "told"),
     [
         ("pairwise a c LABELS", "", "is empty"),
-        ("pairwise a c LABELS", EMPTY + "s1,ann,left\n", "the preference 'left' is none"),
+        ("pairwise a c LABELS", EMPTY + "s1,ann,left\n", "the preference 'left' is unknown"),
         ("pairwise a c LABELS", EMPTY + "other,ann,1\n", "no compared question is in both a and c"),
         ("pairwise a a LABELS", EMPTY, "a run is given twice"),
         ("correlations a", "", "--label NAME of the run's samples, or --labels FILE"),
@@ -227,7 +227,7 @@ ANN = f"{EMPTY}s1,ann,1\n"
         ("estimate a LABELS --scale nan:1", ANN, "with LOW below HIGH, not 'nan:1'"),
         ("repeats a", "", "evaluate with --repeats 3"),
         ("repeats voted --metrics fluency", "", "has no metric 'fluency'"),
-        ("plan a --labels LABELS", EMPTY + "s1,ann,4\ns2,ann,1\n", "does not tell their scale"),
+        ("plan a --labels LABELS", EMPTY + "s1,ann,4\ns2,ann,1\n", "does not show their scale"),
         ("plan a --json --format csv", "", "--json and --format csv are two formats"),
     ],
 )

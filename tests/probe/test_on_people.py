@@ -254,7 +254,7 @@ BARE = [{"question": "q", "answer": "a"}]
 @pytest.mark.parametrize(
     ("given", "how", "message"),
     [
-        (BARE, {}, "no column says what people thought"),
+        (BARE, {}, "no column holds labels"),
         ([{**BARE[0], "label": None}], {}, "no column says|no row has a label"),
         *(
             (rows(2), {name: "nope"}, "no column 'nope'; there is answer")

@@ -146,7 +146,7 @@ def test_marks_stay_while_other_samples_are_looked_at_and_when_the_file_is_opene
 
 def test_without_a_name_nothing_is_saved_and_a_wrong_file_is_refused_in_words(page, tmp_path):
     press(page, "Save annotations")
-    assert "Write your name first" in page.get_by_role("alert").inner_text()
+    assert "Enter your name first" in page.get_by_role("alert").inner_text()
     (tmp_path / "other.json").write_text('{"format": "other"}')
     page.locator("#load").set_input_files(tmp_path / "other.json")
     page.wait_for_selector("#problem:has-text('it holds no annotations of a report')")

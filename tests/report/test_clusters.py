@@ -46,7 +46,7 @@ def test_the_interval_of_a_mean_is_by_session_and_of_two_runs_the_differences_to
     first, second = run_of(tmp_path / "run"), run_of(tmp_path / "b")
     page = opened.go(write_report(first, tmp_path / "report.html"))
     assert "0.224 to 0.776" in interval(page)
-    assert "120 samples are of 12 clusters by session" in page.inner_text("main")
+    assert "120 samples in 12 clusters by session" in page.inner_text("main")
     # taken for independent: 0.5 +- 1.960 sqrt(0.25 / 120 + 3.841 / 57600) / (1 + 3.841 / 120)
     page = opened.go(write_report(first, tmp_path / "report.html", cluster="none"))
     assert "0.412 to 0.588" in interval(page)

@@ -44,7 +44,7 @@ def test_the_overview_says_what_failed_why_how_far_it_moves_the_mean_and_leads_t
     assert "Answers: 2 answered, 1 declined, 2 undecided." in text
     assert "401: the key is not valid" in text
     assert "1 sample without contexts" in text
-    assert "1 row of the data is no sample" in text
+    assert "1 row of the data is not a sample" in text
     assert f"{mean.worst:.3f} to {mean.best:.3f}" in text
     page.click("a.chip:has-text('incomplete')")
     page.wait_for_selector("table.samples")
@@ -95,7 +95,7 @@ def test_a_link_opens_a_sample_at_a_metric_or_says_that_there_is_none(opened, fi
     assert "1 / 2 = 0.5" in text
     assert "the number four is missing" in text
     assert page.get_attribute("[role=tab][aria-selected=true]", "id") == "tab-0"
-    assert "no such sample" in opened.go(files["telecom"], "#sample=nobody").inner_text("main")
+    assert "does not have the sample" in opened.go(files["telecom"], "#sample=nobody").inner_text("main")
 
 
 def test_statements_are_marked_in_the_answer_with_their_verdicts(opened, files):

@@ -129,8 +129,8 @@ def test_the_page_may_reach_nothing(runs):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("{", "is no JSON"),
-        ("{}", "is no export of an annotation sheet"),
+        ("{", "is not JSON"),
+        ("{}", "is not an export of an annotation sheet"),
         (
             '{"format": "ragmetrics-annotations", "version": 1, "annotator": "a", "seed": 0,'
             ' "items": [{"item": "x", "rating": 6}]}',

@@ -158,7 +158,7 @@ def test_sessions_make_clusters_by_themselves_and_widen_what_is_told(scores):
     found = compare_runs(*runs)
     naive = compare_runs(*runs, cluster="none")
     assert (found.cluster, naive.cluster) == ("session", None)
-    assert found.notes == ("60 samples are of 15 clusters by session: intervals and tests are by cluster",)
+    assert found.notes == ("60 samples in 15 clusters by session: intervals and tests are by cluster",)
     one, other = found.metrics[0], naive.metrics[0]
     assert one.difference.value == pytest.approx(other.difference.value)
     assert one.difference.high - one.difference.low > 1.8 * (other.difference.high - other.difference.low)

@@ -80,7 +80,7 @@ def test_a_kappa_of_six_units_has_no_interval():
 
 def test_a_scale_that_cannot_be_told_is_refused():
     for values in ([1.0, 4.0, 3.0], [1.0, 1.0]):
-        with pytest.raises(ConfigError, match="does not tell their scale: name its ends with --scale"):
+        with pytest.raises(ConfigError, match="does not show their scale: give it with --scale"):
             on_unit_scale(values)
     assert on_unit_scale([1.0, 4.0], scale=(1.0, 4.0)) == [0.0, 1.0]
     assert scale_of([True, True]) == (0.0, 1.0)

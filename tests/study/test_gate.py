@@ -188,7 +188,7 @@ def test_a_failure_comes_before_what_cannot_be_told(scores):
 @pytest.mark.parametrize(
     ("end", "limit", "why"),
     [
-        *(("min", f"faithfulness{number}", "is no minimum") for number in ("=nan", "=inf", "=", "")),
+        *(("min", f"faithfulness{number}", "--min takes METRIC=0.8") for number in ("=nan", "=inf", "=", "")),
         ("min", "faithfulness=-0.1", "lie from 0 to 1"),
         ("max", "faithfulness=10", "lie from 0 to 1"),
     ],
@@ -248,7 +248,7 @@ def test_scores_that_people_corrected_are_told_where_runs_are_compared():
     found = compare_runs(read_scores(before, name="a"), read_scores(after, name="b"))
     assert found.metrics[0].difference.value > 0
     assert found.notes[-2:] == (
-        "b holds verdicts that people corrected, in the scores of so many samples: 1 of faithfulness",
+        "b has verdicts corrected by people; numbers of samples: 1 of faithfulness",
         "where people corrected verdicts, what moved may be the corrections, and not the answers",
     )
     assert not compare_runs(read_scores(before), read_scores(before, name="a")).notes

@@ -27,7 +27,7 @@ def test_differences_are_correlated_with_the_mean_preference_and_ties_count_nowh
 
 def test_a_preference_that_is_no_word_and_questions_of_no_run_are_refused(scores):
     runs = scores("a", faithfulness=[0.1]), scores("b", faithfulness=[0.2])
-    with pytest.raises(ConfigError, match="the preference 'left' is none"):
+    with pytest.raises(ConfigError, match="the preference 'left' is unknown"):
         study_preferences(*runs, {"s1": {"x": "left"}})
     with pytest.raises(ConfigError, match="no compared question is in both a and b"):
         study_preferences(*runs, {"q": {"x": 1.0}})

@@ -68,8 +68,8 @@ def test_json_lines_say_the_same_as_csv(tmp_path):
         ("sample_id,value\ns1,1\n", "line 2 has no annotator"),
         ("sample_id,annotator,value\ns1,a,1\ns1,a,2\n", "a labelled s1 twice, as 1.0 and 2.0"),
         ("sample_id,annotator,value\ns1,a,\n", "has no label with a value"),
-        ("sample_id,annotator,value\ns1,a,inf\n", "is no finite number"),
-        ("sample_id,annotator,value,statement\ns1,a,1,two\n", "the statement 'two' is no number"),
+        ("sample_id,annotator,value\ns1,a,inf\n", "is not a finite number"),
+        ("sample_id,annotator,value,statement\ns1,a,1,two\n", "the statement 'two' is not a number"),
     ],
 )
 def test_labels_that_cannot_be_read_say_where(tmp_path, text, told):

@@ -177,7 +177,7 @@ def test_systems_are_compared_by_clusters_of_questions(scores):
     # s1 to s48 in fours: 0 to 12
     assert (found.cluster, found.notes[0]) == (
         "source",
-        "48 samples are of 13 clusters by source: intervals and tests are by cluster",
+        "48 samples in 13 clusters by source: intervals and tests are by cluster",
     )
     (metric,) = by_source[0][0].metrics
     table, labels = (

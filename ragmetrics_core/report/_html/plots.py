@@ -25,7 +25,7 @@ BINS = 20
 
 
 def distribution_plot(values: Sequence[Sequence[float]], *, low: float, high: float) -> Picture | None:
-    """Distribution of each run's values over the metric's range, with their mean; None without values."""
+    """Distribution of each run's values over the metric's range, with their mean; None if there are none."""
     if not any(values):
         return None
     figure = _figure(3.2, 1.05)
@@ -55,7 +55,7 @@ def distribution_plot(values: Sequence[Sequence[float]], *, low: float, high: fl
 
 
 def difference_plot(compared: PairedMetric, *, reach: float) -> Picture | None:
-    """A mean difference with its interval and the line of no difference; None without an interval.
+    """A mean difference with its interval and the line of no difference; None if there is no interval.
 
     Args:
         compared: compared metric.
