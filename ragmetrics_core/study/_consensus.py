@@ -89,7 +89,7 @@ def majority(votes: Mapping[str, T]) -> T | None:
 
 
 def asked_after_disagreement(units: Units) -> str | None:
-    """The annotator who seems to have labelled only units on which the others disagree; None if there is none.
+    """The annotator who seems to label only units on which the others disagree; None if there is none.
 
     Requires at least 5 units, on all of which the others disagree, and other units on which they agree. The
     labels of such a person settle disagreements; counted like all others, they distort agreement.

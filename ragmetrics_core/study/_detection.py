@@ -150,7 +150,7 @@ def area_under_curve(
     for m correct and n wrong answers; its variance is that of the shares that each answer wins against the
     other side, with what the answers of one cluster add as one error (`spread_of`). With an area of exactly 0
     or 1 that variance is 0, and the interval is Wilson's for as many trials as there are clusters on the
-    smaller side. Scores that are all one have the area 1/2 without an interval, because they carry no information.
+    smaller side. Equal scores have the area 1/2 without an interval, because they carry no information.
     Undefined (None) when a side is empty; no interval (None) below 10 clusters of several.
 
     References:

@@ -239,7 +239,7 @@ def test_the_card_is_kept_and_a_later_one_of_the_same_set_replaces_it(tmp_path):
 
 def test_a_card_may_not_stand_beside_a_run_of_another_judge(tmp_path):
     evaluate(rows(2), metrics="faithfulness", judge=lambda prompt: "no", out=tmp_path)
-    with pytest.raises(ConfigError, match="another judge"):
+    with pytest.raises(ConfigError, match="a different judge"):
         probe_on("embedded", rows(), beside=tmp_path)
 
 
@@ -255,7 +255,7 @@ BARE = [{"question": "q", "answer": "a"}]
     ("given", "how", "message"),
     [
         (BARE, {}, "no column holds labels"),
-        ([{**BARE[0], "label": None}], {}, "no column says|no row has a label"),
+        ([{**BARE[0], "label": None}], {}, "no column holds labels|no row has a label"),
         *(
             (rows(2), {name: "nope"}, "no column 'nope'; there is answer")
             for name in ("label", "source", "by")

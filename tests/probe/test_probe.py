@@ -205,7 +205,7 @@ def test_the_card_goes_beside_a_run_of_the_same_judge(tmp_path):
     assert FitnessCard.read(run / CARD) == card
     assert len(Run.load(run)) == 1
     with pytest.raises(
-        ConfigError, match=r"the judge of the run in .* is scripted, not another: a card beside it"
+        ConfigError, match=r"the judge of the run in .* is scripted, not another: it cannot hold"
     ):
         probe(judge_of(right, identity="another"), beside=run)
 

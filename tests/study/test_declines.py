@@ -218,5 +218,5 @@ def test_nothing_that_is_undecided_after_passes_the_condition(before):
 
 
 def test_a_condition_that_there_is_not_is_refused(before):
-    with pytest.raises(ConfigError, match="--fail-if takes .*declines.*, not 'declined'"):
+    with pytest.raises(ConfigError, match=r"--fail-if takes .*declines.*, not 'declined'"):
         decide(compare_runs(before, before), ["declined"])
