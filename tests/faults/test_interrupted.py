@@ -81,8 +81,8 @@ def test_ctrl_c_again_and_again_ends_each_time_and_costs_no_score(
         ended = run.end()
         assert ended.code == 130
         # two sentences, and nothing about tasks or coroutines that were left alone
-        assert unwrapped(*told(ended)).startswith("Whatwasfinishedisin")
-        assert unwrapped(*told(ended)).endswith("asksnoneofitagain.ragmetrics:interrupted")
+        assert unwrapped(*told(ended)).startswith("Finishedscoresandansweredcallsarekeptin")
+        assert unwrapped(*told(ended)).endswith("thesamecommandresumesthere.ragmetrics:interrupted")
         assert server.counts().in_flight == 0
     server.set(Settings())
     assert evaluated(server, data, out).end().code == 0

@@ -149,7 +149,7 @@ def test_without_a_name_nothing_is_saved_and_a_wrong_file_is_refused_in_words(pa
     assert "Enter your name first" in page.get_by_role("alert").inner_text()
     (tmp_path / "other.json").write_text('{"format": "other"}')
     page.locator("#load").set_input_files(tmp_path / "other.json")
-    page.wait_for_selector("#problem:has-text('it holds no annotations of a report')")
+    page.wait_for_selector("#problem:has-text('it is not a file of annotations')")
 
 
 def test_of_two_runs_each_side_has_marks_of_its_own(opened, run, tmp_path):
