@@ -1,4 +1,4 @@
-"""The kit of the adapters: what the models and objects of every framework have in common, said once."""
+"""Shared code of the adapters: translation of any framework's models and objects."""
 
 from ragmetrics_core.adapting._captured import (
     Call,

@@ -1,7 +1,7 @@
-"""A run of an application as an adapter hands it over: calls in calls, in the host's own objects.
+"""A run of an application as an adapter submits it: nested calls with the host's objects.
 
-A hook fills it with references. Everything that must be read of them is read later, in the background, by the
-functions of the adapter's `Dialect`, and by one translation: `ragmetrics_core.adapting.sample_of`.
+A hook stores references. They are read later in the background, by the adapter's `Dialect` and by one
+translation: `ragmetrics_core.adapting.sample_of`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from ragmetrics_core.adapting._documents import Chunk
 __all__ = ["Call", "CapturedMessage", "CapturedRun", "Dialect", "Kind", "NamedValue", "Rules"]
 
 Kind = Literal["chain", "retriever", "postprocessor", "tool", "prompt", "model", "answer"]
-"""What a call is.
+"""The kind of a call.
 
 "retriever": searches. "postprocessor": takes documents and gives documents (a ranker, a filter, a joiner).
 "prompt": makes the messages of a model call. "model": a language model. "answer": makes the answer of a reply
@@ -22,13 +22,13 @@ Kind = Literal["chain", "retriever", "postprocessor", "tool", "prompt", "model",
 
 
 class CapturedMessage(NamedTuple):
-    """One message of a conversation or of a request.
+    """A message of a conversation or of a request.
 
     Attributes:
-        role: "user", "assistant", "system" or "tool"; another word where the host has one.
-        text: what it says, as the model gets it.
-        calls_tools: whether it calls tools, and so is no answer.
-        has_failed: whether it reports the error of a tool.
+        role: "user", "assistant", "system" or "tool", or the host's own word.
+        text: the text that the model gets.
+        calls_tools: whether it calls tools, and so is not an answer.
+        has_failed: whether it reports a tool's error.
     """
 
     role: str
@@ -38,7 +38,7 @@ class CapturedMessage(NamedTuple):
 
 
 class NamedValue(NamedTuple):
-    """A value and by which rule, or in which component, it was found."""
+    """A value, and the rule or component that found it."""
 
     value: Any
     rule: str
@@ -46,18 +46,18 @@ class NamedValue(NamedTuple):
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Call:
-    """One call in a run.
+    """A call in a run.
 
     Attributes:
-        kind: what it is.
+        kind: kind of the call.
         name: the component's name in the application.
-        inputs: what it took, as the host holds it: of a model call the request.
-        outputs: what it gave: of a model call the reply; None where it gave nothing.
-        query: what a search or a tool looked for; None: what `inputs` says.
-        sources: the calls whose outputs it took, where the host knows its wiring; None: it does not, and all
-            that ended before this began may be one.
-        began, ended: places in the order of the run's events; `ended` is None for what did not end well.
-        children: the calls inside, in the order in which they began.
+        inputs: the host's inputs; for a model call, the request.
+        outputs: the host's outputs; for a model call, the reply; None without output.
+        query: the query of a search or a tool; None to read it from `inputs`.
+        sources: the calls that produced its inputs, if the host knows its wiring; None if any call that ended
+            before may be one.
+        began, ended: positions in the order of the run's events; `ended` is None for a failed call.
+        children: the calls inside, in starting order.
     """
 
     kind: Kind
@@ -71,13 +71,13 @@ class Call:
     children: "list[Call]" = field(default_factory=list["Call"])
 
     def walk(self) -> "Iterator[Call]":
-        """The call and all inside, each before its children."""
+        """The call and all calls inside, parents first."""
         yield self
         for child in tuple(self.children):
             yield from child.walk()
 
     def behind(self, *, past_models: bool = True) -> "list[Call]":
-        """All calls that it was made of, each once: its sources, theirs and so on, past models or not."""
+        """All calls upstream of this one, each once, through models too."""
         reached: dict[Call, None] = {}
         waiting = list(self.sources or ())
         while waiting:
@@ -91,22 +91,21 @@ class Call:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class CapturedRun:
-    """One question and everything that was done to answer it.
+    """A question and everything done to answer it.
 
     Attributes:
-        calls: the outermost calls inside the run, with all inside of them.
-        inputs, outputs: of the run: where question, history and answer are looked for.
-        answered_by: the model calls that made the answer, by the host's wiring: one, or those that one
-            synthesizer made together. None: it does not say, and then it is the call whose reply the answer
-            is. Empty: none was seen.
-        rivals: names of the components that may each have made the answer, where nothing says which.
-        line: the line to write then.
-        question, answer, history: where the host's wiring knows them; else they are looked for.
-        contexts: what the application itself says are the contexts (a `context_key`, a place of `extract`);
-            its value is whatever holds texts or documents.
-        sources: the documents that the response names as its sources, [] where it names none; None where it
-            does not say.
-        given: fields of a sample by name, as `extract` gave them; they go before everything.
+        calls: the outermost calls inside the run.
+        inputs, outputs: the run's inputs and outputs, searched for question, history and answer.
+        answered_by: the model calls that made the answer, by the host's wiring: one, or several of one
+            synthesizer. None if unknown; then it is the call with the answer as its reply. Empty if none was
+            observed.
+        rivals: names of the components that may have made the answer, if that is ambiguous.
+        line: the line of code that resolves it.
+        question, answer, history: values from the host's wiring; None to search for them.
+        contexts: contexts that the application designates (a `context_key`, a place of `extract`), as any
+            object with texts or documents.
+        sources: the response's source documents, [] if it names none; None if it has no such field.
+        given: a sample's fields by name, from `extract`; they take precedence.
     """
 
     calls: Sequence[Call] = ()
@@ -123,21 +122,21 @@ class CapturedRun:
     given: Mapping[str, Any] | None = None
 
     def walk(self) -> Iterator[Call]:
-        """All calls, each before those inside of it."""
+        """All calls, parents first."""
         for call in self.calls:
             yield from call.walk()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """How a framework's objects are read; each function takes any object and raises nothing.
+    """Functions that read a framework's objects; each takes any object and never raises.
 
     Attributes:
         document: a typed document as a chunk: LangChain's `Document`, Haystack's, LlamaIndex's nodes; None
-            for everything else, texts included.
+            for anything else, including texts.
         text: the text of a text, a message, a response or an answer; None for anything else.
-        messages: the messages of a conversation, a prompt or a request, in whatever form the host takes them;
-            empty when it is none.
+        messages: the messages of a conversation, a prompt or a request, in any form of the host; empty for
+            anything else.
         fields: the fields of a mapping, a state, a model; empty for anything else.
     """
 
@@ -149,13 +148,13 @@ class Dialect:
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """What a user of an adapter may say about where things are.
+    """A user's options for finding fields.
 
     Attributes:
         input_key, answer_key, context_key: entries of the run's inputs and outputs.
         context_tools: names of tools whose text is a context.
         system_message: where no contexts are known, the request's system message is the context.
-        called: takes the names of tools that gave texts which are no contexts.
+        called: called with the names of tools whose texts are not contexts.
     """
 
     input_key: str | None = None

@@ -1,4 +1,4 @@
-"""What was retrieved, as texts: strings, mappings, documents of every framework, told by their fields."""
+"""Retrieved documents as texts: strings, mappings and any framework's documents, found by their fields."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from math import isfinite, nan
@@ -17,13 +17,13 @@ _DEEPEST = 6
 
 
 class Chunk(NamedTuple):
-    """A retrieved text as it was at the moment when it was looked at.
+    """A retrieved text at the moment of reading.
 
     Attributes:
         text: the text.
-        id: the document's id; None when it has none.
-        score: what a search or a ranker gave it.
-        others: further texts that the document has, which may be shown in its place: a window around it.
+        id: the document's id, or None.
+        score: score from a search or a ranker.
+        others: other texts of the document that may be shown instead, such as a window around it.
     """
 
     text: str
@@ -33,12 +33,12 @@ class Chunk(NamedTuple):
 
 
 def chunks_of(documents: object) -> tuple[list[Chunk], list[str]]:
-    """The texts of documents, in order, and the names of the types that no text was found in.
+    """The texts of documents, in order, and the names of the types without text.
 
-    A text, a document, or a collection of them: objects and mappings with a text under one of the usual names
+    Takes a text, a document or a collection: objects and mappings with a text under a common name
     (LangChain's `page_content`, Haystack's `content`, LlamaIndex's `get_content()` or `text`), pairs of a
-    document and its score, nodes with a score, and outputs that hold documents. A document without text (an
-    image, an empty page) is none. Nothing is consumed: an iterator has no text here.
+    document and its score, nodes with a score, and outputs that hold documents. Documents without text (an
+    image, an empty page) are left out. Iterators are not consumed, so they have no text.
 
     >>> chunks, unknown = chunks_of(["a", {"id": 7, "content": "b"}, ({"text": "c"}, 0.9), 4.2])
     >>> [(chunk.text, chunk.id, chunk.score) for chunk in chunks], unknown

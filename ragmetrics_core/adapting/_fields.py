@@ -1,4 +1,4 @@
-"""Where question, answer and history are in what went into a run and came out of it."""
+"""Search for question, answer and history in the inputs and outputs of a run."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ STRUCTURED = "structured_response"
 
 
 def question_in(inputs: Any, dialect: Dialect, key: str | None = None) -> NamedValue | None:
-    """The question: under a given key, else a known one; the last message of a person; the only text."""
+    """The question: under a given or known key, in the last human message, or the only text."""
     named = dialect.fields(inputs)
     if key is not None:
         text = _wording(at(named, key, dialect), dialect)
@@ -44,7 +44,7 @@ def question_in(inputs: Any, dialect: Dialect, key: str | None = None) -> NamedV
 def answer_in(
     outputs: Any, dialect: Dialect, key: str | None = None, inputs: Any = None
 ) -> NamedValue | None:
-    """The answer: under a given key, else a known one; the model's last message; the only new text."""
+    """The answer: under a given or known key, in the model's last message, or the only new text."""
     named = dialect.fields(outputs)
     if key is not None:
         text = _reply(at(named, key, dialect), dialect)
@@ -71,7 +71,7 @@ def answer_in(
 
 
 def history_in(inputs: Any, outputs: Any, question: str, dialect: Dialect) -> Sequence[CapturedMessage]:
-    """What was said before the question: in the messages, else under a known name of the inputs."""
+    """The messages before the question, or the history under a known name of the inputs."""
     for value in (outputs, inputs):
         named = dialect.fields(value)
         messages = dialect.messages(named.get(MESSAGES) if named else value)
@@ -84,7 +84,7 @@ def history_in(inputs: Any, outputs: Any, question: str, dialect: Dialect) -> Se
 
 
 def at(named: Mapping[str, Any], key: str, dialect: Dialect) -> Any:
-    """A value under a key; where there is none of that name, under keys with dots between them."""
+    """A value under a key, or under a path of keys separated by dots."""
     if key in named:
         return named[key]
     value: Any = named
@@ -126,7 +126,7 @@ def _last_question(messages: Sequence[CapturedMessage]) -> int | None:
 
 
 def _last_reply(messages: Sequence[CapturedMessage]) -> str | None:
-    """The last message of all, when it is the model's or that of a tool which returns directly."""
+    """The last message, if it is the model's or that of a tool that returns directly."""
     last = messages[-1] if messages else None
     if last is None or last.calls_tools or last.has_failed or last.role not in ("assistant", "tool"):
         return None

@@ -1,4 +1,4 @@
-"""Why a reply ended: every provider spells it differently, and one table here knows the spellings."""
+"""Finish reasons of replies: a table of the providers' spellings."""
 
 import re
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ Ending = Literal["whole", "cut", "filtered", "refused", "tool call", "unknown"]
 """How a reply ended.
 
 "whole": the model stopped by itself. "cut": a limit or a fault ended it. "filtered": the provider held it
-back. "refused": the model declined. "tool call": it called a tool instead of answering. "unknown": nobody
-says.
+back. "refused": the model declined. "tool call": it called a tool instead of answering. "unknown": no reason
+given.
 """
 
 # The providers' own words, lower case with underscores, as far as `_LIKELY` would not read them. Sources: the
@@ -65,7 +65,7 @@ def _meaning(reason: str) -> Ending:
 
 
 def ending(reason: object) -> Ending:
-    """What a provider's reason means: a text in any spelling, a number of Gemini's, an enumeration.
+    """The meaning of a provider's reason: a text in any spelling, a number of Gemini's, an enumeration.
 
     >>> ending("MAX_TOKENS"), ending("end_turn"), ending("FinishReason.SAFETY"), ending(None)
     ('cut', 'whole', 'filtered', 'unknown')
@@ -75,20 +75,20 @@ def ending(reason: object) -> Ending:
 
 
 def is_cut(reason: object) -> bool:
-    """Whether a reply that ended for this reason was cut, and so is no whole reply."""
+    """Whether a reply with this finish reason is truncated."""
     return ending(reason) == "cut"
 
 
 def finish_reason(*sources: object) -> str | None:
-    """Why a reply ended, as the things that a framework hands over say; None when none of them does.
+    """The finish reason from a framework's objects; None if none of them has one.
 
     Args:
-        sources: mappings or objects, the nearest to the reply first: the metadata of a message, the
-            provider's raw answer. Choices and candidates are looked into, and what OpenAI's Responses say
-            (`incomplete_details`, `status`).
+        sources: mappings or objects, nearest to the reply first: a message's metadata, the provider's raw
+            answer. Choices, candidates and the fields of OpenAI's Responses (`incomplete_details`, `status`)
+            are searched.
 
     Returns:
-        "length" for everything that means a cut reply, else the provider's own word.
+        "length" for a truncated reply, otherwise the provider's own word.
 
     >>> finish_reason({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}})
     'length'
@@ -103,7 +103,7 @@ def finish_reason(*sources: object) -> str | None:
 
 
 def _reasons(source: object, depth: int) -> Iterator[str]:
-    """The reasons in a thing, the surest first."""
+    """The reasons in an object, the most reliable first."""
     if source is None or isinstance(source, (str, bytes, int, float)):
         return
     details = field_of(source, "incomplete_details")

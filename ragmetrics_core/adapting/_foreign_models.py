@@ -1,4 +1,4 @@
-"""What a framework's model has as a judge or an embedder: its name in records, and its count of tokens."""
+"""Common parts of framework models as judges or embedders: the name in records, and token counts."""
 
 from functools import cached_property
 from typing import NamedTuple
@@ -13,11 +13,11 @@ _TOKENS = (("prompt_tokens", "completion_tokens"), ("input_tokens", "output_toke
 
 
 class ForeignName(NamedTuple):
-    """What a framework's model is called in records.
+    """The name of a framework's model in records.
 
     Attributes:
-        text: the framework, class, model, server and settings; never a key.
-        is_sure: whether all of them could be read, so that no other model is called so.
+        text: framework, class, model, server and settings; never a key.
+        is_sure: whether all of them could be read, so that the name is unique.
     """
 
     text: str
@@ -25,28 +25,28 @@ class ForeignName(NamedTuple):
 
 
 class ForeignModel:
-    """A framework's model as one of ours; who derives from it says what the model is called.
+    """A framework's model as a judge or an embedder; derived classes name the model.
 
-    Where it has a `name` that its user chose, that is its identity.
+    A `name` chosen by the user is its identity.
     """
 
     @cached_property
     def foreign_name(self) -> ForeignName:
-        """What the model is called where nobody chose a name."""
+        """The default name of the model."""
         raise NotImplementedError
 
     @fixed_property
     def identity(self) -> str:
-        """The name that was given, or framework, class, model, server and settings."""
+        """The chosen name, or framework, class, model, server and settings."""
         return self._chosen or self.foreign_name.text
 
     @property
     def cacheable(self) -> bool:
-        """Whether answers may be kept for later runs: not those of a model that does not say what it is."""
+        """Whether answers may be kept for later runs: not those of a model without a unique name."""
         return self._chosen is not None or self.foreign_name.is_sure
 
     def __repr__(self) -> str:
-        """Its identity: a model may show its key."""
+        """The identity: a model's own text may contain its key."""
         return f"{type(self).__name__}({self.identity!r})"
 
     @property
@@ -56,7 +56,7 @@ class ForeignModel:
 
 
 def usage_of(*sources: object) -> Usage | None:
-    """The tokens of a reply, from the first of these that counts both prompt and reply.
+    """The tokens of a reply, from the first source that counts both prompt and reply.
 
     Args:
         sources: mappings or objects of a provider or a framework.

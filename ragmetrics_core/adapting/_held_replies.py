@@ -1,4 +1,4 @@
-"""Holding a model's reply to the schema of its form, where the model's client and its server take one."""
+"""Constrain replies to a schema, if the model's client and its server support it."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import cached_property
@@ -16,11 +16,11 @@ Schema = dict[str, Any]
 
 
 class ReplyHeldBack(ModelError):
-    """A client raised an error in place of a reply that was cut or filtered; the error held the reply.
+    """A client raised an error for a truncated or filtered reply; the error held the reply.
 
     Args:
-        message: what happened.
-        reply: the reply, with why it ended.
+        message: description of the failure.
+        reply: the reply with its finish reason.
     """
 
     def __init__(self, message: str, reply: Completion) -> None:
@@ -29,29 +29,29 @@ class ReplyHeldBack(ModelError):
 
 
 class ForeignJudge(ForeignModel):
-    """A framework's language model as a judge; who derives from it says how the model is held to a schema.
+    """A framework's language model as a judge; derived classes send the schema.
 
-    Where the model's client takes one, the schema of the reply goes along whenever JSON is asked for, and the
-    model's name has `response_format=json_schema`. A server that refuses is asked without, and from then on
-    at once. What was sent stands in each reply's `held_to`.
+    If the model's client supports it, the reply's schema is sent whenever JSON is requested, and the model's
+    name has `response_format=json_schema`. If the server refuses, the schema is left out from then on. Each
+    reply's `held_to` names the constraint.
     """
 
     @cached_property
     def takes_schema(self) -> bool:
-        """Whether the model's client can send a schema along; its user chose no form himself."""
+        """Whether the model's client can send a schema and its user has not chosen a format."""
         raise NotImplementedError
 
     async def held(
         self, request: Generate[Any], ask: Callable[[Schema | None], Awaitable[Sequence[Completion]]]
     ) -> Sequence[Completion]:
-        """The replies to a request, held to its schema where the server takes it.
+        """The replies to a request, constrained to its schema if the server supports it.
 
         Args:
-            request: what is asked.
-            ask: asks the model, with the schema or, with None, without.
+            request: the request.
+            ask: asks the model with the schema, or without one for None.
 
         Raises:
-            ModelError: the model did not answer.
+            ModelError: the model failed.
         """
         schema = request.schema if self.takes_schema and not self._refused else None
         try:
@@ -68,14 +68,13 @@ class ForeignJudge(ForeignModel):
 
 
 async def first_taken(ways: Iterable[W], ask: Callable[[W], Awaitable[T]]) -> tuple[W, T]:
-    """The first way of asking that the server does not refuse, and what it answered.
+    """The first way of asking that the server accepts, with its answer.
 
-    Servers refuse what they do not know in their own words, so it is left out to see. Who may not ask at all
-    asks once.
+    Refusals have no common form, so any refusal leads to the next way. A refused key is not tried again.
 
     Raises:
-        ModelRefused: it refuses all of them; the first refusal.
-        ModelError: the model did not answer.
+        ModelRefused: the server refuses all of them; this is the first refusal.
+        ModelError: the model failed.
     """
     refusal: ModelRefused | None = None
     for way in ways:
@@ -93,6 +92,6 @@ async def first_taken(ways: Iterable[W], ask: Callable[[W], Awaitable[T]]) -> tu
 
 
 def response_format(request: Generate[Any]) -> Schema:
-    """The schema of a reply, as servers that speak the OpenAI protocol take it."""
+    """The schema of a reply in the form of the OpenAI protocol."""
     name = request.prompt.answer.__name__
     return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": request.schema}}

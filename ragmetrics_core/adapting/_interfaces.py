@@ -1,4 +1,4 @@
-"""Which sides of a framework's model can be asked."""
+"""Interfaces that a framework's model implements."""
 
 import dis
 import inspect
@@ -11,9 +11,9 @@ _DEPTH = 20
 
 
 def can_only_raise(model: object, method: str) -> bool:
-    """Whether a method of a model has no place where it returns: it says that there is no such interface.
+    """Whether a method never returns: it only raises, because the interface is not implemented.
 
-    Decorators that keep what they wrap, or a function of the same name, are looked through.
+    Decorators are unwrapped if they keep the function or enclose one of the same name.
     """
     code = getattr(_innermost(getattr(type(model), method)), "__code__", None)
     return code is not None and not any(

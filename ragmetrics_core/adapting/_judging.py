@@ -1,4 +1,4 @@
-"""Telling our own work from the host's: the mark that hooks look for, and a context without the host's."""
+"""Distinguish our own work from the host's: a mark for hooks, and a context without the host's."""
 
 from collections.abc import Callable
 from contextvars import Context, ContextVar
@@ -13,18 +13,18 @@ _JUDGING = ContextVar("ragmetrics_judging", default=False)
 
 
 def is_judging() -> bool:
-    """Whether this code was called by a judgement, a translation or a sink of ours.
+    """Whether this code was called by a judge, a translation or a sink of ours.
 
-    A hook returns at once then: what a judge calls is no sample, even if it calls the application itself.
+    Then a hook returns at once: a judge's calls are not samples, even calls of the application.
     """
     return _JUDGING.get()
 
 
 def judging_context() -> Context:
-    """A context that has nothing of the caller's and the mark.
+    """A context with the mark and without the caller's variables.
 
-    Handlers and spans of the host are context variables too: with a copied context its tracers would see
-    our judge's calls as the application's.
+    The host's handlers and spans are context variables: with a copied context, its tracers would report our
+    judge's calls as the application's.
     """
     context = Context()
     context.run(_JUDGING.set, True)
@@ -32,10 +32,10 @@ def judging_context() -> Context:
 
 
 def mark_thread() -> None:
-    """Mark everything that this thread, one of our own, runs from now on."""
+    """Mark everything that this thread of ours runs from now on."""
     _JUDGING.set(True)
 
 
 def within_judging(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Call a function under the mark, in a context of its own."""
+    """Call a function under the mark, in its own context."""
     return judging_context().run(function, *args, **kwargs)

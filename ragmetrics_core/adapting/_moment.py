@@ -1,4 +1,4 @@
-"""The application's objects as they are now: what it changes afterwards changes no sample."""
+"""Copies of the application's objects, so that later changes do not affect samples."""
 
 from copy import copy
 from dataclasses import is_dataclass
@@ -17,18 +17,18 @@ _MOST = 2000
 
 
 def as_now(value: T) -> T:
-    """The value with its texts held: lists, mappings, documents and messages are copied, texts are shared.
+    """The value with its texts fixed: lists, mappings, documents and messages are copied, texts are shared.
 
-    An application may shorten its documents for display, or append to its messages, as soon as a hook has
-    returned. Copied are built-in lists, tuples and dicts, pydantic models and dataclasses, down to the
-    depth at which frameworks keep texts; whatever else there is (a stream, a client, a lock) stays the host's
-    own. It serialises nothing, takes some microseconds for each document, and never raises.
+    An application may change its documents or messages as soon as a hook has returned. Built-in lists, tuples
+    and dicts, pydantic models and dataclasses are copied, down to the depth at which frameworks keep texts.
+    Other objects (a stream, a client, a lock) are not copied. Nothing is serialized; takes microseconds per
+    document and never raises.
     """
     return cast(T, _Copies().of(value, _DEEPEST))
 
 
 class _Copies:
-    """Makes the copies, and counts them; what holds itself ends at the depth."""
+    """Make and count the copies; cyclic objects end at the maximum depth."""
 
     def __init__(self) -> None:
         self._count = 0

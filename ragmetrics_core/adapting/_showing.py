@@ -1,4 +1,4 @@
-"""What the model was shown: the chunks that stand in its request, none, or nobody knows."""
+"""Chunks that the model's request contains: some, none or unknown."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ SYSTEM = "system message of the model, with its instructions"
 
 
 class ShownChunks(NamedTuple):
-    """What the model was shown, None where nobody can know, and how that is known."""
+    """The chunks in the model's request, None if unknown, with the reason."""
 
     chunks: Sequence[StageChunk] | None
     rule: str
@@ -33,13 +33,13 @@ class ShownChunks(NamedTuple):
 
 
 class KnownRun(NamedTuple):
-    """What is known of an answered question before its contexts are.
+    """What is known of an answered question before its contexts are determined.
 
     Attributes:
         run: the run.
         makers: the calls that made the answer.
-        before: the calls that it was made of, in the order in which they ended.
-        request: the messages of the makers; None where they are not known.
+        before: the calls upstream of the answer, in order of their ends.
+        request: the makers' messages, or None if unknown.
         retrieval: the stages among the calls before.
         sample: the sample so far.
         dialect, rules: as for `sample_of`.
@@ -86,7 +86,7 @@ def shown_to_the_model(known: KnownRun) -> ShownChunks:
 
 
 def _standing(known: KnownRun, request: Sequence[CapturedMessage]) -> tuple[list[StageChunk], list[Stage]]:
-    """The chunks that stand in the request, in its order; and the steps between whose texts do."""
+    """The chunks in the request, in its order, with the texts of steps in between."""
     run, retrieval, sample, dialect = known.run, known.retrieval, known.sample, known.dialect
     last = once(chunk for step in retrieval.last for chunk in step.chunks)
     earlier = [step.chunks for step in reversed(retrieval.steps)]
@@ -120,7 +120,7 @@ def _standing(known: KnownRun, request: Sequence[CapturedMessage]) -> tuple[list
 
 
 def _texts(chunk: Chunk) -> list[str]:
-    """What may be shown of a chunk: what is around it before itself, what else it has after it."""
+    """The texts that may be shown for a chunk: larger texts around it first, others last."""
     around = [text for text in chunk.others if chunk.text in text and text != chunk.text]
     return [
         *sorted(around, key=len, reverse=True),
@@ -132,7 +132,7 @@ def _texts(chunk: Chunk) -> list[str]:
 def _written(
     known: KnownRun, messages: Sequence[str], besides: Sequence[str], claimed: Sequence[StageChunk]
 ) -> tuple[list[StageChunk], list[Stage]]:
-    """What steps between wrote of the documents (summaries, compressions) and the request holds."""
+    """Texts that later steps wrote from the documents (summaries, compressions) and the request contains."""
     dialect = known.dialect
     texts = [chunk.text for step in known.retrieval.steps for chunk in step.chunks]
     if not texts:
@@ -171,7 +171,7 @@ def _overlap(sought: SoughtText, chunk: StageChunk) -> bool:
 
 
 def _is_explained(known: KnownRun, request: Sequence[CapturedMessage]) -> bool:
-    """Whether all that went into the prompt is known to be no document: the question, what was said before.
+    """Whether the prompt is known to contain no documents, only the question and earlier messages.
 
     The prompt is the call that made the messages; without one, the messages themselves must be known texts.
     """
@@ -209,13 +209,13 @@ def _made(prompt: Call, whole: str, dialect: Dialect) -> bool:
 
 
 def _documents(value: Any, dialect: Dialect) -> list[Chunk] | None:
-    """The typed documents in a value; empty where it says that there are none, None where it does not say."""
+    """The typed documents in a value; empty if it says that there are none, None if unknown."""
     held = documents_by_place(value, dialect)
     return [chunk for chunks in held.values() for chunk in chunks] if held else None
 
 
 def _loose(run: CapturedRun, dialect: Dialect) -> list[Chunk] | None:
-    """Documents and texts under a telling name of what came out of the run or went into it."""
+    """Documents and texts under a telling name of the run's outputs or inputs."""
     for value in (run.outputs, run.inputs):
         named: Mapping[str, Any] = dialect.fields(value)
         for key in CONTEXT_KEYS:

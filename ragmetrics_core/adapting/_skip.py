@@ -1,13 +1,13 @@
-"""Why something that an application did is no sample."""
+"""The exception for runs that are not samples."""
 
 __all__ = ["Skip"]
 
 
 class Skip(Exception):
-    """Raised by a translation: this is no sample to score. It is counted and never an error.
+    """Raised by a translation for a run that is not a sample. It is counted and is not an error.
 
     Args:
-        reason: why: a `SkipReason`, or a short word of your own in snake_case, "internal_user".
+        reason: a `SkipReason`, or a custom word in snake_case such as "internal_user".
     """
 
     def __init__(self, reason: str) -> None:

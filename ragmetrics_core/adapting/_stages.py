@@ -1,4 +1,4 @@
-"""The stages of a run's retrieval, told by what its calls took and gave."""
+"""The stages of a run's retrieval, determined from the inputs and outputs of its calls."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ _DEEPEST = 4
 
 
 class _Step(NamedTuple):
-    """A stage as it was found: its chunks, the texts that it was made of, and the call."""
+    """A stage with its chunks, its source texts and its call."""
 
     name: StageName
     call: Call
@@ -29,12 +29,12 @@ class _Step(NamedTuple):
 
 @dataclass
 class RetrievalSteps:
-    """What is known of a run's retrieval.
+    """The retrieval of a run.
 
     Attributes:
-        steps: the stages, in the order in which they ended.
-        last: those of which no later one is made: what may have been shown.
-        texts_of_tools: whether a tool gave a text that may be anything.
+        steps: the stages, in order of their ends.
+        last: the stages that no later stage uses; their chunks may have been shown.
+        texts_of_tools: whether a tool returned a text of unknown kind.
     """
 
     steps: list[_Step] = field(default_factory=list[_Step])
@@ -42,7 +42,7 @@ class RetrievalSteps:
     texts_of_tools: bool = False
 
     def add(self, step: _Step) -> None:
-        """Take the next stage; what it was made of is no last one any more."""
+        """Add a stage; the stages that it uses are no longer the last ones."""
         self.steps.append(step)
         self.last = [
             each for each in self.last if not any(chunk.text in step.taken for chunk in each.chunks)
@@ -50,7 +50,7 @@ class RetrievalSteps:
 
     @property
     def stages(self) -> tuple[Stage, ...]:
-        """As a sample has them."""
+        """The stages in a sample's form."""
         return tuple(
             Stage(
                 name=step.name,
@@ -66,7 +66,7 @@ class RetrievalSteps:
 
 
 def retrieval_of(calls: Iterable[Call], dialect: Dialect, rules: Rules) -> RetrievalSteps:
-    """The stages among calls that are given in the order in which they ended."""
+    """The stages among calls in order of their ends."""
     retrieval = RetrievalSteps()
     places: set[str] = set()  # entries of a state that held documents once
     for call in calls:
@@ -104,9 +104,9 @@ def retrieval_of(calls: Iterable[Call], dialect: Dialect, rules: Rules) -> Retri
 
 
 def documents_by_place(value: Any, dialect: Dialect, depth: int = _DEEPEST) -> dict[str, list[Chunk]]:
-    """The typed documents in a value, by the entry that holds them; "" for a value that is a list of them.
+    """The typed documents in a value by the entry that holds them; "" for a list of documents.
 
-    An empty list is there as one. Lists of anything else are not.
+    Empty lists are included; lists of anything else are not.
     """
     if (chunk := dialect.document(value)) is not None:
         return {"": [chunk] if chunk.text.strip() else []}
@@ -124,7 +124,7 @@ def documents_by_place(value: Any, dialect: Dialect, depth: int = _DEEPEST) -> d
 
 
 def documents_anywhere(value: Any, dialect: Dialect, depth: int = _DEEPEST) -> list[Chunk]:
-    """The typed documents in a value, also those that some of its parts hold: the artifacts of messages."""
+    """The typed documents in a value, including those in parts such as messages' artifacts."""
     if (chunk := dialect.document(value)) is not None:
         return [chunk]
     if isinstance(value, str) or value is None or not depth:
@@ -136,7 +136,7 @@ def documents_anywhere(value: Any, dialect: Dialect, depth: int = _DEEPEST) -> l
 def _hands_on(
     call: Call, chunks: Sequence[Chunk], inside: Sequence[_Step], retrieval: RetrievalSteps
 ) -> bool:
-    """Whether a call gives what is there already: some of the last lists, whole and each in its order."""
+    """Whether a call only passes on earlier lists, complete and in their order."""
     if not chunks:
         before = inside if inside or call.kind == "tool" else retrieval.last
         return any(not step.chunks for step in before)
@@ -151,7 +151,7 @@ def _hands_on(
 def _given(
     call: Call, outputs: Mapping[str, list[Chunk]], places: set[str], dialect: Dialect, rules: Rules
 ) -> list[Chunk] | None:
-    """The documents that a call gave; empty where it gave none of what it could; None where it gives none."""
+    """The documents that a call returned; empty if none were found, None if it does not return documents."""
     chunks = once(chunk for held in outputs.values() for chunk in held)
     if chunks or call.kind in ("retriever", "postprocessor"):
         return chunks
@@ -166,7 +166,7 @@ def _given(
 
 
 def _is_nothing(value: Any) -> bool:
-    """Whether it is a list or a mapping without anything in it."""
+    """Whether the value is an empty list or mapping."""
     if is_mapping(value):
         return all(map(_is_nothing, value.values()))
     return is_series(value) and all(map(_is_nothing, value))
@@ -182,7 +182,7 @@ def _parsed(text: str) -> Any:
 
 
 def _name(chunks: Sequence[Chunk], lists: Sequence[Sequence[Chunk]], *, is_search: bool) -> StageName:
-    """What a step did: told by what it was made of."""
+    """The name of a stage, from its inputs."""
     texts = [chunk.text for chunk in chunks]
     if not lists:
         return "retrieved" if is_search or texts else "filtered"
@@ -207,7 +207,7 @@ def _query(call: Call, dialect: Dialect) -> str | None:
 
 
 def once(chunks: Iterable[Chunk]) -> list[Chunk]:
-    """Chunks of different text, in order."""
+    """Chunks with distinct texts, in order."""
     unique: dict[str, Chunk] = {}
     for chunk in chunks:
         unique.setdefault(chunk.text, chunk)
@@ -215,7 +215,7 @@ def once(chunks: Iterable[Chunk]) -> list[Chunk]:
 
 
 def texts_in(value: Any, dialect: Dialect) -> Iterator[str]:
-    """The texts that a call gave: itself, a message, the entries of a mapping."""
+    """The texts that a call returned: a text, a message, the entries of a mapping."""
     if (text := dialect.text(value)) is not None:
         yield text
         return

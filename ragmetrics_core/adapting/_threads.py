@@ -1,8 +1,8 @@
-"""Asking a framework's synchronous interface from an event loop, in threads.
+"""Calls of a framework's synchronous interface from an event loop, in threads.
 
-A client with an asynchronous interface keeps connections that belong to one event loop, and frameworks share
-one such client among all models of a process. Asked from a second loop, the application's own requests fail.
-The synchronous interface of the same model belongs to no loop: that is the one to ask.
+An asynchronous client's connections belong to one event loop, and frameworks share one client among all
+models of a process. A call from a second loop makes the application's own requests fail. The synchronous
+interface of the same model does not belong to a loop and is therefore used.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class Pool(Protocol):
-    """Threads that an event loop has for calls that block."""
+    """Threads of an event loop for blocking calls."""
 
     def submit(self, function: Callable[..., T], /, *args: Any, **kwargs: Any) -> "Future[T]":
         """Call the function in one of the threads."""
@@ -32,11 +32,11 @@ class Pool(Protocol):
 
     @property
     def is_stuck(self) -> bool:
-        """Whether so many calls did not return in their time that no thread can be spared for another one."""
+        """Whether so many calls hang that no further thread can be replaced."""
         ...
 
     def leave_behind(self, future: "Future[Any]") -> None:
-        """Do without the thread of a call that nobody waits for any more, until the call returns."""
+        """Replace the thread of a call that nobody waits for, until the call returns."""
         ...
 
 
@@ -44,34 +44,32 @@ _POOLS: WeakKeyDictionary[asyncio.AbstractEventLoop, Pool] = WeakKeyDictionary()
 
 
 def lend(loop: asyncio.AbstractEventLoop, pool: Pool) -> None:
-    """Have all calls of `in_thread` on this loop made in these threads."""
+    """Make all `in_thread` calls on this loop use these threads."""
     _POOLS[loop] = pool
 
 
 async def in_thread(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
     """Call a function in a thread and wait for it without blocking the running loop.
 
-    On the loop of a live scorer the call runs in one of the scorer's own threads, which also work while the
-    interpreter shuts down; on any other loop it gets a thread of its own. How many run side by side is the
-    caller's: a driver lets `concurrency` calls of a model be in flight.
+    On a live scorer's loop the call runs in one of the scorer's threads, which also work while the
+    interpreter shuts down; on any other loop it gets a new thread. The caller limits the number of parallel
+    calls: a driver allows `concurrency` calls of a model.
 
-    The function sees none of the application's context variables: with them its tracers would take our calls
-    for the application's. `in_thread(copy_context().run, function)` hands them over where that is wanted.
+    The function does not see the application's context variables; otherwise its tracers would report our
+    calls as its own. Use `in_thread(copy_context().run, function)` to pass them.
 
-    A call in a thread cannot be stopped. When its waiter is cancelled, or its time runs out, a call that has
-    not begun never begins; one that has begun goes on until it returns by itself, and what it returns is
-    thrown away. A live scorer replaces the thread meanwhile, up to as many as it has.
+    A call in a thread cannot be stopped. On cancellation or timeout, a call that has not started never
+    starts; one that has started runs to its end, and its result is discarded. Meanwhile a live scorer
+    replaces the thread, at most as often as it has threads.
 
     Raises:
-        ModelError: as many calls as the live scorer has threads did not return in their time and still run.
-        Exception: whatever the function raises; `StopIteration` and `SystemExit` as `RuntimeError`.
+        ModelError: timed-out calls block all threads of the live scorer.
+        Exception: any error of the function; `StopIteration` and `SystemExit` as `RuntimeError`.
     """
     context = copy_context() if is_judging() else Context()
     pool = _POOLS.get(asyncio.get_running_loop())
     if pool is not None and pool.is_stuck:
-        raise ModelError(
-            "too many calls that did not answer in their time still run; none can be made beside them"
-        )
+        raise ModelError("too many timed-out calls are still running; no new call can start")
     submit = in_own_thread if pool is None else pool.submit
     future: Future[T] = submit(context.run, function, *args, **kwargs)
     try:
@@ -83,9 +81,9 @@ async def in_thread(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwar
 
 
 def harmless(error: BaseException) -> Exception:
-    """The error, as long as an event loop outlives it.
+    """The error, replaced if an event loop would not survive it.
 
-    A loop ends when it awaits something that raises `SystemExit`, and awaits `StopIteration` for ever.
+    A loop ends when an awaitable raises `SystemExit`, and waits forever on `StopIteration`.
     """
     if isinstance(error, Exception) and not isinstance(error, StopIteration):
         return error
@@ -95,7 +93,7 @@ def harmless(error: BaseException) -> Exception:
 
 
 def in_own_thread(function: Callable[..., T], /, *args: Any, **kwargs: Any) -> "Future[T]":
-    """Call a function in a new thread; who waits may stop to wait, and the call goes on until it returns."""
+    """Call a function in a new thread; if the waiter stops waiting, the call still runs to its end."""
     # A loop's default pool has a handful of threads on a small machine, and belongs to the application.
     future: Future[T] = Future()
 

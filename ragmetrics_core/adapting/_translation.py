@@ -1,4 +1,4 @@
-"""From a captured run to a sample: one order of rules for all frameworks."""
+"""Translation of a captured run into a sample: the same rules for all frameworks."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -28,16 +28,16 @@ _SPEAKERS = ("user", "assistant", "system")
 def sample_of(run: CapturedRun, dialect: Dialect, rules: Rules | None = None) -> Sample:
     """The sample of a run; its labels `found_question`, `found_contexts` and `found_answer` name rules.
 
-    In this order. Question and answer: what `extract` gave, the host's wiring, the known places. The calls
-    that made the answer: the host's wiring, else the one call whose reply it is. The stages: the calls that
-    these were made of. The contexts: what the application says; else the chunks that stand in the request;
-    none where a stage, the prompt's own inputs or the response say that there are none; unknown where there
-    are chunks and none of them stands there. Where the request is not known: what the response names, else
-    the chunks of the last stages.
+    Rules in order of precedence. Question and answer: `extract`, the host's wiring, known names. Calls that
+    made the answer: the host's wiring, or else the call with the answer as its reply. Stages: the calls
+    upstream of those. Contexts: what the application designates, or else the chunks in the request; none if a
+    stage, the prompt's inputs or the response say that there are none; unknown if there are chunks but the
+    request contains none of them. If the request is unknown: the response's sources, or else the chunks of
+    the last stages.
 
     Raises:
         Skip: "several_answers", "no_question" or "no_answer".
-        SampleError: `extract` gave what no sample has.
+        SampleError: `extract` returned a field that samples do not have.
     """
     rules = rules or Rules()
     given, said = _given(run.given, dialect) if run.given else (None, None)
@@ -97,7 +97,7 @@ def _named(rule: str, makers: Sequence[Call]) -> str:
 
 
 def _turns(messages: Sequence[CapturedMessage]) -> tuple[Turn, ...]:
-    """What was said, without calls of tools and their results."""
+    """The messages without tool calls and their results."""
     return tuple(
         Turn(role=each.role, content=each.text)
         for each in messages
@@ -114,8 +114,8 @@ def _tell_rivals(run: CapturedRun) -> None:
     if names not in _TOLD and len(_TOLD) < 100:
         _TOLD.add(names)
         _LOGGER.warning(
-            "several components replied (%s), and nothing says which reply is the answer: none is scored, "
-            "and it is counted as several_answers. Line to write: %s",
+            "several components replied (%s), and it is unknown which reply is the answer: the run is not "
+            "scored but counted as several_answers. Line to write: %s",
             names,
             run.line or "name the answer's place in the adapter's options",
         )
@@ -130,13 +130,13 @@ def _at_key(run: CapturedRun, dialect: Dialect, rules: Rules) -> NamedValue | No
 
 
 def _with_said(sample: Sample, said: NamedValue, dialect: Dialect) -> Sample:
-    """The sample with the contexts that the application says it has."""
+    """The sample with the contexts that the application designates."""
     value = said.value
     if dialect.document(value) is not None or not is_series(value):
         value = [value]
     chunks, unknown = chunks_of([dialect.document(each) or each for each in value])
     if unknown and not chunks:
-        raise SampleError(f"{said.rule} gives contexts that have no text: {unknown[0]}")
+        raise SampleError(f"{said.rule} returned contexts without text: {unknown[0]}")
     unique = list({chunk.text: chunk for chunk in reversed(chunks)}.values())[::-1]
     return sample.with_contexts(
         [chunk.text for chunk in unique],
@@ -150,10 +150,12 @@ def _with_said(sample: Sample, said: NamedValue, dialect: Dialect) -> Sample:
 
 
 def _given(given: Mapping[str, Any], dialect: Dialect) -> tuple[Sample, NamedValue | None]:
-    """What `extract` gave, as a sample; and the contexts apart, whose documents have ids."""
+    """The result of `extract` as a sample, and separately its contexts, which keep the documents' ids."""
     if unknown := [name for name in given if name not in Sample.model_fields]:
         known = ", ".join(sorted(Sample.model_fields))
-        raise SampleError(f"extract gave {unknown[0]!r}, which is no field of a sample; there are {known}")
+        raise SampleError(
+            f"extract gave {unknown[0]!r}, which is not a field of a sample; the fields are {known}"
+        )
     contexts = given.get("contexts")
     row = {
         name: _in_text(value, dialect)
@@ -175,7 +177,7 @@ def _in_text(value: Any, dialect: Dialect) -> Any:
 
 
 def _with_more(sample: Sample, given: Sample) -> Sample:
-    """The sample with further fields of `extract`."""
+    """The sample with additional fields from `extract`."""
     known = {"id", "labels", "question", "answer", "contexts"}
     fields = {name: getattr(given, name) for name in given.model_fields_set - known}
     return sample.model_copy(update=fields | {"labels": sample.labels | given.labels})

@@ -1,4 +1,4 @@
-"""Which calls made the answer, what they were sent, and what came before them."""
+"""Calls that made the answer, their requests, and the calls upstream."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ SHORTEST = 20
 
 
 def makers_of(run: CapturedRun, answer: str, dialect: Dialect) -> Sequence[Call]:
-    """The calls that made the answer: by the wiring, else the only one whose reply the answer is."""
+    """The calls that made the answer: by the wiring, or else the only call with the answer as its reply."""
     if run.answered_by is not None:
         return run.answered_by
     models = [call for call in run.walk() if call.kind == "model" and call.ended is not None]
@@ -27,7 +27,7 @@ def makers_of(run: CapturedRun, answer: str, dialect: Dialect) -> Sequence[Call]
 
 
 def _holds(longer: str, shorter: str) -> bool:
-    """Whether a text stands in another one, and not by chance."""
+    """Whether a text contains another one, and not by chance."""
     return len(shorter) >= SHORTEST and shorter in longer
 
 
@@ -39,7 +39,7 @@ def reply_of(call: Call, dialect: Dialect) -> str:
 
 
 def request_of(makers: Sequence[Call], dialect: Dialect) -> list[CapturedMessage] | None:
-    """The messages of the calls that made the answer; None where those of one are not known."""
+    """The messages of the calls that made the answer; None if those of one call are unknown."""
     request: list[CapturedMessage] = []
     for call in makers:
         messages = messages_in(call.inputs, dialect)
@@ -57,7 +57,7 @@ def messages_in(value: Any, dialect: Dialect) -> Sequence[CapturedMessage]:
 
 
 def calls_before(run: CapturedRun, makers: Sequence[Call]) -> list[Call]:
-    """The calls that the answer was made of, in the order in which they ended."""
+    """The calls upstream of the answer, in order of their ends."""
     calls = [call for call in run.walk() if call.ended is not None and call not in makers]
     if makers and all(call.sources is not None for call in makers):
         wired = {inner for maker in makers for call in maker.behind() for inner in call.walk()}

@@ -1,4 +1,4 @@
-"""Live scoring: what a running application answers is scored beside it, through the hooks of an adapter."""
+"""Live scoring: score the answers of a running application in the background, through an adapter's hooks."""
 
 from ragmetrics_core.adapting._judging import is_judging
 from ragmetrics_core.live._capture import Capture, LiveResult, Skip, SkipReason, by_name, reason_of

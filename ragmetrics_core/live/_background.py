@@ -1,4 +1,4 @@
-"""A thread with an event loop of its own, and threads for what would block it; the host has no part in it."""
+"""A thread with its own event loop, and threads for blocking calls, separate from the host."""
 
 import asyncio
 import threading
@@ -20,15 +20,15 @@ _Task = tuple["Future[Any]", Callable[[], Any]]
 
 
 class Threads(ThreadPoolExecutor):
-    """Threads that all start together, and that the interpreter does not wait for when it ends.
+    """Threads that start together and do not keep the interpreter from exiting.
 
-    The executor of the standard library starts a thread when it is needed, which is too late once the
-    interpreter shuts down; takes nothing more from then on; and lets one call that hangs keep the process
-    alive for ever. This one is an instance of its class only because event loops take no other.
+    The standard library's executor starts threads on demand, which fails while the interpreter shuts down,
+    and a single hanging call keeps the process alive. This class derives from it only because event loops
+    accept nothing else.
 
     Args:
-        count: how many.
-        name: what their names begin with.
+        count: number of threads.
+        name: prefix of their names.
     """
 
     def __init__(self, count: int, name: str) -> None:
@@ -41,7 +41,7 @@ class Threads(ThreadPoolExecutor):
         self._counting = threading.Lock()
 
     def start(self) -> None:
-        """Start the threads; what was submitted before is waiting for them."""
+        """Start the threads, which then process what was already submitted."""
         # where the interpreter shuts down none starts, and what is submitted is done where that happens
         started = [self._start(number) for number in range(self._count)]
         self._has_none = not any(started)
@@ -55,9 +55,9 @@ class Threads(ThreadPoolExecutor):
         return future
 
     def leave_behind(self, future: "Future[Any]") -> None:
-        """Start another thread in the place of one whose call is too slow; it ends with the call.
+        """Start a replacement for a thread with a slow call; the slow thread ends with its call.
 
-        At most as many as there are threads.
+        There are at most as many replacements as threads.
         """
         with self._counting:
             if self._left_behind == self._count or not self._start(self._count + self._left_behind):
@@ -67,11 +67,11 @@ class Threads(ThreadPoolExecutor):
 
     @property
     def is_stuck(self) -> bool:
-        """Whether so many calls did not return that no thread can be spared for another one."""
+        """Whether so many calls hang that no further thread can be replaced."""
         return self._left_behind == self._count
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Let the threads end when they have done what they were given; nobody waits for it."""
+        """Let the threads end after their submitted work, without waiting for them."""
         for _ in range(self._count):
             self._tasks.put(None)
 
@@ -110,15 +110,15 @@ def _work(tasks: "SimpleQueue[_Task | None]") -> None:
 
 
 class Background:
-    """One daemon thread that runs an event loop, entered with an empty context, and threads for what blocks.
+    """One daemon thread that runs an event loop with an empty context, and threads for blocking calls.
 
     Args:
-        name: of the thread.
-        threads: how many the loop has.
+        name: name of the thread.
+        threads: number of threads for blocking calls.
 
     Attributes:
         threads: the loop's executor.
-        sinks: one thread for what must be done one after another.
+        sinks: one thread for work that must run in order.
     """
 
     def __init__(self, name: str, *, threads: int) -> None:
@@ -136,7 +136,7 @@ class Background:
         self._thread.start()
 
     def call(self, function: Callable[..., Any], *args: Any) -> None:
-        """Call the function on the loop, in a context that has nothing of the caller's.
+        """Call the function on the loop, without the caller's context.
 
         Raises:
             RuntimeError: the loop has ended.
@@ -144,17 +144,17 @@ class Background:
         self._loop.call_soon_threadsafe(function, *args, context=judging_context())
 
     def begin(self, work: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> "Future[T]":
-        """Begin a task, in a context of its own, from any thread; gives what comes of it."""
+        """Start a task in its own context, from any thread; return its future."""
         done = judging_context().run(asyncio.run_coroutine_threadsafe, work(*args), self._loop)
         self._begun.add(done)
         done.add_done_callback(self._begun.discard)
         return done
 
     def wait_for(self, work: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
-        """What comes of a task.
+        """Wait for a task's result.
 
         Raises:
-            ModelError: the loop ended before.
+            ModelError: the loop ended first.
             Exception: whatever the task raises.
         """
         done = self.begin(work, *args)
@@ -165,7 +165,7 @@ class Background:
         return done.result()
 
     def stop(self) -> None:
-        """Cancel what runs and end the threads; nobody waits for it."""
+        """Cancel running tasks and end the threads, without waiting for them."""
         with suppress(RuntimeError):  # it has ended already
             self._loop.call_soon_threadsafe(self._loop.stop)
 

@@ -1,4 +1,4 @@
-"""What a hook hands over, what becomes of it, and why something is not scored."""
+"""Captures from hooks, their results, and the reasons for not scoring something."""
 
 import asyncio
 from collections.abc import Callable
@@ -48,7 +48,7 @@ SkipReason = Literal[
     "hook_failed",
     "not_traced",
 ]
-"""One vocabulary for the core and all adapters."""
+"""The vocabulary shared by the core and all adapters."""
 
 # Up to here a float holds every whole number; a label is text or a float.
 _LARGEST_WHOLE = 2**53
@@ -56,22 +56,22 @@ _LARGEST_WHOLE = 2**53
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Capture:
-    """One answered question of a running application, in the host's objects.
+    """One answered question of a running application, with the host's objects.
 
-    A hook fills it and hands it over. Question, contexts, answer and history are held as they are then (see
-    `ragmetrics_core.adapting.as_now`); the sample is made of them in the background, by `translate`.
+    A hook fills and submits it. Question, contexts, answer and history are copied at that moment (see
+    `ragmetrics_core.adapting.as_now`); `translate` makes the sample from them in the background.
 
     Attributes:
-        translate: makes the sample of the fields below; may raise `Skip`.
-        needs_contexts: leave out a sample that has no contexts, counted as "no_contexts".
-        id: names the sample and its records, unique for each capture.
-        name: what the application calls itself.
+        translate: makes the sample from the fields below; may raise `Skip`.
+        needs_contexts: skip a sample without contexts, counted as "no_contexts".
+        id: unique name of the sample and its records.
+        name: the application's name.
         question, contexts, answer, history: the host's objects.
-        noted: what the application said that it retrieved (`note_contexts`); these are the contexts then.
-        data: anything else that `translate` needs; its texts are held by the hook.
-        labels: become labels of the sample, e.g. by which rule a field was found.
-        session: the conversation that the question belongs to.
-        parent: the host's own handle, for sinks: a span context, a run of a tracer.
+        noted: contexts noted by the application (`note_contexts`); they replace all others.
+        data: anything else that `translate` needs; the hook copies its texts.
+        labels: labels for the sample, such as the rule that found a field.
+        session: the conversation of the question.
+        parent: the host's handle, for sinks: a span context, a tracer's run.
     """
 
     translate: Callable[["Capture"], Sample]
@@ -89,7 +89,7 @@ class Capture:
     parent: Any = None
 
     def hold(self) -> None:
-        """Hold the texts of this moment: what the host changes from now on changes nothing here."""
+        """Copy the texts now, so that later changes by the host have no effect."""
         self.question = as_now(self.question)
         self.contexts = as_now(self.contexts)
         self.answer = as_now(self.answer)
@@ -100,9 +100,9 @@ class LiveResult(NamedTuple):
     """The scores of one capture.
 
     Attributes:
-        sample: what was scored, as it was judged: with its reference, and redacted where that was asked for.
-        records: one for each metric, with sample and prompts attached: `recompute` takes them.
-        capture: what the hook had handed over; without the host's objects where redaction was asked for.
+        sample: the judged sample, with its reference; redacted if `redact` is set.
+        records: one per metric, with sample and prompts attached, ready for `recompute`.
+        capture: the hook's capture; without the host's objects if `redact` is set.
     """
 
     sample: Sample
@@ -111,12 +111,12 @@ class LiveResult(NamedTuple):
 
     @property
     def scores(self) -> dict[str, float | None]:
-        """The values by the metric's name (its signature where two metrics share a name)."""
+        """The values by metric name (by signature if several metrics share a name)."""
         return {name: record.value for name, record in by_name(self.records).items()}
 
 
 def reason_of(error: BaseException | None) -> SkipReason:
-    """Why a run that ended with this error is not scored.
+    """The reason for not scoring a run that ended with this error.
 
     >>> reason_of(ValueError()), reason_of(asyncio.CancelledError()), reason_of(GeneratorExit())
     ('run_failed', 'cancelled', 'abandoned')
@@ -128,7 +128,7 @@ def reason_of(error: BaseException | None) -> SkipReason:
 
 
 def by_name(records: tuple[Record, ...]) -> dict[str, Record]:
-    """Records by the metric's name, or by its signature where several have the name."""
+    """Records by metric name, or by signature if several metrics share the name."""
     names = [record.metric for record in records]
     return {
         record.metric if names.count(record.metric) == 1 else record.signature: record for record in records
@@ -136,10 +136,10 @@ def by_name(records: tuple[Record, ...]) -> dict[str, Record]:
 
 
 def translated(capture: Capture) -> Sample:
-    """The capture's sample, under the capture's id and with its labels.
+    """The capture's sample, with the capture's id and labels.
 
     Raises:
-        Skip: it is none, or has no contexts and needs them.
+        Skip: the capture is not a sample, or lacks contexts that it needs.
     """
     sample = capture.translate(capture)
     given: dict[str, Any] = {"app": capture.name, "session": capture.session}
@@ -160,7 +160,7 @@ def translated(capture: Capture) -> Sample:
 
 
 def capture_of(sample: Sample) -> Capture:
-    """What an earlier process had captured, of the sample that it made of it."""
+    """The capture of an earlier process, rebuilt from its sample."""
     texts = {name: value for name, value in sample.labels.items() if isinstance(value, str)}
     return Capture(
         translate=lambda _: sample, id=sample.id, name=texts.get("app"), session=texts.get("session")
@@ -168,17 +168,17 @@ def capture_of(sample: Sample) -> Capture:
 
 
 def released(capture: Capture) -> Capture:
-    """The capture without the host's objects, which nobody needs once they are translated."""
+    """The capture without the host's objects, which are not needed after translation."""
     return Capture(
         translate=_nothing, id=capture.id, name=capture.name, labels=capture.labels, session=capture.session
     )
 
 
 def without_texts(capture: Capture, redact: Redact) -> Capture:
-    """The capture as sinks may see it when texts are redacted: id, labels, and the host's handle for its run.
+    """The capture for sinks when texts are redacted: id, labels, and the host's handle.
 
     Raises:
-        ConfigError: `redact` raised something or returned no text.
+        ConfigError: `redact` raised an error or did not return text.
     """
     span = capture.data.get("span_context")
     labels = map(_label, capture.labels.values())
@@ -194,7 +194,7 @@ def without_texts(capture: Capture, redact: Redact) -> Capture:
 
 
 def _nothing(capture: Capture) -> Sample:
-    raise ConfigError("the objects of a capture are let go once its sample is made: see LiveResult.sample")
+    raise ConfigError("a capture's objects are released once its sample is made: see LiveResult.sample")
 
 
 def _label(value: Any) -> Label:

@@ -1,4 +1,4 @@
-"""Which runs of a host belong together: a bounded table of trees."""
+"""Trees of a host's runs: a bounded table."""
 
 import threading
 import time
@@ -16,11 +16,11 @@ class Node:
     """One run, span or step of the host.
 
     Attributes:
-        id: the host's name for it.
-        parent: what it is a part of; None for a root.
-        root: the outermost one that was seen; itself for a root.
-        payload: what the adapter keeps with it; may be set at any time.
-        children: its parts, in the order in which they began.
+        id: the host's id.
+        parent: the enclosing node; None for a root.
+        root: the outermost observed node; a root's own root is itself.
+        payload: the adapter's data; may be set at any time.
+        children: the nodes inside, in starting order.
     """
 
     __slots__ = ("__weakref__", "children", "id", "parent", "payload", "root", "touched")
@@ -35,11 +35,11 @@ class Node:
 
     @property
     def is_root(self) -> bool:
-        """Whether nothing that was seen is around it."""
+        """Whether no observed node encloses it."""
         return self.parent is None
 
     def walk(self) -> Iterator["Node"]:
-        """The node and all below it, each before its children."""
+        """The node and all below it, parents first."""
         waiting: list[Node] = [self]
         while waiting:
             node = waiting.pop()
@@ -48,17 +48,17 @@ class Node:
 
 
 class Collector:
-    """Trees of what has begun and not ended, by the host's ids; safe to use from many threads.
+    """Trees of open nodes by the host's ids; thread-safe.
 
-    A tree leaves at once when its root ends, in whatever way: an adapter calls `end` on success, on errors
-    and on cancellation. What never ends is evicted: the root that was longest without a new part, when there
-    are too many roots, or any root that had no new part for `ttl` seconds, when the next one begins.
+    A tree is removed when its root ends: an adapter calls `end` on success, on errors and on cancellation.
+    When a node starts, roots without a new node for `ttl` seconds are evicted, and the longest inactive root
+    if there are too many.
 
     Args:
-        max_open: open roots at most.
-        ttl: seconds without a new part.
-        on_evicted: called with each root that was evicted; it runs in the hook that made room.
-        clock: gives the seconds.
+        max_open: maximum number of open roots.
+        ttl: seconds of inactivity before eviction.
+        on_evicted: called with each evicted root, in the hook that starts the new node.
+        clock: a clock in seconds.
 
     Raises:
         ConfigError: `max_open` is less than 1.
@@ -82,9 +82,9 @@ class Collector:
         renew_in_child(self)
 
     def start(self, id: Hashable, parent_id: Hashable | None, payload: Any = None) -> Node:
-        """Note that something begins; the same id again gives the same node, whose payload stays.
+        """Start a node; a known id returns the existing node with its payload.
 
-        A parent that is not known makes it a root: the application may have begun above our hooks.
+        With an unknown parent the node becomes a root, because the parent may have started before our hooks.
         """
         evicted: list[Node] = []
         with self._lock:
@@ -106,11 +106,11 @@ class Collector:
         return node
 
     def get(self, id: Hashable) -> Node | None:
-        """A node that is open or whose root is; None when there is none."""
+        """A node that is open or whose root is open, or None."""
         return self._nodes.get(id)
 
     def end(self, id: Hashable) -> Node | None:
-        """Note that something has ended: a root leaves with its whole tree and is returned; else None."""
+        """End a node. A root is removed with its tree and returned; otherwise None."""
         with self._lock:
             node = self._nodes.get(id)
             if node is None or not node.is_root:
@@ -118,17 +118,17 @@ class Collector:
             return self._remove(node)
 
     def __len__(self) -> int:
-        """How many nodes are held."""
+        """Number of nodes."""
         return len(self._nodes)
 
     def clear(self) -> None:
-        """Forget everything; nothing counts as evicted."""
+        """Remove all nodes without counting them as evicted."""
         with self._lock:
             self._nodes.clear()
             self._roots.clear()
 
     def after_fork(self) -> None:
-        """Begin anew: what was open is the parent's to end."""
+        """Reset in a forked child; open nodes belong to the parent."""
         # A collected generator may end its run in the midst of this, in the same thread: it must come in.
         self._lock = threading.RLock()
         self._nodes: dict[Hashable, Node] = {}

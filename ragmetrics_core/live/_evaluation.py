@@ -1,4 +1,4 @@
-"""From a capture to its records."""
+"""Measurement of captures."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,14 +18,14 @@ __all__ = ["LiveEvaluation"]
 
 
 class LiveEvaluation:
-    """Makes samples of captures and measures them, one at a time, as long as the application runs.
+    """Translate and measure captures, one at a time, while the application runs.
 
     Args:
         metrics, settings: as for `LiveScorer`.
-        models: judge, embedder and scorer, by these names; those that are made are checked when first needed.
+        models: judge, embedder and scorer by name; models from factories are checked on first use.
 
     Raises:
-        ConfigError: a mistake in the arguments.
+        ConfigError: an argument is invalid.
     """
 
     def __init__(self, metrics: Metrics, settings: LiveSettings, models: Mapping[str, Any]) -> None:
@@ -41,29 +41,29 @@ class LiveEvaluation:
 
     @property
     def names(self) -> dict[str, str]:
-        """The metrics' names by signature; the signature itself where two have the name."""
+        """The metrics' names by signature; the signature itself if two share the name."""
         return names_of(self.metrics)
 
     @property
     def manifest(self) -> Manifest | None:
-        """What is measured with which models; None as long as a factory was not called."""
+        """The metrics and models; None before a factory has been called."""
         return None if self._preparation is None else self._preparation.manifest
 
     @property
     def tally(self) -> dict[str, int]:
-        """What the models were asked so far."""
+        """Counts of model calls so far."""
         return dict(vars(self._calls.tally)) if self._calls else {}
 
     def renew(self) -> None:
-        """Make the layers around the models anew: in a forked child they may hold a lock for ever."""
+        """Rebuild the wrappers around the models: in a forked child they may hold a lock forever."""
         self._calls = None
 
     def sample(self, capture: Capture) -> Sample:
-        """The capture's sample, with its reference, and redacted if it was asked for.
+        """The capture's sample with its reference; redacted if `redact` is set.
 
         Raises:
-            Skip: the capture is no sample.
-            Exception: whatever `translate`, `references` or `redact` raise.
+            Skip: the capture is not a sample.
+            Exception: any error of `translate`, `references` or `redact`.
         """
         sample = translated(capture)
         expected = None if sample.reference is not None else self._expected(sample)
@@ -77,11 +77,11 @@ class LiveEvaluation:
         return sample.strict() if self._settings.strict_shown else sample
 
     async def measured(self, sample: Sample, capture: Capture, scored: frozenset[str]) -> LiveResult:
-        """A sample with its records, but for those metrics whose signatures are `scored`.
+        """A sample with its records, without the metrics with signatures in `scored`.
 
         Raises:
-            ConfigError: a factory made something that is no model, or one that cannot judge these metrics.
-            Exception: whatever a factory raises.
+            ConfigError: a factory did not return a model, or the model cannot judge these metrics.
+            Exception: any error of a factory.
         """
         redact = self._settings.redact
         preparation = self._preparation = self._preparation or await self._prepared()
@@ -109,7 +109,7 @@ class LiveEvaluation:
         references = self._settings.references
         if callable(references):
             expected = references(sample)
-            check_expected(expected, f"what references gave for {sample.id}")
+            check_expected(expected, f"the value of references for {sample.id}")
             return expected
         question = sample.question or ""
         keys = (sample.id, question, question.strip())

@@ -1,4 +1,4 @@
-"""Captures on disk from when they are taken until they are scored: a process that is killed loses none."""
+"""Captures on disk until they are scored, so that a killed process loses none."""
 
 import json
 import logging
@@ -30,11 +30,11 @@ _SPARE = 900_000
 
 
 class Left(NamedTuple):
-    """A sample that an earlier process captured and did not score, or not with all metrics.
+    """A sample that an earlier process captured and did not score completely.
 
     Attributes:
-        sample: the sample, redacted if it was asked for.
-        scored: signatures of the metrics that it has records of.
+        sample: the sample; redacted if `redact` is set.
+        scored: signatures of the metrics with records.
     """
 
     sample: Sample
@@ -42,26 +42,26 @@ class Left(NamedTuple):
 
 
 class _OwnFile(NamedTuple):
-    """Where this process writes."""
+    """The file of this process."""
 
     lock: FolderLock
     lines: Lines
 
 
 class KeptCaptures:
-    """Samples that wait for their scores, in the run folder; each process has a file and a lock of its own.
+    """Samples waiting for scores, in the run folder; each process has its own file and lock.
 
-    A line is written when a capture is taken and another one when it is scored. A file is at most three times
-    as long as the lines of what waits, and 1 MB: beyond that it is replaced by one of what waits. What a
-    process leaves behind when it is killed is taken over by the next one that opens the folder; a record that
-    is in one of the runs there, or in one that a process beside it wrote, is not made again.
+    A line is written when a capture is accepted and another when it is scored. A file longer than 1 MB plus
+    three times the waiting lines is replaced by one with the waiting lines only. The next process that opens
+    the folder takes over the captures of a killed one; scores that have a record in one of the folder's runs,
+    or in those of parallel processes, are not computed again.
 
     Args:
-        places: the folder, and the runs in it and beside it.
-        limit: how many may wait; beyond that the oldest is forgotten.
+        places: the folder and its runs, including those of parallel processes.
+        limit: maximum number of waiting samples; beyond that the oldest is dropped.
 
     Raises:
-        ConfigError: the place of the captures is a link: what it leads to is not ours to remove.
+        ConfigError: the captures' folder is a link, whose target must not be removed.
     """
 
     def __init__(self, places: Places, *, limit: int = 10_000) -> None:
@@ -78,15 +78,15 @@ class KeptCaptures:
         self._own: _OwnFile | None = None
 
     def after_fork(self) -> None:
-        """Begin anew in a forked child: what waits is the parent's."""
+        """Reset in a forked child; waiting captures belong to the parent."""
         leave_to_parent(self._own)
         self._begin()
 
     def keep(self, sample: Sample) -> None:
-        """Write a sample that waits for its scores.
+        """Write a waiting sample.
 
         Raises:
-            RagMetricsError: it cannot be written.
+            RagMetricsError: writing failed.
         """
         with self._writing:
             line = f'{{"sample":{sample.model_dump_json(exclude_none=True)}}}'.encode()
@@ -97,10 +97,10 @@ class KeptCaptures:
             self.done(oldest)
 
     def done(self, sample_id: str) -> None:
-        """Note that a sample waits no more.
+        """Write that a sample is no longer waiting.
 
         Raises:
-            RagMetricsError: it cannot be written.
+            RagMetricsError: writing failed.
         """
         with self._writing:
             if sample_id in self._waiting:
@@ -109,7 +109,7 @@ class KeptCaptures:
                 self._compact()
 
     def close(self) -> None:
-        """Let go of the file, which is removed when nothing waits; a later `keep` begins another one."""
+        """Close the file, and remove it if nothing waits; a later `keep` opens a new one."""
         with self._writing:
             own, self._own = self._own, None
             if own is not None:
@@ -121,15 +121,15 @@ class KeptCaptures:
             self._waiting = {}
 
     def take_over(self, metrics: frozenset[str]) -> list[Left]:
-        """What earlier processes left behind; from now on it is this one's, and written to its own file.
+        """Take over the samples of earlier processes and write them to this process's file.
 
-        Each step leaves everything on disk: killed between two of them, the next process finds it again.
+        Everything stays on disk after each step: if this process is killed, the next one finds it again.
 
         Args:
-            metrics: signatures of what is measured; a sample that has records of all of them is not left.
+            metrics: signatures of the metrics; a sample with records of all of them is complete.
 
         Raises:
-            ConfigError: the place of the captures is a link.
+            ConfigError: the captures' folder is a link.
         """
         not_a_link(self._folder / CAPTURES)
         taken = list(self._abandoned())
@@ -143,7 +143,7 @@ class KeptCaptures:
         return left
 
     def _abandoned(self) -> Iterator[FolderLock]:
-        """The places of processes that are gone, locked."""
+        """The folders of processes that have ended, locked."""
         for path in capture_places(self._folder):
             with suppress(ConfigError):  # somebody writes there, say this process
                 yield FolderLock(path).acquire()
@@ -156,7 +156,7 @@ class KeptCaptures:
         self._own.lines.append(line)
 
     def _compact(self) -> None:
-        """Replace a long file by one of what waits; killed at any moment, one of the two is there, whole."""
+        """Replace a long file by one with the waiting lines; one complete file exists at any moment."""
         own, lines = self._own, self._waiting.values()
         if own is not None and own.lines.size > _SPARE and own.lines.size > _SPARE + 2 * sum(map(len, lines)):
             write_whole(file := own.lock.path / CAPTURES_FILE, b"\n".join([*lines, b""]))
@@ -189,7 +189,7 @@ def _waiting_in(path: Path) -> list[Sample]:
 
 
 def _scored_in(runs: Iterable[Path], samples: Iterable[str]) -> dict[str, frozenset[str]]:
-    """The signatures that samples have records of in some run."""
+    """Signatures of the metrics with records in some run, by sample."""
     scored = dict.fromkeys(samples, frozenset[str]())
     for path in runs:
         with suppress(RagMetricsError):  # there is no run, or a damaged one, of which another tool tells

@@ -1,4 +1,4 @@
-"""What the log and the statistics of a live scorer say: one line, no key, nothing that `redact` takes out."""
+"""Messages for the log and the statistics: one line, without keys and without text that `redact` removes."""
 
 import re
 import traceback
@@ -17,7 +17,7 @@ _LONGEST = 2000
 
 
 def one_line(text: str) -> str:
-    r"""A text that cannot begin a line of its own, steer a terminal, read other than it is, or fill a log.
+    r"""The text as one short line that cannot forge log lines or control a terminal.
 
     >>> one_line("first\n2024 ERROR\x1b[31m forged \u202e")
     'first 2024 ERROR [31m forged \ufffd'
@@ -27,10 +27,10 @@ def one_line(text: str) -> str:
 
 
 def discreet(words: str, redact: Redact | None, *holders: object) -> str:
-    """Words of an error without keys and, where texts are redacted, without what is private.
+    """The redacted message of an error, without keys.
 
-    They may be somebody else's words: of a model, a sink or the application's own code. Known as keys are
-    those of the environment, and those that can be seen in the holders.
+    The message may come from a model, a sink or the application's code. Keys are those of the environment and
+    those found in the holders.
     """
     try:
         return Redactor(holders, redact).words(words)
@@ -39,7 +39,7 @@ def discreet(words: str, redact: Redact | None, *holders: object) -> str:
 
 
 def described(error: BaseException) -> str:
-    """The error in one line; not even an error that cannot be printed breaks this."""
+    """The error in one line; works even for an error that cannot be printed."""
     try:
         return f"{type(error).__name__}: {error}"
     except Exception:  # the boundary to foreign code: `__str__` of an error may raise anything
@@ -47,7 +47,7 @@ def described(error: BaseException) -> str:
 
 
 def traced(error: BaseException) -> str:
-    """The error with its traceback; nothing for one that cannot be printed."""
+    """The error with its traceback; "" for one that cannot be printed."""
     try:
         return "".join(traceback.format_exception(error))
     except Exception:  # the boundary to foreign code: `__str__` of an error may raise anything

@@ -1,4 +1,4 @@
-"""Telling that a metric never had what it needs: one that is skipped in silence looks like one that works."""
+"""Warnings about metrics whose required fields are always missing."""
 
 import logging
 from collections import Counter
@@ -26,17 +26,17 @@ WAYS: Mapping[str, str] = {
     ),
     "question": (
         "(1) tell the adapter where the question is, by its options (input_key, extract); (2) put it under a "
-        "usual name, such as question; (3) hand over a Capture of your own"
+        "usual name, such as question; (3) submit your own Capture"
     ),
 }
-"""How a sample gets what it lacks, by the missing field; an adapter may know better."""
+"""Ways to provide a missing field, by field; an adapter may replace them."""
 
 
 class MissingFields:
-    """Counts scores that there are none of because samples lack a field, and tells it once for each metric.
+    """Count scores that are missing because samples lack a field, and warn once for each metric.
 
     Args:
-        ways: how a sample gets a field, in words; looked up when it is told.
+        ways: instructions by field; read when the warning is logged.
     """
 
     def __init__(self, ways: Mapping[str, str]) -> None:
@@ -55,7 +55,7 @@ class MissingFields:
         self.count(fields, result.sample.labels)
 
     def count(self, fields: Mapping[str, str | None], labels: Mapping[str, object] = _NONE) -> None:
-        """Take a sample that has no score of a metric because it lacks a field, by the metric's name."""
+        """Count a sample without a score because it lacks a field, by metric name."""
         self._heard += 1
         for name, field in fields.items():
             if field is None:
@@ -69,7 +69,7 @@ class MissingFields:
             self.tell()
 
     def tell(self) -> None:
-        """Warn of each metric that no capture so far had the fields for; each once."""
+        """Warn once of each metric whose fields have been missing in all captures so far."""
         for (name, field), count in list(self._counts.items()):
             if name in self._told or count < self._heard:
                 continue
@@ -78,9 +78,9 @@ class MissingFields:
             why = self._why.get(field) or f"there is no field {field!r}"
             ways = self._ways.get(field) or WAYS.get(field, "see docs/live.md")
             _LOGGER.warning(
-                "%s could not be scored for %s: %s. Ways to give it: %s", name, captures, why, ways
+                "%s could not be scored for %s: %s. Ways to provide it: %s", name, captures, why, ways
             )
 
     def shown(self) -> dict[str, int]:
-        """How many scores are lacking, by metric and field: {"faithfulness: contexts": 5}."""
+        """Number of missing scores by metric and field: {"faithfulness: contexts": 5}."""
         return {f"{name}: {field}": count for (name, field), count in dict(self._counts).items()}

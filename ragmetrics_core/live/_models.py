@@ -1,4 +1,4 @@
-"""The models of a live scorer: made on its own loop where asked for, and guarded."""
+"""The models of a live scorer: made on its loop if a factory is given, and guarded."""
 
 import asyncio
 import threading
@@ -28,10 +28,10 @@ _OTHER_LOOP = (
 
 
 class Guard(Redactor):
-    """Takes care besides that no model harms its caller.
+    """A line to a model that also protects the scorer from the model.
 
-    A model that belongs to the application's event loop fails with what to do about it, and one that tries
-    to end the interpreter fails like any other.
+    A model that belongs to the application's event loop fails with a message that says what to do, and a
+    model that tries to exit the interpreter fails like any other.
     """
 
     def error(self, error: BaseException) -> BaseException:
@@ -55,10 +55,10 @@ class Guard(Redactor):
 
 
 class Made(Wrapper):
-    """A judge or an embedder that is made on the loop that uses it, once for each loop.
+    """A judge or an embedder that is made once for each loop that uses it.
 
     Args:
-        make: gives the model.
+        make: returns the model.
     """
 
     make: PerLoop[Any]
@@ -70,22 +70,22 @@ class Made(Wrapper):
 
         @property
         def inner(self) -> Judge | Embedder:
-            """The model of the running loop; there is none where no loop runs."""
+            """The running loop's model."""
             return self.make()
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
-        """Ask the judge of the running loop."""
+        """Ask the running loop's judge."""
         return await cast("Judge", self.inner).agenerate(request)
 
     async def aembed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
-        """Ask the embedder of the running loop."""
+        """Ask the running loop's embedder."""
         return await cast("Embedder", self.inner).aembed(texts)
 
 
 def chosen(
     name: str, model: object, make: Callable[[], Any] | None, as_model: Callable[[Any], Judge | Embedder]
 ) -> object:
-    """The model, or the one that a factory makes.
+    """The model, or one made by a factory.
 
     Raises:
         ConfigError: both are given.
@@ -98,7 +98,7 @@ def chosen(
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:
-    """The loop that runs here, where one does."""
+    """The running event loop, or None."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:
@@ -108,10 +108,10 @@ def running_loop() -> asyncio.AbstractEventLoop | None:
 def at_home(
     judge: Judge | TextFunction | str | None,
 ) -> tuple[Judge | None, asyncio.AbstractEventLoop | None]:
-    """The judge and, where it is an asynchronous function and a loop runs here, that loop.
+    """The judge and, if it is an asynchronous function and a loop is running here, that loop.
 
-    The function is asked on this loop then: whatever client it uses belongs to it. On another one its own
-    requests fail, and those of the application with them. Who waits on this loop holds the judge up.
+    The function is then called on this loop, to which its client belongs; on another loop the client's
+    requests fail, including the application's. Blocking this loop blocks the judge.
     """
     made, home = None if judge is None else as_judge(judge), running_loop()
     if home is None or not isinstance(made, CallableJudge) or not made.is_asynchronous:

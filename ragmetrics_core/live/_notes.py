@@ -1,4 +1,4 @@
-"""What an application says that it retrieved, where no hook can see it."""
+"""Contexts noted by an application where no hook can see them."""
 
 import logging
 import threading
@@ -17,18 +17,18 @@ _LOGGER = logging.getLogger("ragmetrics.live")
 
 
 class Notes:
-    """What was noted during one run, in order; may be added to from any thread."""
+    """The notes of one run, in order; thread-safe."""
 
     def __init__(self) -> None:
         self._noted: list[list[Chunk]] = []
 
     def add(self, chunks: list[Chunk]) -> None:
-        """Take the chunks of one retrieval."""
+        """Add the chunks of one retrieval."""
         self._noted.append(chunks)
 
     @property
     def contexts(self) -> tuple[Chunk, ...] | None:
-        """All chunks, each once; empty when it was noted that nothing was retrieved, None without a note."""
+        """All distinct chunks; empty if a note said that nothing was retrieved, None if there is no note."""
         if not self._noted:
             return None
         once = {
@@ -38,15 +38,15 @@ class Notes:
 
 
 class NoteTaker(Protocol):
-    """A hook that knows to which of its open runs the current code belongs."""
+    """A hook that knows which of its open runs the current code belongs to."""
 
     def notes_here(self) -> Notes | None:
-        """The notes of that run; None when the current code is part of none."""
+        """The notes of that run; None if the current code is not part of a run."""
         ...
 
 
 class _Pending:
-    """A note that was made outside of any run, for the next one that begins here."""
+    """A note made outside of any run, for the next run that begins here."""
 
     def __init__(self, chunks: list[Chunk]) -> None:
         self.chunks = chunks
@@ -54,7 +54,7 @@ class _Pending:
         self.taken: list[ref[object]] = []
 
     def take(self, taker: object) -> bool:
-        """Whether this taker gets it: once."""
+        """Whether this taker gets the note; True once."""
         with self._lock:
             if any(known() is taker for known in self.taken):
                 return False
@@ -72,20 +72,19 @@ _TOLD: set[str] = set()
 
 
 def note_contexts(documents: object) -> None:
-    """Say what was retrieved, where no hook can see it: one line, in any application of any framework.
+    """Note what was retrieved, where no hook can see it: one line, in any application of any framework.
 
-    The run that the calling code is part of gets exactly the noted contexts, whatever hooks see besides:
-    several notes in one run are put together, each text once. A note that is made before a run begins is the
-    next one's that begins in the same context. Works in threads and tasks that have the caller's context
-    (`asyncio.create_task`, `asyncio.to_thread`, the executors of the frameworks); nothing is shared between
-    concurrent requests. Texts are those of this moment.
+    The current run gets exactly the noted contexts, whatever hooks see. Several notes in one run are
+    combined, without duplicates. A note made before a run belongs to the next run in the same context. Works
+    in threads and tasks with the caller's context (`asyncio.create_task`, `asyncio.to_thread`, the
+    frameworks' executors); concurrent requests are separate. Texts are copied at once.
 
-    It costs some microseconds and never raises: what has no text is left out, and a warning says so once.
+    Takes microseconds and never raises: objects without text are left out with a single warning.
 
     Args:
         documents: a text, a document of LangChain, LlamaIndex or Haystack, a mapping with its text under
-            "text", "content" or "page_content", or a list of these, also with scores. An empty list says that
-            nothing was retrieved.
+            "text", "content" or "page_content", or a list of these, with or without scores. An empty list
+            means that nothing was retrieved.
     """
     try:
         if not is_judging():
@@ -97,7 +96,7 @@ def note_contexts(documents: object) -> None:
 def _note(documents: object) -> None:
     chunks, unknown = chunks_of(documents)
     for kind in dict.fromkeys(unknown):
-        _tell(f"note_contexts found no text in a {kind}: hand over texts, documents or mappings with a text")
+        _tell(f"note_contexts found no text in a {kind}: pass texts, documents or mappings with a text")
     if unknown and not chunks:
         return
     scope = _SCOPE.get()
@@ -112,10 +111,9 @@ def _note(documents: object) -> None:
 
 @contextmanager
 def noting() -> Generator[Notes]:
-    """Collect what is noted in this block, also by the threads and tasks that it starts.
+    """Collect the notes made in this block and in the threads and tasks that it starts.
 
-    For an application without an adapter: `Capture(noted=notes.contexts, ...)`. Around one request, never
-    around several.
+    For an application without an adapter: `Capture(noted=notes.contexts, ...)`. Use one block per request.
     """
     notes = Notes()
     token = _SCOPE.set(notes)
@@ -126,15 +124,15 @@ def noting() -> Generator[Notes]:
 
 
 def take_notes(taker: NoteTaker) -> None:
-    """Have a hook asked for each note, as long as the hook lives."""
+    """Ask a hook about each note, as long as the hook exists."""
     with _ADDING:
         _TAKERS[:] = [*(known for known in _TAKERS if known() is not None), ref(taker)]
 
 
 def notes_before(taker: NoteTaker) -> Notes:
-    """The notes of a run that begins now: with those that were made in this context before, for no other run.
+    """The notes of a run that begins now, including earlier notes of this context that belong to no run.
 
-    Each pending note goes to one run of each taker, the first that begins.
+    Each taker's first new run gets a pending note.
     """
     notes = Notes()
     for pending in _PENDING.get():

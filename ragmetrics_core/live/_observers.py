@@ -1,4 +1,4 @@
-"""What hears of each result: counts, means, alarms and sinks, one after another."""
+"""Receivers of results: counts, means, alerts and sinks, in order."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -25,14 +25,14 @@ _MANY_MESSAGES = 200
 
 
 class Observers:
-    """Everything that is told of results, in one thread; an error of one changes nothing for the others.
+    """Pass results to all receivers, in one thread; an error in one does not affect the others.
 
     Args:
-        evaluation: tells what is measured.
+        evaluation: the measurement.
         settings, ways: as for `LiveScorer`.
 
     Attributes:
-        kept: the captures on disk, where there is a folder.
+        kept: the captures on disk, if there is a folder.
 
     Raises:
         ConfigError: the folder holds another run.
@@ -60,7 +60,7 @@ class Observers:
         self._introduce()
 
     def renew(self) -> None:
-        """Begin anew, as in a forked child."""
+        """Reset in a forked child."""
         self.counts = Counts()
         self.missing = MissingFields(self._ways)
         self.means = Means(self._evaluation.names.values())
@@ -70,18 +70,18 @@ class Observers:
         self._told: set[str] = set()
 
     def stats(self, *, pending: int) -> Statistics:
-        """What was captured, scored and skipped, and what went wrong."""
+        """Counts of captured, scored and skipped samples, and the newest errors."""
         return self.counts.shown(pending=pending, lacking=self.missing.shown())
 
     def captured(self, capture: Capture) -> Capture:
-        """Count a capture, which keeps the host's current span for a sink that links results to it."""
+        """Count a capture, and keep the host's current span for a sink that links results to it."""
         if self._wants_span and (context := current_span_context()) is not None:
             capture.data.setdefault("span_context", context)
         self.counts.add("captured")
         return capture
 
     def keep(self, sample: Sample) -> None:
-        """Write a sample that waits for its scores, where there is a folder."""
+        """Write a waiting sample if there is a folder."""
         try:
             if self.kept is not None:
                 self.kept.keep(sample)
@@ -92,12 +92,12 @@ class Observers:
             self._cannot_keep = True
 
     def forget(self, sample_id: str) -> None:
-        """Note that a sample waits no more."""
+        """Write that a sample is no longer waiting."""
         if self.kept is not None:
             self._guarded(self.kept, self.kept.done, sample_id)
 
     def left(self) -> list[Left]:
-        """Take what earlier processes captured and did not score, where there is a folder."""
+        """Take over the unscored captures of earlier processes, if there is a folder."""
         try:
             return [] if self.kept is None else self.kept.take_over(frozenset(self._evaluation.names))
         except Exception as error:  # the boundary to the disk
@@ -120,11 +120,11 @@ class Observers:
         self.counts.add("scored")
 
     def hear_without_contexts(self) -> None:
-        """Take a capture that is left out because it has no contexts."""
+        """Count a capture that is skipped because it has no contexts."""
         self.missing.count(dict.fromkeys(self._evaluation.names.values(), "contexts"))
 
     def end(self, how: Literal["flush", "close"]) -> None:
-        """Flush the sinks, or close them and what is kept."""
+        """Flush the sinks, or close them and the stored captures."""
         self.missing.tell()
         for sink in self._sinks:
             self._guarded(sink, getattr(sink, how))
@@ -132,9 +132,9 @@ class Observers:
             self._guarded(self.kept, self.kept.close)
 
     def tell(self, what: str, error: BaseException, *holders: object) -> None:
-        """Count an error, and log it with its traceback when it is the first of its kind.
+        """Count an error, and log it with its traceback if it is the first of its kind.
 
-        Keys that `holders` have are not told; looking through them is nothing for a thread of the host.
+        Keys in `holders` are removed; do not call it in a thread of the host, because the search is slow.
         """
         message = one_line(discreet(f"{what}: {described(error)}", self._redact, *holders))
         self.counts.errors.append(message)
@@ -150,7 +150,7 @@ class Observers:
             _LOGGER.error("%s\n%s", message, clean)
 
     def _introduce(self) -> None:
-        """Tell the sinks that write a manifest what is measured, as soon as that is known."""
+        """Pass the metrics and models to sinks that write a manifest, as soon as they are known."""
         manifest = self._evaluation.manifest
         if self._introduced or manifest is None:
             return
@@ -171,7 +171,7 @@ class Observers:
                 _LOGGER.warning("%s; nothing more is logged until this metric succeeds again", message)
 
     def _guarded(self, observer: object, call: Callable[..., None], *args: object) -> bool:
-        """Whether the call did not fail."""
+        """Whether the call succeeded."""
         try:
             call(*args)
         except BaseException as error:  # the boundary to sinks and alarms: the others must go on

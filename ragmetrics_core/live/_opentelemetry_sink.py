@@ -21,16 +21,16 @@ _EVENT = "gen_ai.evaluation.result"
 
 
 class OpenTelemetrySink(Direct):
-    """Emits an event `gen_ai.evaluation.result` for each score, linked to the span that was captured.
+    """Emit an event `gen_ai.evaluation.result` for each score, linked to the captured span.
 
-    That is the capture's `parent`, if it is a span context, else the span that was the current one when the
-    capture was handed in. Logs can be emitted for a span that has ended, which is why scores are no span
-    events. Skipped metrics emit nothing. Events hold numbers and reasons, no text of a sample.
+    That is the capture's `parent`, if it is a span context, or else the current span when the capture was
+    submitted. Scores are logs rather than span events because logs can be emitted after a span has ended.
+    Skipped metrics emit nothing. Events hold numbers and reasons, but no text of a sample.
 
-    Only the API is used: without a logger provider in the process nothing happens.
+    Only the API is used: without a logger provider in the process, nothing is emitted.
 
     Args:
-        logger_provider: the one to use in place of the process' own.
+        logger_provider: replaces the process's logger provider.
 
     Raises:
         ConfigError: opentelemetry-api is not installed.
@@ -64,7 +64,7 @@ class OpenTelemetrySink(Direct):
 
 
 def current_span_context() -> "SpanContext | None":
-    """The context of the host's current span; None when it has none."""
+    """The context of the host's current span, or None."""
     trace = sys.modules.get("opentelemetry.trace")
     if trace is None:  # whoever has a span has loaded this
         return None
@@ -83,7 +83,7 @@ def _context_of(capture: Capture) -> "Context":
 
 
 def _attributes(record: Record, capture: Capture) -> dict[str, Any]:
-    """The attributes of the semantic conventions, and our own under `ragmetrics.`."""
+    """The attributes of the semantic conventions, and this library's under `ragmetrics.`."""
     attributes: dict[str, Any] = {
         "gen_ai.evaluation.name": record.metric,
         "gen_ai.evaluation.score.value": record.value,

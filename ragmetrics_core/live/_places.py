@@ -1,4 +1,4 @@
-"""Where the runs of a live application stand: in one folder or one for each day or size, and process."""
+"""Folders of a live application's runs: one, or one per day or size, and one per process."""
 
 import json
 import logging
@@ -23,7 +23,7 @@ CAPTURES_FILE = "captures.jsonl"
 _LOGGER = logging.getLogger("ragmetrics.live")
 
 Rotate = Literal["day"] | int
-"""When the next folder begins: with the day, or beyond so many bytes of one."""
+"""Period of a run's folder: a day, or a number of bytes."""
 
 Day = Callable[[], date]
 
@@ -33,20 +33,20 @@ _DAY, _PART = (re.compile(rf"({period})(-worker-\d+)?") for period in (r"\d{4}-\
 
 
 class Places:
-    """The folder of a live application, and the runs in it and beside it.
+    """The folder of a live application and its runs.
 
-    Without `rotate` the folder is the run, and processes that write at the same time have `<folder>-worker-2`
-    and so on beside it. With it the folder holds runs: `2026-11-24`, or `part-000001` by size, each with its
-    `-worker-2`. The first that nobody writes to is taken, so that there are as many as processes at a time.
+    Without `rotate` the folder is the run, and parallel processes use `<folder>-worker-2` and so on next to
+    it. With it, the folder holds runs: `2026-11-24`, or `part-000001` by size, each with its `-worker-2`. A
+    process takes the first folder that no other process writes to.
 
     Args:
         folder: the folder.
         rotate: "day", or a number of bytes.
-        keep: how many days or parts stay, of those that there are; None for all.
-        today: gives the day, by UTC if it is not given.
+        keep: number of days or parts to keep; None keeps all.
+        today: returns the day; by default UTC's.
 
     Raises:
-        ConfigError: the settings cannot be used, or the folder is used otherwise.
+        ConfigError: the settings are invalid, or the folder has a different use.
     """
 
     def __init__(
@@ -68,16 +68,16 @@ class Places:
             raise ConfigError(f"{folder} holds a run for each day or size: give rotate={marked!r}, as before")
 
     def mark(self) -> None:
-        """Note in the folder, which is there, that it holds runs, where it does.
+        """Mark the existing folder as one that holds runs, if it does.
 
         Raises:
-            ConfigError: it cannot be written.
+            ConfigError: writing failed.
         """
         if self.rotate is not None and _marked(self.folder) != self.rotate:
             write_whole(self.folder / _MARKER, json.dumps({"rotate": self.rotate}) + "\n")
 
     def free(self) -> Iterator[Path]:
-        """Where a run of now may be, in the order in which to try, without end."""
+        """Candidates for the current run's folder, in the order in which to try them, without end."""
         if self.rotate is None:
             yield from map(self.folder.with_name, _workers(self.folder.name))
         elif self.rotate == "day":
@@ -91,13 +91,13 @@ class Places:
                     yield self.folder / name
 
     def is_over(self, path: Path) -> bool:
-        """Whether what comes now belongs to the next day or part."""
+        """Whether new results belong to the next day or part."""
         if not isinstance(self.rotate, int):
             return self.rotate == "day" and _period(path) != f"{self._today()}"
         return sum(file.stat().st_size for file in path.glob("*.jsonl")) >= self.rotate
 
     def runs(self) -> list[Path]:
-        """The folders of the runs of all processes; of several days the oldest first."""
+        """Folders of all processes' runs, oldest day first."""
         if self.rotate is None:
             name = f"{self.folder.name}-"
             return [self.folder, *(path for path in _below(self.folder.parent) if path.name.startswith(name))]
@@ -105,16 +105,16 @@ class Places:
         return [path for path in _below(self.folder) if name_of.fullmatch(path.name) and _is_own(path)]
 
     def tidy(self, current: Path) -> bool:
-        """Finish the runs of other days or parts that nobody writes to any more; remove those beyond `keep`.
+        """Finish runs of earlier days or parts that nobody writes to; remove those beyond `keep`.
 
-        Only what a live application wrote here is removed, and no folder that holds anything but its run.
+        Only folders that a live application wrote and that hold nothing but its run are removed.
 
         Args:
-            current: the run that is written.
+            current: the run that is being written.
 
         Returns:
-            Whether it is done; it is not while captures of a process that is gone have not been taken over,
-            for their scores may be in any of the folders.
+            False while captures of an ended process remain, because their scores may be in any of the
+                folders.
         """
         if self.rotate is None:
             return True
@@ -130,26 +130,26 @@ class Places:
                     remove_run(path)
             except (OSError, RagMetricsError) as error:
                 if path.exists() and not is_held(path):  # another process was not faster
-                    _LOGGER.warning("the run in %s stays as it is: %s", path, error)
+                    _LOGGER.warning("the run in %s is left unchanged: %s", path, error)
         return is_done
 
 
 def capture_places(folder: Path) -> list[Path]:
-    """Where processes keep what waits, in the folder of a live application."""
+    """Folders in which processes store waiting captures."""
     files = sorted(folder.glob(f"{CAPTURES}/*/{CAPTURES_FILE}"))
     return [file.parent for file in files if file.is_file() and not file.parent.is_symlink()]
 
 
 def check_rotation(rotate: object, keep: object) -> None:
-    """Raise `ConfigError` unless folders can turn and stay by these."""
+    """Raise `ConfigError` unless these rotation settings are valid."""
     if rotate not in (None, "day") and (type(rotate) is not int or rotate < 1):
         raise ConfigError(f'rotate must be "day" or a number of bytes, not {rotate!r}')
     if keep is not None and (rotate is None or type(keep) is not int or keep < 1):
-        raise ConfigError(f"keep must be at least 1, and goes with rotate: it is {keep!r}")
+        raise ConfigError(f"keep must be at least 1 and needs rotate, not {keep!r}")
 
 
 def places_of(folder: Path) -> Places:
-    """The places of a live application that wrote to a folder, as it left them."""
+    """The places of a live application that wrote to a folder."""
     return Places(folder, _marked(folder))
 
 
@@ -167,7 +167,7 @@ def _below(folder: Path) -> list[Path]:
 
 
 def _is_own(path: Path) -> bool:
-    """Whether a live application wrote a run as one of many."""
+    """Whether a live application wrote a run as one of several."""
     try:
         return manifest_in(path).rotation is not None
     except RagMetricsError:
@@ -175,7 +175,7 @@ def _is_own(path: Path) -> bool:
 
 
 def _marked(folder: Path) -> Rotate | None:
-    """How the folder rotates by its marker; None where there is none."""
+    """The folder's rotation by its marker, or None."""
     try:
         return cast("Rotate", json.loads((folder / _MARKER).read_bytes())["rotate"])
     except (OSError, ValueError, LookupError, TypeError):

@@ -1,4 +1,4 @@
-"""What becomes of live scoring when a process forks and when it ends."""
+"""Live scoring when a process forks or exits."""
 
 import atexit
 import os
@@ -12,18 +12,18 @@ __all__ = ["Exiting", "Forkable", "finish_at_exit", "leave_to_parent", "renew_in
 
 
 class Forkable(Protocol):
-    """An object that does not survive a fork as it is."""
+    """An object that must be reset after a fork."""
 
     def after_fork(self) -> None:
-        """Begin anew; called in the child, before anything else runs there."""
+        """Reset the object; called in the child before anything else runs there."""
         ...
 
 
 class Exiting(Protocol):
-    """Something that has work to finish."""
+    """An object with work to finish at exit."""
 
     def at_exit(self) -> None:
-        """Finish it; may be called more than once."""
+        """Finish the work; may be called more than once."""
         ...
 
 
@@ -33,19 +33,19 @@ _INHERITED: list[object] = []
 
 
 def renew_in_child(forkable: Forkable) -> None:
-    """Call the object's `after_fork` in every forked child, as long as the object lives."""
+    """Call the object's `after_fork` in every forked child, as long as the object exists."""
     _FORKABLE.add(forkable)
 
 
 def leave_to_parent(*inherited: object) -> None:
-    """Never destroy these in a forked child: what they have open is shared with the parent."""
+    """Never destroy these in a forked child, because their open resources are shared with the parent."""
     _INHERITED.extend(inherited)
 
 
 def finish_at_exit(exiting: Exiting) -> None:
-    """Call the object's `at_exit` when the interpreter ends, if the object lives that long.
+    """Call the object's `at_exit` when the interpreter exits, if the object still exists.
 
-    A child that was forked before that has nothing to finish for it.
+    Forked children do not call it.
     """
     _EXITING.add(exiting)
     _finish_at_exit()
@@ -53,12 +53,11 @@ def finish_at_exit(exiting: Exiting) -> None:
 
 @cache
 def _finish_at_exit() -> None:
-    """Tell the interpreter, once.
+    """Register the exit hooks, once.
 
-    `atexit` alone is too late: executors have shut by then, and a judge may need one of the standard
-    library's. Threading's own hooks run before, the last registered first: whoever has something to finish
-    has threads, and with them the executors' hook is there already. They are too early, though, for
-    what the host's other threads capture while the interpreter waits for them: the second call is for that.
+    `atexit` alone is too late: executors have shut down by then, and a judge may need one. Threading's hooks
+    run earlier, last registered first, so before the executors' hook. But they are too early for captures by
+    the host's other threads while the interpreter waits for them; the second call handles those.
     """
     with suppress(AttributeError, RuntimeError):  # it shuts down already
         getattr(threading, "_register_atexit")(_finish)  # noqa: B009  private

@@ -1,4 +1,4 @@
-"""The captures that wait and those that are worked on: bounded, and waited for."""
+"""A bounded queue of waiting captures and captures in progress."""
 
 import asyncio
 import random
@@ -19,12 +19,12 @@ __all__ = ["Queue", "Ticket", "done_by", "seconds_left"]
 
 @dataclass(slots=True, eq=False)
 class Ticket:
-    """A capture's place, from when it was taken until it is done.
+    """A capture from acceptance to completion.
 
     Attributes:
         capture: the capture.
-        making: its sample, where that is being made.
-        scored: signatures of the metrics that an earlier process measured.
+        making: its sample, if that is being made.
+        scored: signatures of metrics measured by an earlier process.
     """
 
     capture: Capture
@@ -33,15 +33,14 @@ class Ticket:
 
 
 class Queue:
-    """Takes captures from any thread, gives them to one.
+    """Take captures from any thread and pass them to one.
 
     Args:
-        settings: which captures are taken, how many may wait, how many may be worked on at a time, and which
-            one goes when one more comes.
-        pauses: how often it was told to pause and not yet to go on.
+        settings: sampling, maximum number of waiting captures, concurrency, and overflow.
+        pauses: number of pauses without a matching resume.
 
     Attributes:
-        is_closed: whether it takes nothing any more.
+        is_closed: whether it accepts no more captures.
     """
 
     def __init__(self, settings: LiveSettings, pauses: int = 0) -> None:
@@ -58,16 +57,16 @@ class Queue:
         self._open: set[Ticket] = set()
 
     def __len__(self) -> int:
-        """How many wait or are worked on."""
+        """Number of captures waiting or in progress."""
         return len(self._open)
 
     def pause(self, times: int = 1) -> None:
-        """Take nothing until that was said as often with -1."""
+        """Pause; each call needs a matching call with -1 to resume."""
         with self._changed:
             self.pauses = max(0, self.pauses + times)
 
     def refusal(self) -> SkipReason | None:
-        """Why the next capture is not taken, if it is not."""
+        """The reason for refusing the next capture, or None."""
         if self.is_closed:
             return "closed"
         if self.pauses:
@@ -76,7 +75,7 @@ class Queue:
         return "not_sampled" if rate < 1 and self._chance.random() >= rate else None
 
     def put(self, ticket: Ticket) -> Ticket | None:
-        """Take one that waits for its turn; gives the one that goes, which may be this one."""
+        """Add a waiting capture; return the one that is dropped, possibly this one."""
         dropped = None
         with self._changed:
             if len(self._waiting) >= self._settings.max_pending:
@@ -89,23 +88,23 @@ class Queue:
         return dropped
 
     def put_left(self, tickets: Iterable[Ticket]) -> None:
-        """Take what an earlier process left; its turn comes when none of this one's waits."""
+        """Add a capture of an earlier process; it waits behind all of this process's captures."""
         with self._changed:
             self._left.extend(tickets)
             self._open.update(self._left)
 
     def enter(self, ticket: Ticket) -> None:
-        """Count one in that does not wait here."""
+        """Count a capture that does not wait here."""
         with self._changed:
             self._open.add(ticket)
 
     def waiting(self) -> list[Ticket]:
-        """Those that wait for their turn."""
+        """The waiting captures."""
         with self._changed:
             return [*self._waiting, *self._left]
 
     def begin(self) -> Ticket | None:
-        """The next one to work on; None when none waits or enough are worked on."""
+        """The next capture to work on; None if none waits or enough are in progress."""
         with self._changed:
             tickets = self._waiting or self._left
             if not tickets or len(self._begun) >= self._settings.traffic.concurrency:
@@ -115,14 +114,14 @@ class Queue:
             return ticket
 
     def leave(self, ticket: Ticket) -> None:
-        """One is done, or given up."""
+        """Mark a capture as done or given up."""
         with self._changed:
             self._begun.discard(ticket)
             self._open.discard(ticket)
             self._changed.notify_all()
 
     def give_up(self) -> int:
-        """Let all go that wait for their turn; says how many."""
+        """Drop all waiting captures and return their number."""
         with self._changed:
             given_up = self.waiting()
             self._waiting.clear()
@@ -132,18 +131,18 @@ class Queue:
         return len(given_up)
 
     def settle(self, timeout: float | None) -> bool:
-        """Wait until everything is done that is here now; False when the seconds ran out."""
+        """Wait until all current captures are done; False on timeout."""
         with self._changed:
             here = set(self._open)
             return self._changed.wait_for(lambda: here.isdisjoint(self._open), timeout)
 
 
 def seconds_left(until: float | None) -> float | None:
-    """Seconds until a time of the clock that never jumps; None for no limit."""
+    """Seconds until a time of the monotonic clock; None means no limit."""
     return None if until is None else max(0.0, until - time.monotonic())
 
 
 def done_by(future: Future[Any], until: float | None) -> bool:
-    """Whether something is done by then; waits for it."""
+    """Wait for something to be done by a time; whether it is done."""
     wait([future], timeout=seconds_left(until))
     return future.done()

@@ -1,4 +1,4 @@
-"""Results as a run folder, the same that `evaluate` writes."""
+"""Results as a run folder, in the format of `evaluate`."""
 
 import logging
 from collections import Counter
@@ -22,28 +22,28 @@ _MOST_FOLDERS = 256
 
 
 class RunSink:
-    """Writes samples, prompts and records to a run folder, so that everything that reads runs reads them.
+    """Write samples, prompts and records to a run folder that all commands can read.
 
-    The folder is opened with the first result. Two processes cannot write to one: a forked child, or a second
-    process with the same settings, takes the first of `<folder>-worker-2`, `<folder>-worker-3` and so on that
-    nobody writes to, and says so in the log once. A folder that holds an earlier run of the same metrics and
-    models goes on.
+    The folder is opened with the first result. Two processes cannot write to the same folder: a forked child,
+    or a second process with the same settings, uses the first free one of `<folder>-worker-2`,
+    `<folder>-worker-3` and so on, and logs this once. An earlier run of the same metrics and models in the
+    folder is continued.
 
-    With `rotate` the folder holds runs, `2026-11-24` or `part-000001` and their workers'. The next one begins
-    with the first result after midnight, or beyond the size; the earlier one is finished then. A clock that
-    is set back goes on with the folder of that day.
+    With `rotate` the folder holds runs, `2026-11-24` or `part-000001` and those of workers. The next run
+    begins with the first result after midnight, or beyond the size; then the earlier one is finished. If the
+    clock is set back, that day's folder is continued.
 
     Args:
-        folder: where to.
+        folder: the run folder.
         rotate, keep: see `LiveArgs`.
-        today: gives the day, by UTC if it is not given.
+        today: returns the day; by default UTC's.
 
     Attributes:
-        folder: where to.
-        places: the runs in it and beside it.
+        folder: the run folder.
+        places: its runs, including those of parallel processes.
 
     Raises:
-        ConfigError: `rotate` or `keep` cannot be used, or the folder is used otherwise.
+        ConfigError: `rotate` or `keep` is invalid, or the folder has a different use.
     """
 
     def __init__(
@@ -65,20 +65,20 @@ class RunSink:
         renew_in_child(self)
 
     def after_fork(self) -> None:
-        """Begin anew in a forked child, which must not close what its parent goes on writing to."""
+        """Reset in a forked child, which must not close what its parent still writes to."""
         leave_to_parent(self._open)
         self._open, self._told, self._at = None, {}, self.folder
 
     def begin(self, manifest: Manifest, *, tally: Callable[[], Mapping[str, int]] = dict) -> None:
-        """Say what is measured; a scorer does.
+        """Set the metrics and models; called by a scorer.
 
         Args:
             manifest: metrics and models.
-            tally: gives what the models were asked so far.
+            tally: returns the counts of model calls so far.
 
         Raises:
-            ConfigError: the folder holds a run of something else.
-            RecordError: it holds a run that cannot be read.
+            ConfigError: the folder holds a run with other metrics or models.
+            RecordError: the run in the folder cannot be read.
         """
         self._manifest = manifest
         self._tally = tally
@@ -97,27 +97,27 @@ class RunSink:
         folder.add_records(result.records)
 
     def flush(self) -> None:
-        """Bring the manifest's counts up to date; records are written at once."""
+        """Update the manifest's counts; records are written at once."""
         self._turn()
         self._save(finished=False)
         if self._open is not None and not self._is_tidy:
             self._is_tidy = self.places.tidy(self._at)
 
     def close(self) -> None:
-        """Mark the run as finished and let others write to the folder."""
+        """Mark the run as finished and release the folder."""
         self._save(finished=True)
         if self._open is not None:
             self._open.close()
         self._open = None
 
     def _turn(self) -> None:
-        """Finish the folder that the next day or part comes after."""
+        """Finish the folder of the earlier day or part."""
         if self._open is not None and self.places.is_over(self._at):
             self.close()
 
     def _begun(self) -> Folder:
         if self._manifest is None:
-            raise ConfigError("a RunSink does not know what it writes: hand it to a LiveScorer as a sink")
+            raise ConfigError("a RunSink needs metrics and models: pass it to a LiveScorer as a sink")
         begins = {"started": datetime.now(UTC).replace(microsecond=0), "rotation": self.places.rotate}
         manifest = self._manifest.model_copy(update=begins)
         problem: ConfigError | None = None
@@ -137,7 +137,7 @@ class RunSink:
         raise problem
 
     def _save(self, *, finished: bool) -> None:
-        """Add to the manifest's counts what is new since the last time."""
+        """Add the changes since the last time to the manifest's counts."""
         if (folder := self._open) is None:
             return
         now = dict(self._tally())

@@ -1,4 +1,4 @@
-"""The live scorer: takes captures from the hooks of an application and scores them beside it."""
+"""The live scorer: takes captures from an application's hooks and scores them in the background."""
 
 import asyncio
 import logging
@@ -41,35 +41,35 @@ _PATIENCE = 10.0
 
 
 class LiveScorer(LiveFace):
-    """Scores what an application answers, in the background, while it answers.
+    """Score the answers of a running application in the background.
 
-    Hooks hand over a `Capture` with `submit`, which costs some microseconds. One daemon thread with an event
-    loop of its own makes samples of them, asks the judge and gives the results to the sinks; it starts with
-    the first capture. Nothing that goes wrong there reaches the application: it is counted in `stats`, and
-    logged by the logger "ragmetrics.live".
+    Hooks pass a `Capture` to `submit`, which takes microseconds. A daemon thread with its own event loop
+    translates captures into samples, asks the judge and passes results to the sinks; it starts with the first
+    capture. Errors there never reach the application: they are counted in `stats` and logged by the logger
+    "ragmetrics.live".
 
-    What is pending when the interpreter ends is finished then. With a folder (`out`) captures are on disk
-    before they are scored: what a killed process left is scored by the next one, see `catch_up`.
+    Pending captures are finished when the interpreter exits. With a folder (`out`), captures are on disk
+    before they are scored, and the next process scores those of a killed one: see `catch_up`.
 
     Args:
         metrics: names or objects, as for `evaluate`.
-        judge: the model that judges; any callable from prompt to reply, or a name such as "embedded". It may
-            be the object that the application uses, unless that belongs to the application's event loop.
-        judge_factory: makes the judge in its place, on the scorer's own loop, when it is first needed.
-        embedder: the model that makes vectors, or a name such as "embedded".
-        embedder_factory: makes it in its place, likewise.
-        scorer: the model that rates pairs, for metrics that need one; an object or a name.
-        settings: how captures are taken, scored and kept, as one object.
-        ways: how a sample gets a field that it lacks, in words, by field: for the warning when none of the
-            first captures has what a metric needs. An adapter names its own options here.
-        keywords: the settings one by one, in place of the object or beside it: `mode`, `out`, `sinks`,
+        judge: a judge, any callable from prompt to reply, or a name such as "embedded". The application's own
+            model works unless it belongs to the application's event loop.
+        judge_factory: makes the judge instead, on the scorer's loop, on first use.
+        embedder: an embedder, or a name such as "embedded".
+        embedder_factory: makes the embedder instead, likewise.
+        scorer: a model that rates pairs, for metrics that need one; an object or a name.
+        settings: settings for taking, scoring and keeping captures, as one object.
+        ways: instructions for providing a missing field, by field, for the warning when all first captures
+            lack a field that a metric needs. An adapter names its own options here.
+        keywords: single settings, instead of the object or overriding it: `mode`, `out`, `sinks`,
             `on_result`, `references`, `sample_rate`, `seed`, `max_pending`, `overflow`, `redact` and
-            `prompts`, which `LiveArgs` describes; `concurrency`, `timeout`, `attempts`,
-            `requests_per_minute` and `tokens_per_minute`, which `TrafficArgs` describes. In the inline mode
-            `submit` waits for the scores; it still never raises.
+            `prompts`, which `LiveArgs` describes; `concurrency`, `timeout`, `attempts`, `requests_per_minute`
+            and `tokens_per_minute`, which `TrafficArgs` describes. In inline mode `submit` waits for the
+            scores; it still never raises.
 
     Raises:
-        ConfigError: a mistake in the arguments, or the folder holds another run.
+        ConfigError: an argument is invalid, or the folder holds a different run.
 
     >>> from ragmetrics_core import Sample
     >>> with LiveScorer("faithfulness", judge="embedded") as live:
@@ -119,10 +119,9 @@ class LiveScorer(LiveFace):
         self._is_woken = False
 
     def after_fork(self) -> None:
-        """Begin anew in a forked child; what was pending is the parent's.
+        """Reset in a forked child; pending captures belong to the parent.
 
-        The loop of the parent shares its file descriptors with this copy of it: closing the one would make
-        the other deaf.
+        The copied loop shares the parent's file descriptors, so closing it would break the parent's loop.
         """
         leave_to_parent(self._background, self.queue)
         if self._background is not None:
@@ -133,18 +132,19 @@ class LiveScorer(LiveFace):
 
     @property
     def live(self) -> "LiveScorer":
-        """Itself."""
+        """The scorer itself."""
         return self
 
     @property
     def metrics(self) -> tuple[Metric[Any], ...]:
-        """What is measured; a `Gate` takes them."""
+        """The metrics; a `Gate` takes them."""
         return self.evaluation.metrics
 
     def submit(self, capture: Capture) -> bool:
-        """Take a capture; from any thread or loop. It never raises and, in the background mode, never waits.
+        """Submit a capture, from any thread or loop. Never raises and, in background mode, never waits.
 
-        False when it is not taken: `stats.skipped` counts why. In the inline mode, when it has no scores.
+        Returns False if it is not accepted; `stats.skipped` counts the reasons. In inline mode, False if it
+        has no scores.
         """
         try:
             if is_judging():
@@ -172,19 +172,19 @@ class LiveScorer(LiveFace):
             return False
 
     def score(self, capture: Capture) -> LiveResult:
-        """Score a capture now and wait for it; works in a running loop, too, which then stands still.
+        """Score a capture and wait for it. Also works in a running loop, which it blocks.
 
         Raises:
-            Skip: `translate` says that it is no sample.
-            ConfigError: the scorer is closed, this was called by a judgement of ours, or on the loop that an
-                asynchronous function as judge needs.
-            Exception: whatever `translate`, `references` or `redact` raise. A judge that fails is no error:
-                the records say so.
+            Skip: the capture is not a sample, according to `translate`.
+            ConfigError: the scorer is closed, or the call came from a judge or a sink, or from the loop that
+                an asynchronous judge needs.
+            Exception: any error of `translate`, `references` or `redact`. A judge's failure raises nothing;
+                the records report it.
         """
         return self._waited(self._scored, capture)
 
     async def ascore(self, capture: Capture) -> LiveResult:
-        """Score a capture on the running loop without blocking it; raises like `score`."""
+        """Score a capture without blocking the running loop; raises like `score`."""
         self._started()
         with self._entered(capture) as ticket:
             # A context of its own: a tracer of the host's would take the judge's calls for the application's.
@@ -192,9 +192,9 @@ class LiveScorer(LiveFace):
             return await loop.create_task(self._scored(ticket), context=judging_context())
 
     def catch_up(self) -> int:
-        """Begin to score what earlier processes captured into the folder and did not score; says how many.
+        """Start scoring the unscored captures of earlier processes in the folder; return their number.
 
-        It also begins by itself with the first capture. 0 without a folder (`out`).
+        Also starts automatically with the first capture. Returns 0 without a folder (`out`).
 
         Raises:
             ConfigError: the scorer is closed.
@@ -204,24 +204,24 @@ class LiveScorer(LiveFace):
         return 0 if self._caught_up is None else self._caught_up.result()
 
     def hook_failed(self, error: BaseException) -> None:
-        """For an adapter's boundary: log an error of a hook with its traceback and count it; never raises."""
+        """Log an error of an adapter's hook with its traceback and count it; never raises."""
         with suppress(Exception):  # the boundary to the host: not even a broken log handler may reach it
             if not isinstance(error, Skip):  # that is counted where it is raised
                 self.skip("hook_failed")
                 self.observers.tell("a hook failed", error)
 
     def skip(self, reason: SkipReason) -> None:
-        """Count something that an adapter saw and did not capture."""
+        """Count something that an adapter observed and did not capture."""
         self.observers.counts.add("skipped", reason)
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until everything captured so far is scored and the sinks have it; False when time ran out.
+        """Wait until all captures so far are scored and passed to the sinks; False on timeout.
 
-        Called by a judge or a sink, which would wait for itself, it is False at once; and where something is
-        left, on the loop that an asynchronous function as judge needs (`await aflush()` waits there).
+        Returns False at once if called by a judge or a sink, which would wait for itself, and, if captures
+        are pending, on the loop that an asynchronous judge needs (`await aflush()` waits there).
 
         Args:
-            timeout: seconds to wait at most; None waits as long as it takes.
+            timeout: maximum seconds to wait; None means no limit.
         """
         if is_judging():
             return False
@@ -232,10 +232,10 @@ class LiveScorer(LiveFace):
         )
 
     def close(self, timeout: float | None = None) -> bool:
-        """Take nothing more, flush, close the sinks and end the threads; False when time ran out.
+        """Stop accepting captures, flush, close the sinks and end the threads; False on timeout.
 
-        What is not done by then is given up and counted as skipped, "closed". Called by a judge or a sink, or
-        on the loop that an asynchronous function as judge needs, it does not wait; `await aclose()` does.
+        Remaining captures are counted as skipped, "closed". Does not wait if called by a judge or a sink, or
+        on the loop that an asynchronous judge needs; `await aclose()` does.
         """
         self.queue.is_closed = True
         until = self._until(timeout)
@@ -252,7 +252,7 @@ class LiveScorer(LiveFace):
         return done
 
     def at_exit(self) -> None:
-        """Finish what is pending, unless nothing moves any more; called when the interpreter ends."""
+        """Finish pending captures, unless the judge is stuck; called when the interpreter exits."""
         if (background := self._background) is None:
             return
         timeout = self._settings.traffic.timeout
@@ -266,13 +266,13 @@ class LiveScorer(LiveFace):
         done_by(background.sinks.submit(self.observers.end, "close"), self._until(patience))
 
     def _until(self, timeout: float | None) -> float | None:
-        """Until when may be waited here: not at all on the loop that the judge needs."""
+        """Time until which this thread may wait: none on the loop that the judge needs."""
         if self._home is not None and running_loop() is self._home:
             timeout = 0.0
         return None if timeout is None else time.monotonic() + timeout
 
     def _settled(self, until: float | None) -> bool:
-        """Wait for everything that is here, with what earlier processes left behind."""
+        """Wait for all captures, including those of earlier processes."""
         caught_up = self._caught_up is None or done_by(self._caught_up, until)
         return caught_up and self.queue.settle(seconds_left(until))
 
@@ -280,7 +280,7 @@ class LiveScorer(LiveFace):
         return self.evaluation.tally.get("calls"), self.stats
 
     def _started(self) -> Background:
-        """The threads, which start now if they have not."""
+        """The threads, started on first use."""
         with self._lock:
             if self.queue.is_closed:
                 raise ConfigError("the scorer is closed")
@@ -297,7 +297,7 @@ class LiveScorer(LiveFace):
     def _waited(self, work: Callable[[Ticket], Coroutine[Any, Any, T]], capture: Capture) -> T:
         if self._home is not None and running_loop() is self._home:
             raise ConfigError(
-                "the judge is asynchronous and runs on this event loop, which `score` would hold up: use "
+                "the judge is asynchronous and runs on this event loop, which `score` would block: use "
                 "`await ascore(capture)`"
             )
         if is_judging():
@@ -316,7 +316,7 @@ class LiveScorer(LiveFace):
             self.queue.leave(ticket)
 
     def _pump(self) -> None:
-        """Begin what may be begun; runs on the scorer's loop."""
+        """Start work if possible; runs on the scorer's loop."""
         self._is_woken = False
         if (background := self._background) is None:  # closed meanwhile
             return
@@ -327,7 +327,7 @@ class LiveScorer(LiveFace):
                 self._sample_of(ticket, background)
 
     async def _work(self, ticket: Ticket) -> bool:
-        """Score one of those that wait; whether it has scores."""
+        """Score a waiting capture; whether it has scores."""
         try:
             await self._scored(ticket)
         except Skip:
@@ -341,7 +341,7 @@ class LiveScorer(LiveFace):
         return True
 
     async def _scored(self, ticket: Ticket) -> LiveResult:
-        """Make a capture's sample, measure it and hand the result on; it is counted, however it ends."""
+        """Translate and measure a capture, and pass the result on; always counted."""
         background, counts = self._background or self._started(), self.observers.counts
         try:
             sample = await self._sample_of(ticket, background)
@@ -361,7 +361,7 @@ class LiveScorer(LiveFace):
         return result
 
     def _sample_of(self, ticket: Ticket, background: Background) -> asyncio.Future[Sample]:
-        """The sample of a capture, which is made in a thread if that was not begun; on a loop."""
+        """The sample of a capture, made in a thread if not yet started; runs on a loop."""
         if ticket.making is None:
             ticket.making = asyncio.get_running_loop().run_in_executor(
                 background.threads, lambda: within_judging(self._made_and_kept, ticket.capture)
@@ -376,13 +376,13 @@ class LiveScorer(LiveFace):
         return sample
 
     def _forget(self, dropped: Ticket) -> None:
-        """Do not keep one that had to go, or will be kept in a moment; runs on the scorer's loop."""
+        """Remove a dropped capture from the stored ones; runs on the scorer's loop."""
         if dropped.making is not None and (background := self._background) is not None:
             forget = self.observers.forget
             dropped.making.add_done_callback(lambda _: background.sinks.submit(forget, dropped.capture.id))
 
     async def _catch_up(self) -> int:
-        """Take what earlier processes captured and did not score, which is pending from now on."""
+        """Take over unscored captures of earlier processes, which are pending from now on."""
         loop = asyncio.get_running_loop()
         left = await loop.run_in_executor(None, self.observers.left)
         tickets: list[Ticket] = []

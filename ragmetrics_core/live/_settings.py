@@ -1,4 +1,4 @@
-"""How an application is scored while it runs, as settings: for `LiveScorer` and for every adapter."""
+"""Settings of live scoring, for `LiveScorer` and every adapter."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,59 +29,59 @@ __all__ = [
 ]
 
 Mode = Literal["background", "inline"]
-"""Whether the application goes on at once, or waits for the scores."""
+"""Whether the application continues at once or waits for the scores."""
 
 Overflow = Literal["drop_oldest", "drop_newest"]
-"""Which capture goes when one more comes than may wait."""
+"""Which capture is dropped when the queue is full."""
 
 Expected = str | Sequence[str]
-"""An expected answer, or several, of which the best one counts."""
+"""An expected answer, or several, of which the best match counts."""
 
 References = Mapping[str, Expected] | Callable[[Sample], Expected | None]
-"""The expected answers, by question or by capture id, or a function from the sample to its own."""
+"""Expected answers by question or by capture id, or a function from the sample to its answer."""
 
 
 class SharedLiveArgs(TrafficArgs, total=False):
-    """The live settings that are the same objects everywhere, also where a pipeline is written as YAML."""
+    """Live settings that are plain objects everywhere, including pipelines written as YAML."""
 
     on_result: Callable[[LiveResult], None] | None
-    """Called with each result, in a thread of the scorer's."""
+    """Function called with each result, in a scorer's thread."""
 
     references: References | None
-    """The expected answers, by question or by capture id, or a function from the sample to its own."""
+    """Expected answers by question or by capture id, or a function from the sample to its answer."""
 
     sample_rate: float
-    """The share of captures that is scored, drawn at random."""
+    """Share of captures to score, drawn at random."""
 
     seed: int | None
-    """Makes that draw repeatable."""
+    """Random seed of that draw."""
 
     max_pending: int
-    """How many captures may wait to be scored."""
+    """Maximum number of waiting captures."""
 
     overflow: Overflow
-    """Which one goes when one more comes: "drop_oldest" or "drop_newest"."""
+    """Which capture to drop when the queue is full: "drop_oldest" or "drop_newest"."""
 
     redact: Redact | None
-    """Takes what is private out of a text.
+    """Function that removes private data from a text.
 
-    It is applied to every text of a sample, and to replies and errors of the models, before a model, a sink
-    or the log sees it. Captures go to sinks without the application's objects then.
+    Applied to every text of a sample, and to the models' replies and errors, before a model, a sink or the
+    log sees it. Sinks then get captures without the application's objects.
     """
 
     rotate: Rotate | None
-    """When the next folder in `out` begins: with each "day" (UTC), or beyond a number of bytes.
+    """Start a new folder in `out` each "day" (UTC), or beyond a number of bytes.
 
-    The folder `out` holds a run for each then, such as `2026-11-24` or `part-000001`.
+    Then `out` holds one run for each, such as `2026-11-24` or `part-000001`.
     """
 
     keep: int | None
-    """How many of the newest days or parts stay in `out`; the others are removed. None: all."""
+    """Number of newest days or parts to keep in `out`; older ones are removed. None keeps all."""
 
     strict_shown: bool
-    """Whether a sample of which a context is not in what the model was sent has no contexts.
+    """Whether a sample counts as one without contexts if a context is not in the model's request.
 
-    Its scores that need them have the status `unverified_contexts` then, and no value.
+    Then its scores that need contexts have the status `unverified_contexts` and no value.
     """
 
 
@@ -89,34 +89,33 @@ class LiveArgs(SharedLiveArgs, total=False):
     """The settings of `LiveSettings` and its `Traffic` as keywords, for `LiveScorer` and the adapters."""
 
     mode: Mode
-    """"background" scores beside the application, "inline" makes it wait for the scores."""
+    """"background" does not delay the application; "inline" makes it wait for the scores."""
 
     out: str | Path | None
-    """A run folder for samples and records, which `ragmetrics show`, `audit` and `report` read."""
+    """Run folder for samples and records, which `ragmetrics show`, `audit` and `report` read."""
 
     sinks: Sequence[Sink]
-    """Where results go besides, in this order. The newest 1,000 are kept in any case."""
+    """Additional receivers of results, in this order. The newest 1,000 are always kept."""
 
     prompts: str | Path | Mapping[str, PromptText] | None
-    """A folder of prompt files that replace those of the same name."""
+    """Folder of prompt files that replace those with the same name."""
 
 
 @checked
 @dataclass(frozen=True, kw_only=True)
 class LiveSettings:
-    """How an application is scored while it runs: `LiveScorer(..., settings=LiveSettings(sample_rate=0.1))`.
+    """Settings of live scoring: `LiveScorer(..., settings=LiveSettings(sample_rate=0.1))`.
 
-    `LiveScorer` and the adapters take one, or the same settings as keywords; `LiveArgs` says what each of
-    them means.
+    `LiveScorer` and the adapters take one, or the same settings as keywords; `LiveArgs` explains them.
 
     Attributes:
-        traffic: how the models are asked. As many captures are worked on as calls may be in flight. Without a
-            limit of time for a call the interpreter waits at its end for as long as one takes.
+        traffic: settings for model calls. `concurrency` also limits the captures in progress. Without
+            `timeout`, exiting the interpreter may take as long as a call.
         mode, out, sinks, on_result, references, sample_rate, seed: see `LiveArgs`.
         max_pending, overflow, redact, rotate, keep, strict_shown, prompts: see `LiveArgs`.
 
     Raises:
-        ConfigError: a setting cannot be used.
+        ConfigError: a setting is invalid.
     """
 
     traffic: Traffic = field(default_factory=Traffic)
@@ -147,16 +146,16 @@ class LiveSettings:
             raise ConfigError(f"sample_rate must be between 0 and 1, not {self.sample_rate}")
         check_rotation(self.rotate, self.keep)
         if self.rotate is not None and self.out is None:
-            raise ConfigError("rotate is about the folder that records go to: give out, too")
+            raise ConfigError("rotate needs a folder for records: pass out=..., too")
         if self.max_pending < 1:
             raise ConfigError(f"max_pending must be at least 1, not {self.max_pending}")
 
     def but(self, **settings: Unpack[LiveArgs]) -> Self:
-        """The same with these settings in place of its own.
+        """A copy with these settings replaced.
 
         Raises:
-            ConfigError: one cannot be used.
-            TypeError: there is none of such a name.
+            ConfigError: a setting is invalid.
+            TypeError: a setting does not exist.
         """
         refuse_unknown(settings, *names_in(LiveArgs))
         given: dict[str, Any] = dict(settings)
@@ -165,24 +164,24 @@ class LiveSettings:
 
     @property
     def keywords(self) -> LiveArgs:
-        """Its settings, with those of its traffic, as keywords."""
+        """The settings, including those of its traffic, as keywords."""
         own = {name: getattr(self, name) for name in names_in(LiveArgs) if name not in names_in(TrafficArgs)}
         return {**self.traffic.keywords, **own}  # type: ignore[typeddict-item]
 
 
 def check_expected(expected: object, what: str) -> None:
-    """Raise `ConfigError` unless it is an expected answer, or several, or none."""
+    """Raise `ConfigError` unless the value is an expected answer, several, or None."""
     several = expected if is_series(expected) else [expected or ""]
     if not all(isinstance(answer, str) for answer in several):
         raise ConfigError(f"{what} must be an answer or a list of answers, not {expected!r}")
 
 
 LIVE_DEFAULTS: Mapping[str, Any] = LiveSettings().keywords
-"""What these settings are when they are not given."""
+"""Default values of these settings."""
 
 
 def check_alone(*owned: object, **keywords: Unpack[LiveArgs]) -> None:
-    """Raise `ConfigError` when somebody who hands in a live scorer gives something that it has itself."""
+    """Raise `ConfigError` if a caller passes both a live scorer and something the scorer has itself."""
     if keywords or any(thing is not None and thing != () for thing in owned):
         raise ConfigError(
             "a live scorer has its own metrics, models and settings: pass those, or live=..., not both"

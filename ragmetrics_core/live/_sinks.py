@@ -1,4 +1,4 @@
-"""Where results go: memory, a log, any function."""
+"""Receivers of results: memory, a log, any function."""
 
 import logging
 from collections import deque
@@ -15,36 +15,36 @@ __all__ = ["CallableSink", "Direct", "LoggingSink", "MemorySink", "Sink"]
 
 @runtime_checkable
 class Sink(Protocol):
-    """Takes results, one at a time, in a thread of the scorer's; an error is logged and counted there."""
+    """A receiver of results, called in order in a scorer's thread; its errors are logged."""
 
     def write(self, result: LiveResult) -> None:
-        """Take a result."""
+        """Write a result."""
         ...
 
     def flush(self) -> None:
-        """Bring what was taken to where it belongs."""
+        """Write out buffered results."""
         ...
 
     def close(self) -> None:
-        """Let go of files and connections; a later `write` may open them again."""
+        """Close files and connections; a later `write` may open them again."""
         ...
 
 
 class Direct:
-    """A sink that brings results where they belong at once."""
+    """A sink without a buffer."""
 
     def flush(self) -> None:
-        """There is nothing to do."""
+        """Do nothing."""
 
     def close(self) -> None:
-        """There is nothing to do: what is written to is somebody else's."""
+        """Do nothing: the sink does not own its target."""
 
 
 class MemorySink(Direct):
-    """Keeps the newest results, without the host's objects.
+    """Keep the newest results, without the host's objects.
 
     Args:
-        limit: how many.
+        limit: maximum number of results.
 
     Raises:
         ConfigError: the limit is less than 1.
@@ -61,28 +61,28 @@ class MemorySink(Direct):
         return list(self._results)
 
     def clear(self) -> None:
-        """Forget all of them."""
+        """Remove all results."""
         self._results.clear()
 
     def write(self, result: LiveResult) -> None:
-        """Keep it; the oldest one leaves."""
+        """Add a result; remove the oldest beyond the limit."""
         self._results.append(result._replace(capture=released(result.capture)))
 
 
 class LoggingSink(Direct):
-    """Writes a line for each score: id, metric and outcome, no text of the sample.
+    """Write a log line for each score: id, metric and outcome, but no text of the sample.
 
     Scores are logged at INFO, failed ones at WARNING.
 
     Args:
-        logger: where to; by default the logger "ragmetrics.live".
+        logger: the logger. Default: "ragmetrics.live".
     """
 
     def __init__(self, logger: logging.Logger | None = None) -> None:
         self._logger = logger or logging.getLogger("ragmetrics.live")
 
     def write(self, result: LiveResult) -> None:
-        """Log its scores."""
+        """Log the result's scores."""
         for record in result.records:
             level = logging.WARNING if record.status in FAILED else logging.INFO
             line = f"{result.capture.name or 'app'} {record.sample_id}: {record.signature}: {record.headline}"
@@ -90,10 +90,10 @@ class LoggingSink(Direct):
 
 
 class CallableSink(Direct):
-    """Calls a function with each result.
+    """Call a function with each result.
 
     Args:
-        function: takes the result; what it returns is ignored.
+        function: takes the result; its return value is ignored.
     """
 
     def __init__(self, function: Callable[[LiveResult], object]) -> None:

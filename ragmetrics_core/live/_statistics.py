@@ -1,4 +1,4 @@
-"""What a live scorer has done so far, and the alarm that goes off when scores fall."""
+"""Counts of a live scorer, and the alert when scores fall."""
 
 import logging
 import threading
@@ -20,20 +20,20 @@ _KEPT_ERRORS = 20
 class Statistics(NamedTuple):
     """Counts since the scorer was made (or since this process was forked).
 
-    `captured` is `scored` + `failed` + `pending` + those of `skipped` that had been handed in.
+    `captured` is `scored` + `failed` + `pending` + the submitted ones of `skipped`.
 
     Attributes:
-        captured: captures that were handed in and chosen for scoring.
-        scored: those that have records, with whatever status.
-        failed: those that have none because of an error.
-        pending: those that wait or are worked on.
-        skipped: what was not scored, by reason: a `SkipReason`, or a word of your own that a `Skip` has.
-        errors: the newest messages, oldest first: of hooks, translations, models and sinks.
-        lacking: scores that there are none of because the sample lacks a field, by metric and field:
+        captured: captures submitted and chosen for scoring.
+        scored: captures with records, whatever their status.
+        failed: captures without records because of an error.
+        pending: captures waiting or in progress.
+        skipped: number not scored, by reason: a `SkipReason`, or a custom reason from a `Skip`.
+        errors: newest error messages, oldest first, from hooks, translations, models and sinks.
+        lacking: number of scores missing because the sample lacks a field, by metric and field:
             {"faithfulness: contexts": 5}.
-        shown: contexts of the scored samples, by whether they stand in what the model was sent:
-            {"verified": 12, "absent": 1}; "nothing" counts the samples whose model was shown none, "unknown"
-            those of which nobody can say.
+        shown: contexts of the scored samples, by whether they are in the model's request: {"verified": 12,
+            "absent": 1}. "nothing" counts samples whose model got no contexts, "unknown" those without a
+            known request.
     """
 
     captured: int
@@ -47,7 +47,7 @@ class Statistics(NamedTuple):
 
 
 class Counts:
-    """The numbers of `Statistics`, counted from many threads."""
+    """The numbers of `Statistics`; thread-safe."""
 
     def __init__(self) -> None:
         # A collected generator may come here while this thread is in here already.
@@ -56,13 +56,13 @@ class Counts:
         self.errors: deque[str] = deque(maxlen=_KEPT_ERRORS)
 
     def add(self, name: str, *kinds: str) -> None:
-        """One more of a number of `Statistics`, or of each kind that it counts."""
+        """Increment a number of `Statistics`, or one for each kind that it counts."""
         with self._lock:
             for kind in kinds or [""]:
                 self._numbers[name][kind] += 1
 
     def shown(self, *, pending: int, lacking: Mapping[str, int]) -> Statistics:
-        """The numbers now."""
+        """The current numbers."""
         numbers = self._numbers
         with self._lock:
             captured, scored, failed = (numbers[name].total() for name in ("captured", "scored", "failed"))
@@ -71,22 +71,22 @@ class Counts:
 
 
 class LiveMean(NamedTuple):
-    """Mean of all scores with a value so far, None when there is none, and how many they are."""
+    """Mean and number of all scores with a value so far; the mean is None if there are none."""
 
     mean: float | None
     n: int
 
 
 class Alert(NamedTuple):
-    """The mean of a metric's last scores has passed a threshold.
+    """The mean of a metric's latest scores has passed a threshold.
 
     Attributes:
-        metric: by the name under which it is watched.
-        mean: of the last `window` scores.
-        threshold: what it passed.
-        side: where the mean is now.
-        window: how many scores.
-        worst: id of the sample that is furthest on that side.
+        metric: the watched name.
+        mean: mean of the latest `window` scores.
+        threshold: the threshold.
+        side: side of the threshold on which the mean is now.
+        window: number of scores.
+        worst: id of the sample furthest on that side.
     """
 
     metric: str
@@ -98,14 +98,14 @@ class Alert(NamedTuple):
 
 
 class Alarm:
-    """Watches a metric's last scores; goes off once, and again only after the mean was back again.
+    """Watch a metric's latest scores; alert once, and again only after the mean has recovered.
 
     Args:
-        metric: by its name, or by its signature where several have the name.
-        below: the threshold that the mean must not fall below; or
-        above: the one that it must not exceed.
-        window: how many scores; with fewer there is no alarm.
-        call: told when it goes off.
+        metric: its name, or its signature if several share the name.
+        below: lowest acceptable mean; or
+        above: highest acceptable mean.
+        window: number of scores; with fewer there is no alert.
+        call: function called with the alert.
 
     Raises:
         ConfigError: the window is less than 1, or not exactly one threshold is given.
@@ -123,9 +123,9 @@ class Alarm:
             raise ConfigError(f"window must be at least 1, not {window}")
         given = [threshold for threshold in (below, above) if threshold is not None]
         if len(given) != 1:
-            raise ConfigError("an alert takes one threshold: below=..., or above=... where lower is better")
+            raise ConfigError("an alert takes one threshold: below=..., or above=... if lower is better")
         if not isfinite(given[0]):  # no mean is below or above NaN
-            raise ConfigError(f"a threshold is a finite number, not {given[0]}")
+            raise ConfigError(f"a threshold must be a finite number, not {given[0]}")
         self._metric = metric
         self._threshold = given[0]
         self._sign = -1 if below is None else 1
@@ -134,7 +134,7 @@ class Alarm:
         self._is_off = False
 
     def hear(self, result: LiveResult) -> None:
-        """Take a result; tell when the mean is beyond the threshold now and was not before."""
+        """Take a result; alert if the mean is beyond the threshold now and was not before."""
         record = by_name(result.records).get(self._metric)
         if record is None or record.value is None:
             return
@@ -152,7 +152,7 @@ class Alarm:
 
 
 def log_alert(alert: Alert) -> None:
-    """Warn in the log."""
+    """Log a warning."""
     _LOGGER.warning(
         "%(metric)s: the mean of the last %(window)d scores is %(mean).3f, %(side)s %(threshold)g "
         "(worst: sample %(worst)s)",
@@ -161,10 +161,10 @@ def log_alert(alert: Alert) -> None:
 
 
 class Means:
-    """Means of all metrics since the beginning.
+    """Means of all metrics since the start.
 
     Args:
-        names: of the metrics; more may come.
+        names: names of the metrics; more may follow.
     """
 
     def __init__(self, names: Iterable[str] = ()) -> None:
@@ -179,5 +179,5 @@ class Means:
             self._sums[name] = total, n
 
     def shown(self) -> dict[str, LiveMean]:
-        """The means now."""
+        """The current means."""
         return {name: LiveMean(total / n if n else None, n) for name, (total, n) in dict(self._sums).items()}

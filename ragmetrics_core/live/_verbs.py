@@ -1,4 +1,4 @@
-"""The verbs of live scoring: what everything that scores live can be asked to do, in whichever framework."""
+"""Methods shared by everything that scores live, in any framework."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Generator
@@ -18,9 +18,9 @@ __all__ = ["LiveFace"]
 
 
 class LiveFace:
-    """What users hold: a live scorer, or the part of an adapter with the verbs of the live scorer behind it.
+    """The live scorer, or a part of an adapter that offers the live scorer's methods.
 
-    An adapter gives `live`, and extends `close` where it has more to end.
+    An adapter provides `live`, and extends `close` if it has more to end.
     """
 
     @property
@@ -30,17 +30,17 @@ class LiveFace:
 
     @property
     def results(self) -> list[LiveResult]:
-        """The newest results, oldest first; their captures hold nothing of the host's any more."""
+        """The newest results, oldest first, without the host's objects."""
         return self.live.observers.memory.results
 
     @property
     def means(self) -> dict[str, LiveMean]:
-        """Mean and number of scores of each metric since the scorer was made, by name."""
+        """Mean and number of scores of each metric by name, since the scorer was made."""
         return self.live.observers.means.shown()
 
     @property
     def stats(self) -> Statistics:
-        """What was captured, scored and skipped, and what went wrong."""
+        """Counts of captured, scored and skipped samples, and the newest errors."""
         return self.live.observers.stats(pending=len(self.live.queue))
 
     def alert(
@@ -52,19 +52,19 @@ class LiveFace:
         window: int = 50,
         call: Callable[[Alert], None] | None = None,
     ) -> None:
-        """Tell when the mean of a metric's last scores passes a threshold.
+        """Alert when the mean of a metric's latest scores passes a threshold.
 
-        It is told once, and again only after the mean was back again; not before there are `window` scores.
+        Alerts once, and again only after the mean has recovered; never with fewer than `window` scores.
 
         Args:
             metric: its name, an alias, or its signature.
-            below: the threshold that the mean must not fall below; or
-            above: the one that it must not exceed, for metrics where lower is better.
-            window: how many scores.
-            call: told, in a thread of the scorer's; by default a warning is logged.
+            below: lowest acceptable mean; or
+            above: highest acceptable mean, for metrics where lower is better.
+            window: number of scores.
+            call: function called with the alert in a scorer's thread. Default: log a warning.
 
         Raises:
-            ConfigError: this metric is not measured, or not exactly one threshold is given.
+            ConfigError: the metric is not measured, or not exactly one threshold is given.
         """
         names = self.live.evaluation.names
         name = ALIASES.get(metric, metric)
@@ -74,16 +74,16 @@ class LiveFace:
         self.live.observers.alarms.append(Alarm(name, below, above, window, call or log_alert))
 
     def pause(self) -> None:
-        """Take nothing until `resume` was called as often as this."""
+        """Accept no captures until `resume` has been called as often as this."""
         self.live.queue.pause()
 
     def resume(self) -> None:
-        """Take what comes again."""
+        """Accept captures again."""
         self.live.queue.pause(-1)
 
     @contextmanager
     def paused(self) -> Generator[None]:
-        """Take nothing in this block, from no thread; it is counted as skipped, "paused"."""
+        """Accept no captures during this block, from any thread; they are counted as skipped, "paused"."""
         self.pause()
         try:
             yield
@@ -91,19 +91,19 @@ class LiveFace:
             self.resume()
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until everything so far is scored; False when the seconds ran out."""
+        """Wait until everything so far is scored; False on timeout."""
         return self.live.flush(timeout)
 
     async def aflush(self, timeout: float | None = None) -> bool:
-        """`flush` that does not block the running loop."""
+        """Like `flush`, without blocking the running loop."""
         return await in_thread(self.flush, timeout)
 
     def close(self, timeout: float | None = None) -> bool:
-        """Take nothing more, finish what was taken and end the threads; False when the seconds ran out."""
+        """Stop accepting captures, finish the pending ones and end the threads; False on timeout."""
         return self.live.close(timeout)
 
     async def aclose(self, timeout: float | None = None) -> bool:
-        """`close` that does not block the running loop."""
+        """Like `close`, without blocking the running loop."""
         return await in_thread(self.close, timeout)
 
     def __enter__(self) -> Self:

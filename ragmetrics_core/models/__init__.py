@@ -1,4 +1,4 @@
-"""Models: judges, embedders and what wraps them."""
+"""Models: judges, embedders, scorers, and wrappers around them."""
 
 from typing import TYPE_CHECKING
 

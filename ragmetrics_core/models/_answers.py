@@ -1,4 +1,4 @@
-"""What models answer: how an answer is checked, cleaned, and stored in the journal."""
+"""Checks on the answers of models, and their form in the journal."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,12 +26,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class AnswerKind(Generic[T]):
-    """What a kind of model answers.
+    """The answers of one kind of model.
 
     Attributes:
-        checked: takes what a model gave, how many answers were asked for, the model's identity, and what
-            takes out what is private.
-        encode, decode: to the form in which the journal stores one, and back.
+        checked: validates an answer; takes the answer, the number of requested answers, the model's identity
+            and a redactor.
+        encode, decode: to and from the form stored in the journal.
     """
 
     checked: Callable[[Any, int, str, Redactor], Sequence[T]]
@@ -40,7 +40,7 @@ class AnswerKind(Generic[T]):
 
 
 def _replies(given: Any, count: int, identity: str, redactor: Redactor) -> Sequence[Completion]:
-    """At most so many replies and at least one, without what is private."""
+    """Between one and the requested number of replies, redacted."""
     if not given:
         raise ModelError(f"the judge {identity} returned no reply")
     for reply in given:

@@ -1,4 +1,4 @@
-"""An embedder that is asked for the texts of several callers at once."""
+"""An embedder that combines the texts of concurrent callers."""
 
 import asyncio
 import sys
@@ -25,18 +25,18 @@ Vectors = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True)
 class Batched(Wrapper):
-    """Embeds the texts of concurrent callers together; a text that several ask for is embedded once.
+    """Embed the texts of concurrent callers together; a text that several callers request is embedded once.
 
-    A batch goes off when it is full or when `wait` has passed since its first text. When it fails, all its
-    callers get the same error. A caller that gives up takes its texts along, unless others want them.
+    A batch is sent when it is full, or `wait` seconds after its first text. If it fails, all its callers get
+    the same error. A cancelled caller's texts are dropped unless other callers need them.
 
     Attributes:
-        inner: the embedder; a `Line`, for one that is not asked again for a text in flight.
-        size: texts in a batch at most, at least 1; a caller with more texts has several batches.
-        wait: seconds that a batch waits for further texts, 0 or more.
+        inner: the embedder. Wrap it in a `Line` to share texts in flight.
+        size: maximum texts per batch, at least 1; more texts from one caller fill several batches.
+        wait: seconds a batch waits for more texts, 0 or more.
 
     Raises:
-        ConfigError: `inner` is no embedder, or a setting cannot be used.
+        ConfigError: `inner` is not an embedder, or a setting is invalid.
     """
 
     size: int = 128
@@ -45,7 +45,7 @@ class Batched(Wrapper):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(unwrapped(self.inner), Embedder):
-            raise ConfigError(f"Batched goes around an embedder, not {type(unwrapped(self.inner)).__name__}")
+            raise ConfigError(f"Batched wraps an embedder, not {type(unwrapped(self.inner)).__name__}")
         if self.size < 1:
             raise ConfigError(f"size must be at least 1, not {self.size}")
         if not self.wait >= 0:
@@ -53,19 +53,19 @@ class Batched(Wrapper):
 
     @property
     def concurrency(self) -> int:
-        """Any number: however few calls the embedder works on, callers must come together to fill a batch."""
+        """Unlimited: however few calls the embedder takes at once, callers must meet here to fill a batch."""
         return sys.maxsize
 
     @cached_property
     def _open(self) -> "PerLoop[list[_Batch]]":
-        """The batch of the running loop that takes further texts, if there is one."""
+        """The running loop's batch that accepts more texts, or None."""
         return PerLoop(list)
 
     async def aembed(self, texts: Sequence[str]) -> Vectors:
-        """One row for each text.
+        """One row per text.
 
         Raises:
-            ModelError: the embedder did not answer, or not with one vector for each text.
+            ModelError: the embedder failed, or did not return one vector per text.
         """
         if not texts:
             return await cast("Embedder", self.inner).aembed(texts)
@@ -113,7 +113,7 @@ class _Batch:
             self._open.remove(self)
 
     def leave(self, text: str) -> None:
-        """Count a caller out again; what nobody waits for is not embedded."""
+        """Remove a caller; texts that nobody waits for are not embedded."""
         self.callers[text] -= 1
         if not self.callers.total():
             self.close()
@@ -135,12 +135,13 @@ class _Batch:
 
 
 def in_rows(vectors: Sequence[Vectors], otherwise: str) -> Vectors:
-    """The vectors of several calls in rows; a zero vector gets the length of the longest.
+    """The vectors of several calls as rows; a zero vector gets the length of the longest.
 
-    An embedder that asks no server about blank texts cannot know the length when a call has no other text.
+    An embedder that does not send blank texts to its server cannot know the length if a call has no other
+    text.
 
     Raises:
-        ModelError: the lengths differ; what is said otherwise.
+        ModelError: the lengths differ; the message is `otherwise`.
     """
     longest = max(map(len, vectors))
     try:

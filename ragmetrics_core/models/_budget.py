@@ -1,4 +1,4 @@
-"""What a run may spend on its judge, as settings."""
+"""Settings that limit a run's spending on its judge."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,50 +16,50 @@ Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class Price(NamedTuple):
-    """What a model costs, in any currency, for a million tokens."""
+    """A model's price per million tokens, in any currency."""
 
     prompt: Amount
     completion: Amount
 
 
 Prices = str | Path | Mapping[str, Price]
-"""What models cost, by name: a mapping, or the path of a JSON file that holds one."""
+"""Prices by model name: a mapping, or the path of a JSON file with one."""
 
 
 class BudgetArgs(TypedDict, total=False):
-    """The settings of `Budget` as keywords, as every door takes them: `evaluate(..., max_calls=1000)`."""
+    """The settings of `Budget` as keywords: `evaluate(..., max_calls=1000)`."""
 
     max_calls: int | None
-    """How often the judge may be asked, further attempts included; never exceeded.
+    """Maximum number of judge calls, retries included; never exceeded.
 
-    What is left then is `cancelled`, and the same run goes on with a higher limit.
+    The remaining scores become `cancelled`. Run again with a higher limit to resume.
     """
 
     max_tokens: int | None
-    """How many tokens the judge may use, prompt and completion together.
+    """Maximum number of judge tokens, prompt and completion together.
 
-    They are estimated from the characters where the judge does not count them. Tokens and cost are known only
-    after a reply, so each call in flight is taken to become what the calls so far were on average.
+    If the judge does not report tokens, they are estimated from characters. Tokens and cost are known only
+    after a reply, so each call in flight counts as the average of the calls so far.
     """
 
     max_cost: float | None
-    """What the judge may cost, in the currency of `prices`, which it needs."""
+    """Maximum cost of the judge, in the currency of `prices`. Requires `prices`."""
 
     prices: Prices | None
-    """What a million tokens cost: a JSON file or a mapping, {"MODEL": {"prompt": 0.4, "completion": 1.6}}."""
+    """Prices per million tokens: a JSON file or a mapping, {"MODEL": {"prompt": 0.4, "completion": 1.6}}."""
 
 
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """What a run may spend on its judge: `evaluate(..., budget=Budget(calls=1000))`; None for no limit.
+    """Limits on a run's spending on its judge: `evaluate(..., budget=Budget(calls=1000))`; None: no limit.
 
     Attributes:
         calls, tokens, cost: `max_calls`, `max_tokens` and `max_cost` as keywords; see `BudgetArgs`.
-        prices: what the judges cost, likewise; needed with `cost`.
+        prices: see `BudgetArgs`; required with `cost`.
 
     Raises:
-        ConfigError: a limit cannot be used.
+        ConfigError: a limit is invalid.
     """
 
     calls: int | None = None
@@ -77,17 +77,17 @@ class Budget:
 
     @property
     def has_limit(self) -> bool:
-        """Whether anything ends the run."""
+        """Whether the budget has any limit."""
         return self.calls is not None or self.tokens is not None or self.cost is not None
 
     def but(self, **settings: Unpack[BudgetArgs]) -> Self:
-        """The same with these settings in place of its own."""
+        """A copy with these settings replaced."""
         given: dict[str, Any] = {name.removeprefix("max_"): value for name, value in settings.items()}
         return replace(self, **given)
 
     @property
     def keywords(self) -> BudgetArgs:
-        """Its settings as keywords."""
+        """The settings as keywords."""
         return {
             "max_calls": self.calls,
             "max_tokens": self.tokens,

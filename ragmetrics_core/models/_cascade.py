@@ -1,4 +1,4 @@
-"""Two judges, the cheap one first: the dear one decides what the cheap one is not sure of."""
+"""Two judges: the cheap one first, the expensive one if the cheap one is unsure."""
 
 import json
 import sys
@@ -20,21 +20,22 @@ UNSURE: Final = (0.2, 0.8)
 
 @dataclass(frozen=True)
 class Cascade:
-    """Asks a cheap judge for verdicts first, and a dear one for those that the cheap one is unsure of.
+    """Ask a cheap judge for verdicts, and an expensive one about those the cheap one is unsure of.
 
-    A verdict is the cheap judge's when its probability lies outside of `unsure`, and on the verdict's side of
-    it: below for a "no", above for a "yes". All others of a call, also those without a probability or that
-    the cheap judge left out, go to the dear judge in one call. What is no list of verdicts on numbered items,
-    and what the cheap judge cannot answer, is the dear judge's from the start. The step of a record, and the
-    verdict, name the judge that decided.
+    The cheap judge decides a "no" with a probability below `unsure` and a "yes" with a probability above it.
+    All other verdicts of a call, including missing ones and those without a probability, go to the expensive
+    judge in one call. Prompts that do not request verdicts on numbered items, and prompts the cheap judge
+    cannot answer, go to the expensive judge directly. The record's step and the verdict name the judge that
+    decided.
 
     Attributes:
-        cheap: gives verdicts with a probability: "embedded", an entailment model, a grounded judge.
-        dear: decides the rest, and answers all other prompts.
-        unsure: from which probability to which the cheap judge does not decide.
+        cheap: a judge that gives verdicts with probabilities: "embedded", an entailment model, a grounded
+            judge.
+        dear: the expensive judge; decides the rest and answers all other prompts.
+        unsure: range of probabilities in which the cheap judge does not decide.
 
     Raises:
-        ConfigError: the band lies not within 0 and 1, or a judge is none.
+        ConfigError: the range is not within 0 and 1, or a judge is invalid.
     """
 
     cheap: Judge
@@ -48,16 +49,16 @@ class Cascade:
         object.__setattr__(self, "dear", as_judge(self.dear))
         low, high = self.unsure
         if not 0 <= low <= high <= 1:
-            raise ConfigError(f"unsure is a band from 0 to 1, such as (0.2, 0.8), not {self.unsure}")
+            raise ConfigError(f"unsure must be a range within 0 and 1, such as (0.2, 0.8), not {self.unsure}")
 
     @property
     def identity(self) -> str:
-        """Both judges and the band."""
+        """Both judges and the range."""
         return f"cascade({self.cheap_identity} | {self.dear.identity})"
 
     @property
     def model(self) -> str:
-        """The dear judge's model, whose price counts."""
+        """The expensive judge's model, whose price counts."""
         return str(getattr(self.dear, "model", ""))
 
     @property
@@ -72,27 +73,27 @@ class Cascade:
 
     @property
     def concurrency(self) -> int:
-        """How many calls the narrower of the two works on at a time."""
+        """The smaller concurrency of the two judges."""
         widths = [judge.concurrency for judge in (self.cheap, self.dear) if isinstance(judge, Narrow)]
         return min(widths, default=sys.maxsize)
 
     def check_prompts(self, names: Iterable[str]) -> None:
-        """Raise `ConfigError` when the dear judge cannot answer one of the prompts."""
+        """Raise `ConfigError` if the expensive judge cannot answer one of the prompts."""
         if isinstance(self.dear, PromptChecker):
             self.dear.check_prompts(names)
 
     @property
     def cheap_identity(self) -> str:
-        """How records name the cheap judge: with the band, as another band makes another decision."""
+        """The cheap judge's name in records, with the range: a different range makes different decisions."""
         low, high = self.unsure
         return f"{self.cheap.identity}, unsure from {low:g} to {high:g}"
 
     def decider(self, request: Generate[Any]) -> str:
-        """Who answers the request: the dear judge's identity, or the cheap one's with the band."""
+        """Identity of the judge that answers the request; the cheap judge's includes the range."""
         return self.cheap_identity if self.is_first(request) else self.dear.identity
 
     def is_first(self, request: Generate[Any]) -> bool:
-        """Whether the cheap judge is asked: for verdicts on numbered items, the first time."""
+        """Whether the cheap judge is asked: only for verdicts on numbered items, and only the first time."""
         if request.passed_on or request.again or not issubclass(request.prompt.answer, VerdictList):
             return False
         if not request.expected.numbers:
@@ -105,7 +106,7 @@ class Cascade:
         return True
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
-        """The replies of the judge whose turn it is; of the cheap one with what it is sure of.
+        """The replies of the judge that is asked; the cheap judge's verdicts outside the range are final.
 
         Raises:
             ModelError: the judge did not answer.
@@ -115,7 +116,7 @@ class Cascade:
         return [self.sure(request, reply) for reply in await self.cheap.agenerate(request)]
 
     def sure(self, request: Generate[Any], reply: Completion) -> Completion:
-        """A reply of the cheap judge with all that it is not sure of marked as passed on."""
+        """The cheap judge's reply with all unsure verdicts marked as deferred."""
         expected = request.expected._replace(graded=reply.held_to == "graded")
         reading = request.prompt.answer.read(reply.text, expected)
         read = reading.value.verdicts if isinstance(reading.value, VerdictList) else ()
@@ -139,12 +140,12 @@ class Cascade:
 
 
 def decider_of(judge: object) -> Decider | None:
-    """What says who of a judge that is made of several answers a request; None for any other judge."""
+    """Function that picks the sub-judge, for a judge made of several; None for any other judge."""
     found: Decider | None = getattr(unwrapped(judge), "decider", None)
     return found
 
 
 def decider(judge: object, request: Generate[Any]) -> str | None:
-    """Who of a judge that is made of several answers a request, by identity; None for any other judge."""
+    """Identity of the sub-judge that answers a request; None for a judge that is not made of several."""
     of = decider_of(judge)
     return of and of(request)

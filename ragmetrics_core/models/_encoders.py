@@ -1,9 +1,9 @@
-"""Models of the transformers library that rate pairs of texts, in this process. The extra `models` has them.
+"""Models of the transformers library that rate pairs of texts in this process. Requires the extra `models`.
 
-Weights are read from a folder or fetched by the library from its hub; only the safetensors format is loaded,
-and no code that comes with a model is run. Every pair is rated by itself: what else is in a batch changes
-nothing. A text that is longer than the encoder takes is refused with its length, unless cutting is asked for,
-and then the scorer's identity in the record says so.
+Weights are read from a folder or fetched by the library from its hub. Only the safetensors format is loaded,
+and code that comes with a model is never run. Every pair is rated by itself: the rest of the batch changes
+nothing. A text that is too long for the encoder is refused, unless `too_long` is "cut"; then the scorer's
+identity in the record says so.
 """
 
 # torch and transformers ship types that say little; what they return is converted here.
@@ -33,16 +33,16 @@ _UNLIMITED = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Encoder:
-    """An encoder with its tokeniser, loaded when it is first asked.
+    """An encoder with its tokeniser, loaded on first use.
 
     Attributes:
         model: a folder, or a name on the library's hub.
-        device: where it runs: "cpu", "cuda", "cuda:1", "mps".
-        batch_size: how many texts or pairs go through it at once.
-        too_long: "refuse" what is longer than the encoder takes, or "cut" it.
-        longest: the most tokens; None for what the model says.
-        asked: False for one that is only planned with: a missing package is an error when it is asked.
-        auto: the class of the library that loads the model.
+        device: "cpu", "cuda", "cuda:1" or "mps".
+        batch_size: texts or pairs per batch.
+        too_long: "refuse" or "cut" texts longer than the limit.
+        longest: the limit in tokens; by default the model's own.
+        asked: False to report a missing package only on first use.
+        auto: the library's class that loads the model.
     """
 
     auto: ClassVar[str]
@@ -56,7 +56,7 @@ class Encoder:
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Check what can be checked without loading anything."""
+        """Check the settings without loading anything."""
         from importlib.util import find_spec
 
         for module in ("torch", "transformers"):
@@ -72,12 +72,12 @@ class Encoder:
 
     @property
     def concurrency(self) -> int:
-        """One call at a time: a call has all of the device."""
+        """One call at a time, because a call uses the whole device."""
         return 1
 
     @cached_property
     def weights(self) -> str:
-        """The model's name; for a folder its own name and a digest of its files."""
+        """The model's name; for a folder, its name and a digest of its files."""
         folder = Path(self.model)
         if not folder.is_dir():
             return self.model
@@ -91,7 +91,7 @@ class Encoder:
 
     @property
     def named(self) -> str:
-        """The weights, and what was cut."""
+        """The weights, and the length at which texts are cut."""
         cut = f",cut at {self.longest or 'its limit'}" if self.too_long == "cut" else ""
         return f"{self.weights}{cut}"
 
@@ -121,10 +121,10 @@ class Encoder:
         )
 
     def batches(self, texts: Sequence[Any], limit: int) -> Iterator[tuple[list[int], Any]]:
-        """Places of texts or pairs of like length, and their tokens as tensors.
+        """Positions of texts or pairs of similar length, and their tokens as tensors.
 
         Raises:
-            ModelRefused: one is longer than the limit.
+            ModelRefused: a text is longer than the limit.
         """
         longest = min(limit, self.longest or _UNLIMITED)
         pairs = [text if is_tuple(text) else (text, None) for text in texts]
@@ -132,7 +132,7 @@ class Encoder:
         if self.too_long == "refuse" and lengths and max(lengths) > longest:
             raise ModelRefused(
                 f"a text of {max(lengths):,} tokens, and {self.weights} takes {longest:,}: "
-                "give it less, or pass too_long='cut' to leave out what is beyond"
+                "shorten it, or pass too_long='cut' to cut it there"
             )
         order = sorted(range(len(pairs)), key=lambda place: lengths[place])
         for start in range(0, len(order), self.batch_size):
@@ -150,7 +150,7 @@ class Encoder:
             yield places, tokens.to(self.device)
 
     def limit(self, model: Any) -> int:
-        """How many tokens the model takes."""
+        """The limit in tokens."""
         positions = getattr(model.config, "max_position_embeddings", None) or _UNLIMITED
         # models of the RoBERTa family begin to count their positions behind the padding's number
         if getattr(model.config, "model_type", "") in {"roberta", "xlm-roberta", "camembert"}:
@@ -162,12 +162,11 @@ class Encoder:
 class CrossEncoderScorer(Encoder):
     """A sequence classifier that reads two texts together: SAS, BEM, rerankers, entailment.
 
-    With one output its sigmoid is the rating, for each pair by itself; with several, the probability of one
-    of the labels.
+    A model with one output rates a pair by its sigmoid, one with several by the probability of `label`.
 
     Attributes:
-        label: the label whose probability counts, by name or number; for two labels the second by default.
-        activation: with one output: "sigmoid", or "none" for a model that gives numbers from 0 to 1 itself.
+        label: name or number of the label whose probability counts. Default: the second of two labels.
+        activation: for one output: "sigmoid", or "none" if the model's output is already within [0, 1].
     """
 
     auto: ClassVar[str] = "AutoModelForSequenceClassification"
@@ -177,21 +176,21 @@ class CrossEncoderScorer(Encoder):
 
     @property
     def identity(self) -> str:
-        """The model and what is read from it."""
+        """The model and the output that is read from it."""
         read = f",label {self.label}" if self.label is not None else ""
         read += ",no activation" if self.activation == "none" else ""
         return f"cross-encoder:{self.named}{read}"
 
     async def arate(self, pairs: Sequence[Pair]) -> Sequence[float]:
-        """One number from 0 to 1 for each pair.
+        """One number within [0, 1] per pair.
 
         Raises:
-            ModelRefused: the model cannot be loaded or used so, or a pair is too long.
+            ModelRefused: the model cannot be loaded or has no such label, or a pair is too long.
         """
         return await asyncio.to_thread(self.rate, pairs)
 
     def rate(self, pairs: Sequence[Pair]) -> list[float]:
-        """As `arate`, in this thread."""
+        """Synchronous `arate`."""
         import torch
 
         with self._lock, torch.inference_mode():
@@ -210,7 +209,7 @@ class CrossEncoderScorer(Encoder):
 
     @cached_property
     def _place(self) -> int:
-        """The number of the label that counts."""
+        """The number of the label whose probability counts."""
         names = {int(number): str(name) for number, name in self.loaded.config.id2label.items()}
         if self.label is None and len(names) == 2:
             return 1
@@ -220,20 +219,22 @@ class CrossEncoderScorer(Encoder):
             if self.label == number or str(self.label).casefold() == name.casefold()
         ]
         if not found:
-            raise ModelRefused(f"{self.weights} has the labels {', '.join(names.values())}: say which counts")
+            raise ModelRefused(
+                f"{self.weights} has the labels {', '.join(names.values())}: pass label=... to choose one"
+            )
         return found[0]
 
 
 @dataclass(frozen=True, kw_only=True)
 class TokenMatchScorer(Encoder):
-    """BERTScore's match: how well each token of the first text is found in the second one, on average.
+    """BERTScore's match: mean over the first text's tokens of the best match in the second text.
 
-    Each token of the first text takes the highest cosine that it has with a token of the second; the mean of
-    these is the precision of the first against the second, and with the texts exchanged the recall. The
-    tokens that a tokeniser adds ([CLS], [SEP]) do not count.
+    A token's match is its highest cosine with a token of the second text. The mean is the precision of the
+    first text against the second; exchange the texts for the recall. Tokens added by the tokeniser ([CLS],
+    [SEP]) do not count.
 
     Attributes:
-        layer: the layer whose vectors are compared, counted from 1; None for the last one.
+        layer: the layer whose vectors are compared, counted from 1; None means the last.
     """
 
     auto: ClassVar[str] = "AutoModel"
@@ -246,7 +247,7 @@ class TokenMatchScorer(Encoder):
         return f"token-match:{self.named},layer {self.layer or 'last'}"
 
     async def arate(self, pairs: Sequence[Pair]) -> Sequence[float]:
-        """One number for each pair; 0 where a text has no token.
+        """One number per pair; 0 if a text has no token.
 
         Raises:
             ModelRefused: the model cannot be loaded, has no such layer, or a text is too long.
@@ -254,7 +255,7 @@ class TokenMatchScorer(Encoder):
         return await asyncio.to_thread(self.rate, pairs)
 
     def rate(self, pairs: Sequence[Pair]) -> list[float]:
-        """As `arate`, in this thread."""
+        """Synchronous `arate`."""
         readable = [(encodable(one), encodable(other)) for one, other in pairs]
         texts = list(dict.fromkeys(text for pair in readable for text in pair))
         with self._lock:
@@ -262,13 +263,13 @@ class TokenMatchScorer(Encoder):
         return [_found(vectors[one], vectors[other]) for one, other in readable]
 
     def _vectors(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
-        """The vectors of each text's own tokens, of length 1."""
+        """The unit vectors of each text's own tokens."""
         import torch
 
         model = self.loaded
         layers = int(model.config.num_hidden_layers)
         if self.layer is not None and not 1 <= self.layer <= layers:
-            raise ModelRefused(f"{self.weights} has layers 1 to {layers}, no {self.layer}")
+            raise ModelRefused(f"{self.weights} has layers 1 to {layers}, not {self.layer}")
         rows: list[NDArray[np.float64]] = [np.zeros((0, 0))] * len(texts)
         special = torch.tensor(_frame(self.tokenizer), device=self.device)
         with torch.inference_mode():
@@ -289,7 +290,7 @@ def _found(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
 
 
 def _frame(tokenizer: Any) -> list[int]:
-    """The tokens that stand around a text and are none of it; an unknown word ([UNK]) is one of it."""
+    """The special tokens around a text. An unknown word ([UNK]) is part of the text."""
     names = ("cls", "sep", "bos", "eos", "pad")
     ids = [getattr(tokenizer, f"{name}_token_id", None) for name in names]
     return [each for each in ids if each is not None]

@@ -1,4 +1,4 @@
-"""An entailment model as the judge of verdicts, in place of a language model."""
+"""An entailment model as the judge of verdicts."""
 
 import asyncio
 from collections.abc import Sequence
@@ -14,16 +14,16 @@ __all__ = ["EntailmentJudge"]
 
 @dataclass(frozen=True, kw_only=True)
 class EntailmentJudge(VerdictJudge):
-    """Gives verdicts by an entailment (NLI) model; everything else is asked of another judge.
+    """Give verdicts with an entailment (NLI) model; ask another judge everything else.
 
-    A statement is supported when one of the texts, each read by itself, entails it with at least the
-    threshold's probability. What follows only from two chunks together is not found. The replies have the
-    form that the prompts ask for, so that they are read, recorded and audited like those of any judge.
+    A statement is supported if a single text entails it with at least the threshold's probability. Support
+    that needs two chunks together is missed. Replies have the form that the prompts request, and are recorded
+    and audited like any judge's.
 
     Attributes:
-        scorer: the model; its label is the one for entailment.
-        others: splits texts into statements and answers whatever asks for no such verdict.
-        threshold: the least probability of entailment.
+        scorer: the model, with `label` set to its entailment label.
+        others: the judge that splits texts into statements and answers all other prompts.
+        threshold: lowest probability of entailment that counts as support.
     """
 
     kind: ClassVar[str] = "an entailment model"
@@ -38,7 +38,7 @@ class EntailmentJudge(VerdictJudge):
 
     @property
     def identity(self) -> str:
-        """The model, the threshold and the judge of everything else."""
+        """The model, the threshold and the other judge."""
         return f"entailment:{self.scorer.identity},threshold {self.threshold:g}{self.beside}"
 
     @property
@@ -47,7 +47,7 @@ class EntailmentJudge(VerdictJudge):
         return self.scorer.identity
 
     async def afindings(self, claims: Claims) -> Sequence[GroundedFinding]:
-        """A finding for each statement, by the text that entails it with the highest probability."""
+        """A finding per statement, from the text that entails it with the highest probability."""
         pairs = [(text, item.text) for item in claims.items for text in claims.texts]
         ratings = iter(await asyncio.to_thread(self.scorer.rate, pairs))
         highest = [max((next(ratings) for _ in claims.texts), default=0.0) for _ in claims.items]

@@ -1,4 +1,4 @@
-"""Errors of clients that we do not know, as ours."""
+"""Translation of other clients' errors."""
 
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -36,15 +36,15 @@ _LONGEST_MESSAGE = 300
 
 
 async def foreign_answer(call: Awaitable[T], told: Callable[[Exception], ModelError]) -> T:
-    """Await what a provider's client answers; what it raises becomes an error of ours.
+    """Await a provider's client; translate its errors.
 
     Args:
         call: the client's call.
-        told: makes our error of the client's, as `model_error` does.
+        told: translates the client's error, as `model_error` does.
 
     Raises:
-        ModelError: the model did not answer. It has no cause: the client's error may hold the request, and
-            with it the key.
+        ModelError: the model failed. Raised without a cause, because the client's error may hold the request
+            and its key.
     """
     try:
         return await call
@@ -57,23 +57,23 @@ async def foreign_answer(call: Awaitable[T], told: Callable[[Exception], ModelEr
 
 
 def model_error(error: Exception, model: object = None, *, identity: str | None = None) -> ModelError:
-    """Say what an error of a provider's client means for asking again.
+    """Translate a provider's error into one that says whether a retry may help.
 
-    Each client has errors of its own, so they are told by what most of them have: a HTTP status, on the error
-    or its response, or else a name (of the class or one that it extends) that speaks of a timeout or a
-    connection. Where an error says neither, the one that it was raised from is looked at.
+    The translation uses the HTTP status of the error or its response, or else a class name (its own or a base
+    class's) that contains words such as timeout or connection. If an error has neither, its cause is
+    examined.
 
     Args:
-        error: what the client raised; one of ours stays as it is.
-        model: what was called; what can be seen of its keys is taken out of the message.
+        error: the client's error; a `ModelError` is returned unchanged.
+        model: the client; keys found in it are removed from the message.
         identity: the model's name, put before the message.
 
     Returns:
-        The error to raise in its place. `ModelOverloaded`: 429, 503, 529. `ModelTimeout`: time ran out.
+        The error to raise instead. `ModelOverloaded`: 429, 503, 529. `ModelTimeout`: time ran out.
         `TransientModelError`: 408, 409, 425, the other 5xx, a lost connection. `AccessRefused`: 401 to
-        404, or a name that speaks of authentication. `ModelRefused`: the other 4xx. `ModelError`: anything
-        else. `ReplyHeldBack`: the error holds the reply. Where asking again may help it has the wait that
-        the server asks for (Retry-After), as far as the error holds the headers of the answer.
+        404, or a class name about authentication. `ModelRefused`: the other 4xx. `ModelError`: anything
+        else. `ReplyHeldBack`: the error holds the reply. Errors that can be retried have the server's wait
+            (Retry-After) if the client's error holds the response headers.
     """
     if isinstance(error, ModelError):
         return error
@@ -91,7 +91,7 @@ def model_error(error: Exception, model: object = None, *, identity: str | None 
 
 
 def _reply_in(error: Exception) -> Completion | None:
-    """The reply that OpenAI's client holds back: held to a schema, it raises for one that was cut."""
+    """The reply in OpenAI's error: with a schema, its client raises for a truncated reply."""
     answer = _held(error, "completion")
     choices = _held(answer, "choices")
     if not is_series(choices) or not choices:
@@ -120,7 +120,7 @@ def _held(owner: object, name: str) -> Any:
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """An error and what it was raised from on purpose; each once, an error may be its own cause."""
+    """An error and its explicit causes, each once; an error may be its own cause."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
@@ -129,7 +129,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def kind_of_status(status: int) -> type[ModelError]:
-    """What a HTTP status of 400 to 599 means for asking again."""
+    """The error class for a HTTP status of 400 to 599."""
     if status in _OVERLOADED:
         return ModelOverloaded
     if status in _NO_ACCESS:
@@ -138,12 +138,12 @@ def kind_of_status(status: int) -> type[ModelError]:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds that a server asks to wait, given in milliseconds, in seconds or as a date.
+    """The seconds a server asks to wait, given in milliseconds, in seconds or as a date.
 
-    None when it does not ask, or not in a way that can be read.
+    None if there is no such header or it cannot be read.
 
     Args:
-        headers: of its answer, found by small letters.
+        headers: the response headers, with lower-case names.
 
     >>> retry_after({"retry-after": "7"}), retry_after({"retry-after-ms": "250"}), retry_after({})
     (7.0, 0.25, None)
@@ -180,7 +180,7 @@ def _kind(error: BaseException) -> type[ModelError] | None:
 
 
 def _status(error: BaseException) -> int | None:
-    """The HTTP status of a failure, where clients put it: 400 to 599."""
+    """The HTTP status of a failure, from where clients put it: 400 to 599."""
     response, metadata = _response(error)
     # one after the other: a later one may be deprecated where an earlier one is there, and warn
     told = (_held(*place) for place in ((response, "status_code"), *((error, name) for name in _STATUSES)))
@@ -189,14 +189,14 @@ def _status(error: BaseException) -> int | None:
 
 
 def _headers(error: BaseException) -> Mapping[str, str]:
-    """The headers of the answer that the error tells of, by small letters, where clients put them."""
+    """The response headers of an error, with lower-case names, from where clients put them."""
     response, metadata = _response(error)
     found = metadata.get("HTTPHeaders") or _held(response, "headers") or _held(error, "headers")
     return {str(name).lower(): str(value) for name, value in found.items()} if is_mapping(found) else {}
 
 
 def _response(error: BaseException) -> tuple[object, Mapping[Any, object]]:
-    """The answer that an error tells of, and what botocore tells of it."""
+    """The response that an error holds, including botocore's."""
     response = _held(error, "response")
     metadata = response.get("ResponseMetadata") if is_mapping(response) else None
     return response, metadata if is_mapping(metadata) else {}

@@ -1,7 +1,7 @@
-"""Models of other libraries, recognized by their classes' modules: the line that makes ours of them.
+"""Advice on models of other libraries, recognized by their classes' modules.
 
-No library is imported. A model is not wrapped here: an application's client belongs to the application's
-event loop, and the adapters, which know each library, lie above this package.
+No library is imported. Models are not wrapped here, because an application's client belongs to its event loop
+and the adapters lie above this package.
 """
 
 from collections.abc import Iterator
@@ -17,9 +17,9 @@ class _Library(NamedTuple):
     """A library's models.
 
     Attributes:
-        module: the package, or a package in a namespace, that a class of the model comes from.
-        judge, embedder, scorer: the line to write; "" for none.
-        named: a class's name holds one of these words; all classes of the package without any.
+        module: the package (possibly in a namespace) of the model's class.
+        judge, embedder, scorer: the line to write, or "".
+        named: words of which one must be in the class name; empty for all classes of the package.
     """
 
     module: str
@@ -119,10 +119,10 @@ _LIBRARIES = (
 
 
 def line_for(kind: Kind, model: object) -> str | None:
-    """The sentence about another library's model, with the line to write; None for anything else.
+    """A sentence on another library's model with the line to write; None for anything else.
 
-    A method of a model, and a function of a library that makes calls, are recognized too; a function of the
-    user's own that calls one is not.
+    Methods of a model and a library's calling functions are recognized too; a user's function that calls one
+    is not.
     """
     while isinstance(model, partial):
         model = model.func
@@ -138,7 +138,7 @@ def line_for(kind: Kind, model: object) -> str | None:
 
 
 def _origins(model: object) -> Iterator[tuple[str, str]]:
-    """The names of a class, a function or an object's classes, with the modules that they come from."""
+    """The names of a class, a function or an object's classes, with their modules."""
     if isinstance(module := getattr(model, "__module__", None), str) and isinstance(
         name := getattr(model, "__name__", None), str
     ):

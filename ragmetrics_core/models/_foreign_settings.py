@@ -1,4 +1,4 @@
-"""What models of frameworks are called in records: by class, model, server and settings."""
+"""Names of framework models in records: class, model, server and settings."""
 
 import hashlib
 import json
@@ -34,11 +34,12 @@ _CALLING = frozenset(
 
 
 class SettingsDigest(NamedTuple):
-    """Settings in short.
+    """A digest of settings.
 
     Attributes:
-        text: eight hexadecimal digits; "" when all settings are the usual ones.
-        is_complete: whether every setting could be read, so that other settings have another digest.
+        text: eight hexadecimal digits; "" if all settings have default values.
+        is_complete: whether every setting could be read; only then do different settings have different
+            digests.
     """
 
     text: str
@@ -54,19 +55,19 @@ def foreign_name(
     settings: Mapping[str, object] | None = None,
     digest: SettingsDigest,
 ) -> ForeignName:
-    """FRAMEWORK:CLASS/MODEL@SERVER?SETTINGS: what a framework's model is called in records, without keys.
+    """FRAMEWORK:CLASS/MODEL@SERVER?SETTINGS: the name of a framework's model in records, without keys.
 
-    The class has its module, for two of one name may reply otherwise. One of the user's own has a digest of
-    its code and of all that the object holds, too.
+    The class includes its module, because classes with the same name may differ. A user's own class also has
+    a digest of its code and of the object's state.
 
     Args:
         framework: the adapter, such as "haystack".
         model: the framework's object.
-        called: what the provider calls the model.
-        server: the address that it is asked at; shown without password and query.
-        settings: what changes replies and is worth showing; a value that is no text is shown as JSON, and one
-            that has no JSON makes the name unsure.
-        digest: the settings that are not shown.
+        called: the provider's name of the model.
+        server: the server's address; shown without password and query.
+        settings: settings to show; a value other than text is shown as JSON, and one without a JSON form
+            makes the name uncertain.
+        digest: digest of the settings that are not shown.
     """
     shown: dict[str, str] = {}
     is_sure = digest.is_complete
@@ -87,15 +88,15 @@ def foreign_name(
 
 
 def settings_digest(model: object, *, shown: Collection[str] = ()) -> SettingsDigest:
-    """Digest of the public settings of a model that are not the usual ones.
+    """Digest of a model's public settings that differ from the defaults.
 
-    Settings are the fields of a pydantic model and what it takes beside them, without those that it leaves
-    out of its serialization (clients, callbacks), or the public attributes of any other object. Keys,
-    passwords, clients and what only says how calls are made (time limits, batch sizes) are left out.
+    Settings are the fields and extra fields of a pydantic model, except those excluded from its serialization
+    (clients, callbacks), or the public attributes of any other object. Keys, passwords, clients and settings
+    that only affect how calls are made (time limits, batch sizes) are left out.
 
     Args:
         model: the model.
-        shown: names of settings to leave out, because the identity has them already.
+        shown: names of settings to leave out because the identity shows them.
     """
     settings: dict[str, Any] = {}
     is_complete = True
@@ -114,7 +115,7 @@ def settings_digest(model: object, *, shown: Collection[str] = ()) -> SettingsDi
 
 
 def _settings(model: object) -> Iterator[tuple[str, Any, Any]]:
-    """Name, value and usual value of each setting that has a value."""
+    """Name, value and default of each setting that has a value."""
     if isinstance(model, BaseModel):
         for name, field in type(model).model_fields.items():
             if field.exclude is not True and (value := getattr(model, name)) is not None:
@@ -131,7 +132,7 @@ def _settings(model: object) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _held(model: object) -> Mapping[str, Any]:
-    """What may tell an object from others of its class, unless it says itself what it is made of."""
+    """State that may distinguish an object from others of its class, unless the object describes itself."""
     if isinstance(model, BaseModel):
         private = model.__pydantic_private__ or {}
         return {name: value for name, value, _ in _settings(model) if name not in _CALLING} | private
@@ -150,10 +151,10 @@ def _as_json(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """The value as JSON has it, without secrets and in an order that does not change.
+    """The value as JSON, without secrets and in a fixed order.
 
     Raises:
-        TypeError: it is of a kind that JSON has not. An iterator, say, must not be read up.
+        TypeError: JSON has no such type. An iterator, for example, must not be consumed.
     """
     if isinstance(value, Enum):
         return _plain(value.value)
@@ -169,4 +170,4 @@ def _plain(value: Any) -> Any:
         return sorted(_as_json(each) for each in cast("Iterable[object]", value))
     if is_series(value):
         return [_plain(each) for each in value]
-    raise TypeError(f"{type(value).__name__} is no setting")
+    raise TypeError(f"{type(value).__name__} is not a setting")

@@ -1,8 +1,8 @@
-"""Which function it is: a digest of its code and of all that it holds, so that another one has another.
+"""Identity of functions: a digest of the code and of everything it holds.
 
-An object is what pickling writes of it, and the code of its class. What cannot be written so (a lock, a
-socket, a file), and a package's own objects (a client), cannot be told from others of their kind: a function
-that holds one is unnamed, as long as nobody gives it an identity.
+An object is digested as its pickled state and the code of its class. Objects that cannot be pickled (a lock,
+a socket, a file) and objects of a package (a client) cannot be told apart: a function that holds one is
+unnamed unless it is given an identity.
 """
 
 import dis
@@ -34,7 +34,7 @@ from ragmetrics_core.protocol import Embedder, Judge, Scorer
 __all__ = ["WITHOUT_IDENTITY", "function_identity", "is_unnamed", "known_as", "own_digest", "unlike"]
 
 WITHOUT_IDENTITY: Final = """a function without an identity, or a model that cannot be told from others: name\
- it with as_judge(function, identity=...), or with name=... where it is a framework's model"""
+ it with as_judge(function, identity=...), or for a framework's model pass name=..."""
 # Without the digest that follows on the name a function may be any of that name; so were all at first.
 _UNNAMED = re.compile(r"\bunnamed\(|\bcallable:[\w.<>]+(?![\w.<>#])")
 _PYTHON: Final = "Python {}.{}".format(*sys.version_info)
@@ -54,11 +54,11 @@ _BY_TEXT = {"__dict__", "attrgetter", "eval", "exec", "getattr", "globals", "mod
 
 
 def function_identity(function: Callable[..., Any]) -> str:
-    """The name of a function with a digest of what it is; the name alone where that cannot be read.
+    """A function's name with a digest of its code and state; the name alone if they cannot be read.
 
-    The digest is that of the bytecode with its constants and names, of defaults, closures, attributes and of
-    the globals that are named, through functions, classes, objects and modules of the user's own. Python and
-    what is installed count by name and version; what looks like a key counts for nothing.
+    The digest covers bytecode, constants and names, defaults, closures, attributes and the globals that are
+    used, through the user's own functions, classes, objects and modules. Python and installed packages count
+    by name and version. Values that look like keys are ignored.
     """
     name = getattr(function, "__qualname__", type(function).__qualname__)
     name = "callable:" + re.sub(r"[^\w.<>]", "_", f"{getattr(function, '__module__', '')}.{name}")
@@ -66,15 +66,15 @@ def function_identity(function: Callable[..., Any]) -> str:
 
 
 def own_digest(kind: type[Any], held: object) -> str | None:
-    """Digest of a class of the user's own and of what its object holds; None if not readable.
+    """Digest of a user's own class and of its object's state; None if not readable.
 
-    "" for a class of Python or of a package, whose name says what it is.
+    "" for a class of Python or of a package, which its name identifies.
     """
     return "" if _Digester().installed(kind) else _digest((kind, held))
 
 
 def is_unnamed(identity: str) -> bool:
-    """Whether a model of this identity, or a part of it, may be another one than the next of that identity.
+    """Whether a model with this identity, or a part of it, may change without its identity changing.
 
     >>> [is_unnamed(name) for name in ("callable:app.judge", "unnamed(mine)", "callable:app.judge#0f")]
     [True, True, False]
@@ -83,13 +83,13 @@ def is_unnamed(identity: str) -> bool:
 
 
 def known_as(model: Judge | Embedder | Scorer) -> str:
-    """A model's identity, as runs and cards have it: with a mark where others may have the same."""
+    """A model's identity in runs and cards, marked if other models may have the same one."""
     is_named = getattr(model, "cacheable", True) and not is_unnamed(model.identity)
     return model.identity if is_named else f"unnamed({model.identity})"
 
 
 def unlike(one: str | None, other: str | None) -> str | None:
-    """Why a model is not another one, to follow on its kind: "is A, not B"; None where it is.
+    """Why two models differ, as the end of a sentence: "is A, not B"; None if they are the same.
 
     >>> unlike("A", "B"), unlike("A", "A")
     ('is A, not B', None)
@@ -108,7 +108,7 @@ def _digest(thing: object) -> str | None:
 
 @functools.cache
 def _installed_version(package: str) -> str | None:
-    """The version of an installed package, or Python's; None for the user's own."""
+    """The version of an installed package, or Python's; None for the user's own modules."""
     spec = None
     with suppress(ImportError, ValueError):  # `__main__`, and what was made by hand
         spec = find_spec(package)
@@ -122,11 +122,11 @@ def _installed_version(package: str) -> str | None:
 
 
 class _Digester(pickle.Pickler):
-    """Writes all that a thing is made of, in one way whatever the process, the hashes and the addresses.
+    """Write all that an object is made of, independent of process, hashes and addresses.
 
     Args:
-        secrets: are left out.
-        package: counts as the user's own, installed or not.
+        secrets: values to leave out.
+        package: package that counts as the user's own, installed or not.
     """
 
     def __init__(self, secrets: frozenset[str] = frozenset(), package: str = "") -> None:
@@ -143,7 +143,7 @@ class _Digester(pickle.Pickler):
         return self._file.getvalue()
 
     def persistent_id(self, value: Any) -> object:
-        """What is written in place of a value; None for one that pickling can write."""
+        """A replacement for a value that is not pickled; None for a value that is."""
         if type(value) is str:
             return functools.reduce(lambda text, secret: text.replace(secret, HIDDEN), self._how[0], value)
         if type(value) in _PLAIN:
@@ -154,7 +154,7 @@ class _Digester(pickle.Pickler):
         return self.installed(value) or self._parts(value)
 
     def installed(self, thing: Any) -> str | None:
-        """Name and version of what Python or an installed package has under that name; None for the rest."""
+        """Name and version of the object of Python or an installed package; None for other objects."""
         module = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None)
         with suppress(AttributeError, KeyError, TypeError):  # nothing of that name is there
             there = sys.modules[module or "builtins"]
@@ -224,7 +224,7 @@ class _Digester(pickle.Pickler):
                 yield name, part
 
     def _check(self, kind: type[Any], *, is_data: bool) -> None:
-        """Raise `TypeError` where what pickling writes of an object of this class need not be all of it."""
+        """Raise `TypeError` if pickling may not write the complete state of an object of this class."""
         told = self.installed(kind) or _PYTHON
         own = [base for base in kind.__mro__ if not self.installed(base)]
         hooks = [vars(base)[hook] for base in own for hook in _HOOKS if hook in vars(base)]
@@ -238,7 +238,7 @@ def _is_special(name: str) -> bool:
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
-    """Code, and that of the functions and classes in it."""
+    """A code object and those of the functions and classes in it."""
     yield code
     for inner in code.co_consts:
         if isinstance(inner, CodeType):

@@ -1,4 +1,4 @@
-"""The line to a model: everything that stands between a driver and a judge, an embedder or a scorer."""
+"""The line to a model: everything between a driver and a judge, an embedder or a scorer."""
 
 import asyncio
 import random
@@ -37,7 +37,7 @@ Asked = Generate[Any] | Sequence[str] | Sequence[tuple[str, ...]]
 K = TypeVar("K")
 T = TypeVar("T")
 Flights = dict[str, "asyncio.Future[Any]"]
-"""Answers that are on their way, by address; None for one whose call was cancelled or did not answer it."""
+"""Answers in flight, by address; None if the call was cancelled or did not answer it."""
 
 # What refuses the first call, or so many in a row, refuses every one.
 _REFUSALS_IN_A_ROW = 3
@@ -45,36 +45,35 @@ _REFUSALS_IN_A_ROW = 3
 
 @dataclass(frozen=True)
 class Line(Wrapper):
-    """A model, and all that stands between it and who asks.
+    """A model with everything between it and its callers: cache, limits, time limits and retries.
 
-    The address of a call says whether it is in flight, in the journal, or to be made. Each draw of a prompt,
-    each text and each pair of texts is a call of its own. A call that is in flight already is not made again:
-    who asks for the same waits for it. When it fails, all who wait get the error, and nothing is stored; when
-    the one who made it is cancelled, one of those who wait makes it.
+    Each draw of a prompt, each text and each pair of texts is a call with an address of its own. A call that
+    is in flight is not made again: other callers wait for it. If it fails, all waiting callers get the error
+    and nothing is stored. If the caller that made it is cancelled, a waiting caller makes it.
 
-    A call that is made takes its turn first, then has its seconds, and is made again after a
-    `TransientModelError`; any other failure is the caller's at once. Before attempt n + 1 it waits between 0
-    and `first_delay * 2**(n - 1)` seconds, all equally likely ("full jitter": callers that failed together do
-    not come back together), and as long as the server asked on top. Meanwhile others have its turn. The last
-    failure is the caller's, with its class, its message and how many attempts there were. Replies and errors
-    are cleaned of what is private as they come.
+    A call waits for its turn; then its time limit starts. It is retried after a `TransientModelError`; any
+    other failure is raised at once. The delay before attempt n + 1 is uniform between 0 and `first_delay *
+    2**(n - 1)` seconds ("full jitter": calls that failed together do not return together), plus the wait that
+    the server asked for. Meanwhile other calls have its turn. The last failure is raised with its class, its
+    message and the number of attempts. Replies and errors are redacted on arrival.
 
-    The answers of a model whose identity may be another model's tomorrow (`cacheable` is False: a function
-    that no digest tells from others) are not stored, but calls in flight are shared all the same.
+    Answers are not stored if the model's identity may belong to a different model later (`cacheable` is
+    False: a function without a digest), but calls in flight are still shared.
 
-    A run makes a line to each of its models. Who makes one himself and hands it to several runs lets them
-    share its pace: the calls of all of them together keep to its `traffic`.
+    A run makes a line to each of its models. Pass one line to several runs to apply its `traffic` to all of
+    them together.
 
     Attributes:
         inner: the judge, embedder or scorer.
-        traffic: how it is asked.
-        journal: where answers are kept; None keeps none.
-        meter: counts what is asked.
-        redactor: cleans what the model says; by default of the keys that can be seen in it.
-        pace: how many calls may be in flight.
+        traffic: limits, time limits and retries.
+        journal: the cache of answers, or None.
+        meter: counts calls and tokens.
+        redactor: redacts what the model returns; by default the keys found in the model.
+        pace: limits the calls in flight.
 
     Raises:
-        RecordError: from a call: the journal cannot be read or written, or a stored answer was altered.
+        RecordError: raised by a call if the journal cannot be read or written, or a stored answer was
+            altered.
     """
 
     traffic: Traffic = field(default_factory=Traffic)
@@ -102,26 +101,26 @@ class Line(Wrapper):
         meter: Meter,
         redactor: Redactor,
     ) -> "Line":
-        """A run's line to a model; one that is a line already keeps its traffic and its pace."""
+        """A run's line to a model; an existing line keeps its traffic and its pace."""
         if isinstance(model, Line):
             return replace(model, journal=journal, meter=meter, redactor=redactor)
         return cls(model, traffic, journal, meter, redactor)
 
     @property
     def concurrency(self) -> int:
-        """How many calls may be in flight at most."""
+        """Maximum number of calls in flight."""
         return self._pace.most
 
     @property
     def turns(self) -> Turns:
-        """Who of the running loop's calls is in flight, and who waits."""
+        """The running loop's calls in flight and waiting calls."""
         return self._pace.gate()
 
     def agenerate(self, request: Generate[Any]) -> Awaitable[Sequence[Completion]]:
-        """Replies for all draws, from the journal, from calls in flight, and from the judge for the rest.
+        """Replies for all draws, from the journal, from calls in flight, or from the judge.
 
         Raises:
-            ModelError: the judge did not answer, or not with text.
+            ModelError: the judge failed, or did not return text.
             RecordError: the journal failed.
         """
         # The driver fills in the digest; who calls a judge directly need not.
@@ -131,7 +130,7 @@ class Line(Wrapper):
         address_of = {draw: call_address(identity, digest, str(draw)) for draw in draws}
 
         def asking(draws: Sequence[int]) -> Asked:
-            """The request for the first of these draws and those that follow on it."""
+            """The request for the first of these draws and the consecutive ones."""
             if len(draws) == request.draws:
                 return request
             run = [draw for number, draw in enumerate(draws) if draw == draws[0] + number]
@@ -140,10 +139,10 @@ class Line(Wrapper):
         return self._answers(address_of, asking, cast("Judge", self.inner).agenerate, REPLIES)
 
     async def aembed(self, texts: Sequence[str]) -> Vectors:
-        """One row for each text; only those texts are embedded that the journal does not have.
+        """One row per text; only texts missing from the journal are embedded.
 
         Raises:
-            ModelError: the embedder did not answer, or not with one vector of finite numbers for each text.
+            ModelError: the embedder failed, or did not return one vector of finite numbers per text.
             RecordError: the journal failed.
         """
         call = cast("Embedder", self.inner).aembed
@@ -154,16 +153,16 @@ class Line(Wrapper):
         at = {text: position for position, text in enumerate(address_of)}
         journal = (self.journal and self.journal.path) or "in memory"
         otherwise = (
-            f"the embedder {self.identity} gives vectors of another length than before: name it differently, "
+            f"the embedder {self.identity} now gives vectors of a different length: rename it, "
             f"or prune its vectors from the journal {journal}"
         )
         return in_rows(vectors, otherwise)[[at[text] for text in texts]]
 
     async def arate(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
-        """One number for each pair; only those pairs are rated that the journal does not have.
+        """One number per pair; only pairs missing from the journal are rated.
 
         Raises:
-            ModelError: the scorer did not answer, or not with one finite number for each pair.
+            ModelError: the scorer failed, or did not return one finite number per pair.
             RecordError: the journal failed.
         """
         call = cast("Scorer", self.inner).arate
@@ -181,7 +180,7 @@ class Line(Wrapper):
         call: Callable[[Any], Awaitable[Any]],
         kind: AnswerKind[T],
     ) -> list[T]:
-        """The answer for each item, in order: stored, in flight, or from new calls for the rest."""
+        """The answer for each item, in order: stored, in flight, or from new calls."""
         answers: dict[K, T] = {}
         flights = self._flights()
         while len(answers) < len(address_of):
@@ -216,9 +215,9 @@ class Line(Wrapper):
         call: Callable[[Any], Awaitable[Any]],
         kind: AnswerKind[T],
     ) -> Sequence[T]:
-        """Make a call; store its answers, and give them to all who wait for them.
+        """Make a call, store its answers, and give them to all waiting callers.
 
-        It is made in the caller's own task: cancelling that ends it, and nothing is left behind.
+        The call runs in the caller's task: cancelling the task ends it.
         """
         flights, loop = self._flights(), asyncio.get_running_loop()
         for address in addresses:
@@ -290,7 +289,7 @@ class Line(Wrapper):
                     flight.set_result(answers[number] if number < len(answers) else None)
 
     def _begin(self, asked: Asked) -> bool:
-        """Count a call; True, since it begins.
+        """Count a call and return True.
 
         Raises:
             BudgetSpent: a limit of the run is reached.
@@ -302,7 +301,7 @@ class Line(Wrapper):
         return True
 
     def _told(self, error: BaseException) -> BaseException:
-        """The error without what is private; it says whether the model refuses every call."""
+        """The redacted error; it says whether the model refuses every call."""
         # a function may raise what its client does
         refusal = model_error(error, unwrapped(self.inner)) if isinstance(error, Exception) else error
         if isinstance(refusal, AccessRefused):
@@ -312,7 +311,7 @@ class Line(Wrapper):
         return self._redactor.error(error)
 
     def _stored(self, address: str, kind: AnswerKind[T]) -> T | None:
-        """The answer that the journal has, if it has one."""
+        """The stored answer, or None."""
         if self._kept is None or (body := self._kept.get(address)) is None:
             return None
         self.meter.tally.cached += 1
@@ -324,7 +323,7 @@ class Line(Wrapper):
 
     @cached_property
     def _kept(self) -> Journal | None:
-        """The journal, if the model's answers may be kept."""
+        """The journal, or None if the model's answers may not be stored."""
         return self.journal if getattr(self.inner, "cacheable", True) else None
 
     @cached_property
@@ -338,18 +337,18 @@ class Line(Wrapper):
 
     @cached_property
     def _answers_at_once(self) -> bool:
-        """Whether the model never waits for anything, so that it needs no task and no limit of time."""
+        """Whether the model answers without waiting, so that it needs no task and no time limit."""
         # what its class says itself: one that is derived from it may wait
         return bool(vars(type(unwrapped(self.inner))).get("answers_at_once"))
 
     @cached_property
     def decider(self) -> Decider | None:
-        """Says who of a judge that is made of several answers a request, by identity; None for any other."""
+        """Function that picks the sub-judge, for a judge made of several; None for any other."""
         return decider_of(self.inner)
 
     @cached_property
     def _flights(self) -> PerLoop[Flights]:
-        """The answers that are on their way to the running loop."""
+        """The running loop's answers in flight."""
         return PerLoop(dict)
 
 
@@ -360,7 +359,7 @@ def _delay(failure: BaseException, attempt: int, traffic: Traffic) -> float:
 
 
 def _counted(failure: BaseException, attempts: int) -> BaseException:
-    """The failure with the number of attempts; a copy, because several callers may hold it."""
+    """The failure with the number of attempts; a copy, because several callers may hold the original."""
     if attempts <= 1 or not isinstance(failure, TransientModelError):
         return failure
     counted = same_error(failure, f"{failure} (after {attempts} attempts)")

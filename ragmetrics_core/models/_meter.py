@@ -1,4 +1,4 @@
-"""What a run has asked of its models, and the limits that it must not pass."""
+"""Counts of a run's model calls, and the limits on them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,17 +16,17 @@ CHARACTERS_PER_TOKEN = 4
 
 @dataclass
 class Tally:
-    """What a run has done so far.
+    """Counts of a run so far.
 
     Attributes:
-        calls: how often the judge was really asked, further attempts included.
-        retried: how often a call of any model was made again.
-        shared: calls that another metric of the sample, or another sample, had in flight or answered.
-        cached: replies that were read from the journal.
-        embedded: texts that were really embedded.
-        failed: calls that failed for good.
-        prompt_tokens, completion_tokens: as the judge counted them.
-        asked_again: calls among them that asked again, after a reply that was not in its form.
+        calls: calls of the judge, retries included.
+        retried: retries of calls of any model.
+        shared: calls answered by the same call of another metric or sample.
+        cached: replies read from the journal.
+        embedded: texts sent to the embedder.
+        failed: calls that failed after all attempts.
+        prompt_tokens, completion_tokens: the judge's own counts.
+        asked_again: those of `calls` made because a reply was not in its form.
     """
 
     calls: int = 0
@@ -41,12 +41,12 @@ class Tally:
 
 
 class Meter:
-    """Counts what is asked of a run's models and refuses what would go beyond its budget.
+    """Count a run's model calls and refuse those beyond its budget.
 
     Args:
-        tally: what was counted before.
-        budget: what the run may spend.
-        price: what the judge costs; needed for a budget with a cost.
+        tally: earlier counts.
+        budget: limits of the run.
+        price: the judge's price; required if the budget limits the cost.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Meter:
         self._limited = self._budget.has_limit
 
     def start(self) -> None:
-        """A call of the judge begins.
+        """Start a call of the judge.
 
         Raises:
             BudgetSpent: a limit of the run is reached.
@@ -71,7 +71,7 @@ class Meter:
         self._in_flight += 1
 
     def end(self, request: Generate[Any], replies: Sequence[Completion]) -> None:
-        """A call of the judge has ended, with these replies."""
+        """End a call of the judge with these replies."""
         self._in_flight -= 1
         self.tally.asked_again += bool(request.again)
         used = [reply.usage for reply in replies if reply.usage]
@@ -102,5 +102,5 @@ class Meter:
 
 
 def tokens_in(characters: int) -> int:
-    """About how many tokens a text of so many characters has."""
+    """Estimated tokens of a text with this many characters."""
     return -(-characters // CHARACTERS_PER_TOKEN)

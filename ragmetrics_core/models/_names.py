@@ -1,4 +1,4 @@
-"""Models by their names, and a judge's options, as the command line and `evaluate(judge="...")` take them."""
+"""Models by name, and a judge's options, for the command line and `evaluate(judge="...")`."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["TIMEOUT", "embedder_by_name", "judge_by_name", "judges_by_name", "read_options", "scorer_by_name"]
 
 TIMEOUT: Final = "timeout"
-"""The one option that is no setting of the judge, but of who asks it; it changes no reply."""
+"""The only option that is not a setting of the judge but of its caller; it does not change replies."""
 
 # What a command line may set of a judge; the key and the address stand elsewhere.
 _OPTIONS: Final[Mapping[str, tuple[str, Any]]] = {
@@ -37,9 +37,9 @@ _SERVER = '"openai:MODEL@BASE_URL" for any other OpenAI-compatible server'
 _JUDGES = (
     '"embedded" (a small support model, no language model), "openai:MODEL", '
     f"{_SERVER}, "
-    '"entailment:MODEL" for an NLI model beside the embedded rules, '
-    '"grounded:MODEL" for MiniCheck, FactCG, LettuceDetect and the like beside them, '
-    '"cascade:CHEAP,DEAR" for two judges, the cheap one first'
+    '"entailment:MODEL" for an NLI model with the embedded rules, '
+    '"grounded:MODEL" for MiniCheck, FactCG, LettuceDetect and similar models with the same rules, '
+    '"cascade:CHEAP,EXPENSIVE" for two judges, the cheap one first'
 )
 _EMBEDDERS = f'"embedded" (static word vectors), "openai:MODEL", {_SERVER}'
 _A: Final[Mapping[str, str]] = {"judge": "a judge", "embedder": "an embedder", "scorer": "a scorer"}
@@ -79,19 +79,19 @@ _AT_SERVER = re.compile(r"(?P<model>.+?)@(?P<url>https?://.+)")
 
 
 def read_options(texts: Sequence[str]) -> dict[str, Any]:
-    """Settings of a judge as a command line gives them (`temperature=none`, `seed=7`), each of its type.
+    """A judge's settings from the command line (`temperature=none`, `seed=7`), converted to their types.
 
-    `none` is None: the parameter is not sent.
+    `none` means None: the parameter is not sent.
 
     Raises:
-        ConfigError: one is not NAME=VALUE, has a name that no judge knows, is there twice, or its value is of
-            another type, or holds a key.
+        ConfigError: an option is not NAME=VALUE, is unknown, is given twice, has a value of the wrong type,
+            or holds a key.
     """
     options: dict[str, Any] = {}
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not name or not value:
-            raise ConfigError(f"a judge's option is NAME=VALUE, such as temperature=none, not {text!r}")
+            raise ConfigError(f"--judge-option takes NAME=VALUE, such as temperature=none, not {text!r}")
         if name not in _OPTIONS:
             raise ConfigError(f"no judge has an option {name!r}; the options are {', '.join(_OPTIONS)}")
         if name in options:
@@ -104,14 +104,14 @@ def read_options(texts: Sequence[str]) -> dict[str, Any]:
             raise ConfigError(f"the judge's option {name} takes {kind} or none, not {value!r}") from None
         if secrets_in({name: options[name]}):
             raise ConfigError(
-                f"the judge's option {name} holds a key, and everybody on the machine sees the words of a "
-                "command: set OPENAI_API_KEY, or make the judge in Python"
+                f"the judge's option {name} holds a key, and other users of the machine can see "
+                "command lines: set OPENAI_API_KEY, or make the judge in Python"
             )
     return options
 
 
 def _near(name: str, kind: str, forms: str) -> str:
-    """Advice on a name that is not one of ours: the name of that model here, else the forms of a name."""
+    """Advice on an unknown name: the name of that model here, or else the forms of a name."""
     if without_secrets(name) != name:
         return f"{_A[kind]} is one of: {forms}"
     text = name.strip()
@@ -140,10 +140,10 @@ def _near(name: str, kind: str, forms: str) -> str:
 def judges_by_name(
     names: Sequence[str], *, options: Mapping[str, Any] | None = None, asked: bool = True
 ) -> tuple[Judge, ...]:
-    """The judges of a panel; each takes of the options those that it has.
+    """The judges of a panel; each takes the options that it has.
 
     Raises:
-        ConfigError: as for `judge_by_name`; and an option that none of them has.
+        ConfigError: as for `judge_by_name`, or no judge has one of the options.
     """
     settings = {key: value for key, value in (options or {}).items() if key != TIMEOUT}
     if settings and not any(map(_has_options, names)):
@@ -153,15 +153,15 @@ def judges_by_name(
 
 
 def judge_by_name(name: str, *, options: Mapping[str, Any] | None = None, asked: bool = True) -> Judge:
-    """The judge of a name: "embedded", "openai:MODEL" and so on.
+    """The judge with a name: "embedded", "openai:MODEL" and so on.
 
     Args:
         name: the judge's name.
-        options: settings of the judge by name; None for a parameter that is not sent.
-        asked: False where the judge is never asked, so that it needs no key, package or file.
+        options: the judge's settings by name; None omits a parameter.
+        asked: False if the judge is never called and needs no key, package or file.
 
     Raises:
-        ConfigError: there is no such form or option, or the model's package, key or file is missing.
+        ConfigError: the name or an option is unknown, or the model's package, key or file is missing.
     """
     return judges_by_name([name], options=options, asked=asked)[0]
 
@@ -204,7 +204,7 @@ def _judge(name: str, settings: Mapping[str, Any], *, asked: bool) -> Judge:
 
 
 def _checker(rest: str, *, asked: bool) -> "Checker":
-    """The grounded model of a name, in the form of its makers, whom the name must tell."""
+    """The grounded model with a name that says which prompt format it takes."""
     from ragmetrics_core.models import grounded
     from ragmetrics_core.models.grounded._classifiers import MINICHECKS
 
@@ -223,20 +223,20 @@ def _checker(rest: str, *, asked: bool) -> "Checker":
     if base_url is None and "lettuce" in known:
         return grounded.LettuceDetect(model=model, asked=asked)
     raise ConfigError(
-        f"the name {without_secrets(rest)!r} tells no grounded model: it must hold minicheck with roberta, "
+        f"the name {without_secrets(rest)!r} is not a grounded model's: it must contain minicheck with roberta, "
         "deberta or flan-t5, factcg, or lettucedetect; or bespoke-minicheck or granite-guardian, at a server"
     )
 
 
 def embedder_by_name(name: str, *, asked: bool = True) -> Embedder:
-    """The embedder of a name: "embedded", "openai:MODEL" or "openai:MODEL@BASE_URL".
+    """The embedder with a name: "embedded", "openai:MODEL" or "openai:MODEL@BASE_URL".
 
     Args:
         name: the embedder's name.
-        asked: False where a missing key or package is an error only when it is asked.
+        asked: False to report a missing key or package only on first use.
 
     Raises:
-        ConfigError: there is no such form, or the model's package or key is missing.
+        ConfigError: the name is unknown, or the model's package or key is missing.
     """
     kind, _, rest = name.partition(":")
     if name == "embedded":
@@ -250,14 +250,14 @@ def embedder_by_name(name: str, *, asked: bool = True) -> Embedder:
 
 
 def scorer_by_name(name: str, *, asked: bool = True) -> Scorer:
-    """The scorer of a name: "cross-encoder:MODEL" or "token-match:MODEL", a folder or a name on the hub.
+    """The scorer with a name: "cross-encoder:MODEL" or "token-match:MODEL", a folder or a name on the hub.
 
     Args:
         name: the scorer's name.
-        asked: False where a missing package is an error only when it is asked.
+        asked: False to report a missing package only on first use.
 
     Raises:
-        ConfigError: there is no such form, or a package is missing.
+        ConfigError: the name is unknown, or a package is missing.
     """
     kind, _, rest = name.partition(":")
     if kind in {"cross-encoder", "token-match"} and rest:
@@ -270,7 +270,7 @@ def _at_server(rest: str) -> tuple[str, str | None]:
     found = _AT_SERVER.fullmatch(rest)
     if found and any(passwords_in(found["url"])):
         raise ConfigError(
-            "the name of a model holds a password, and names are shown and stored: set OPENAI_BASE_URL, or "
+            "the model's name holds a password, and names are stored in records: set OPENAI_BASE_URL, or "
             "pass OpenAIJudge(model, base_url=...)"
         )
     if not found and (bare := _NO_SCHEME.fullmatch(rest)):

@@ -1,4 +1,4 @@
-"""Judge and embedder behind any server that speaks the OpenAI protocol: hosted, vLLM, Ollama, llama.cpp."""
+"""Judge and embedder on any server with the OpenAI protocol: hosted, vLLM, Ollama, llama.cpp."""
 
 import base64
 import json
@@ -35,14 +35,14 @@ _LARGEST_VECTOR = 2**18
 
 @dataclass(frozen=True, repr=False)
 class Served:
-    """A model behind an OpenAI-compatible server.
+    """A model on an OpenAI-compatible server.
 
     Attributes:
-        model: the model's name, as the server knows it.
-        base_url: the server; by default OPENAI_BASE_URL, else OpenAI.
-        api_key: the key, as text or as pydantic's `SecretStr`, which it becomes; by default OPENAI_API_KEY.
-            A server given by address may need none.
-        asked: False for one that is only planned with: a missing package or key is an error when it is asked.
+        model: the model's name on the server.
+        base_url: the server's address. Default: OPENAI_BASE_URL, or else OpenAI.
+        api_key: the key, as text or as pydantic's `SecretStr`; stored as `SecretStr`. Default:
+            OPENAI_API_KEY. Optional with `base_url`.
+        asked: False to report a missing package or key only on first use.
     """
 
     model: str
@@ -51,7 +51,7 @@ class Served:
     asked: bool = field(default=True, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Keep the key as something that does not show itself, and check what is there without a call."""
+        """Keep the key as a `SecretStr`, and check the settings without a call."""
         if isinstance(self.api_key, str):
             object.__setattr__(self, "api_key", SecretStr(self.api_key))
         _ = self.endpoint  # a missing key is an error here, not in the middle of a run
@@ -61,35 +61,35 @@ class Served:
         await self.endpoint.aclose()
 
     def __repr__(self) -> str:
-        """Its identity, which holds no key."""
+        """The identity, which holds no key."""
         return f"{type(self).__name__}({cast('Any', self).identity!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Its settings without a key, which is read where they arrive; one with a key is not pickled.
+        """The settings for pickling. The key is not pickled but read from the environment later.
 
         Raises:
-            ConfigError: its key, or a password in its address, would be in the pickle.
+            ConfigError: the pickle would hold the key, or a password in the address.
         """
         settings = {setting.name: getattr(self, setting.name) for setting in fields(self)}
         if self.api_key is not None or secrets_in(settings):
             raise ConfigError(
-                f"this {type(self).__name__} is not pickled, for its key would be in the pickle: set "
+                f"this {type(self).__name__} cannot be pickled, because the pickle would hold its key: set "
                 "OPENAI_API_KEY where it is used, in place of api_key, or send a function that makes it"
             )
         return partial(type(self), **settings), ()
 
     @property
     def largest(self) -> int:
-        """Bytes of an answer, at most."""
+        """Maximum size of an answer in bytes."""
         return _LARGEST_REPLY
 
     @cached_property
     def endpoint(self) -> Endpoint:
-        """Posts to the server."""
+        """The endpoint that posts to the server."""
         return Endpoint(self)
 
     def named(self, settings: Mapping[str, object]) -> str:
-        """Server, model and the settings that are there; never the key."""
+        """Server, model and the settings that are set; never the key."""
         given = {name: value for name, value in settings.items() if value is not None}
         return f"openai:{self.endpoint.url}/{self.model}" + (f"?{urlencode(given)}" if given else "")
 
@@ -97,27 +97,28 @@ class Served:
 @checked
 @dataclass(frozen=True, repr=False)
 class OpenAIJudge(Served):
-    """A chat model behind an OpenAI-compatible server.
+    """A chat model on an OpenAI-compatible server.
 
-    It is used from any number of event loops; its connections close when their loop ends, or by `aclose`.
-    Retries and time limits belong to the caller.
+    Can be used from any number of event loops. Connections close when their loop ends, or with `aclose`.
+    Retries and time limits are the caller's task.
 
     Attributes:
-        model: the model's name, as the server knows it.
-        base_url: the server, such as "http://127.0.0.1:8080/v1"; by default OPENAI_BASE_URL, else OpenAI.
-        api_key: the key, as text or as pydantic's `SecretStr`, which it becomes; by default OPENAI_API_KEY.
-            A server given by address may need none.
-        temperature: None leaves it to the server, which some models insist on.
-        max_tokens: the length limit of a reply; None leaves it to the server.
-        seed: for repeatable sampling where the server knows it; the number of the draw is added.
-        response_format: holds the replies to JSON where the prompt asks for it: to the form that is asked for
-            ("json_schema") or to any ("json_object"); "text" holds them to nothing. A server that refuses one
-            is asked with the next, and from then on at once.
-        extra_body: further parameters of the request, as the server knows them.
-        asked: False for one that is only planned with: a missing package or key is an error when it is asked.
+        model: the model's name on the server.
+        base_url: the server's address, such as "http://127.0.0.1:8080/v1". Default: OPENAI_BASE_URL, or else
+            OpenAI.
+        api_key: the key, as text or as pydantic's `SecretStr`; stored as `SecretStr`. Default:
+            OPENAI_API_KEY. Optional with `base_url`.
+        temperature: None omits it, which some models require.
+        max_tokens: maximum length of a reply; None omits it.
+        seed: seed for repeatable sampling, if the server supports it; the draw's number is added.
+        response_format: constraint on replies to prompts that request JSON: the requested form
+            ("json_schema"), any JSON ("json_object") or none ("text"). If the server refuses one, the next
+            weaker one is used from then on.
+        extra_body: additional parameters of the request.
+        asked: False to report a missing package or key only on first use.
 
     Raises:
-        ConfigError: the aiohttp package or the key is missing, or a setting cannot be used.
+        ConfigError: the aiohttp package or the key is missing, or a setting is invalid.
     """
 
     draws_at_once: ClassVar[bool] = True
@@ -153,10 +154,10 @@ class OpenAIJudge(Served):
         return self.named(settings)
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
-        """Reply to the request, several draws in one call where the server does that.
+        """Reply to the request; several draws take one call if the server supports it.
 
         Raises:
-            ModelError: the server did not answer; the message says why and never holds the key.
+            ModelError: the server failed; the message says why and never holds the key.
         """
 
         def post(way: tuple[HeldTo, bool]) -> Awaitable[Mapping[str, Any]]:
@@ -172,9 +173,9 @@ class OpenAIJudge(Served):
         return completions_in(reply, where=where, model=model, held_to=held_to)[: request.draws]
 
     def _ways(self, request: Generate[Any]) -> list[tuple[HeldTo, bool]]:
-        """What the reply is held to, and whether several draws are asked for at once.
+        """Constraints to try in turn, and whether to request several draws at once.
 
-        The next is tried where a server refuses one.
+        The next one is tried if the server refuses one.
         """
         forms: Sequence[HeldTo] = _FORMS[-1:]
         if request.expected.as_json and self.response_format != "text":
@@ -186,7 +187,7 @@ class OpenAIJudge(Served):
     def body(
         self, request: Generate[Any], *, held_to: HeldTo = None, several: bool = False
     ) -> Mapping[str, object]:
-        """The JSON that asks for the request's first draw, or for `several` draws at once."""
+        """The JSON body for the request's first draw, or for `several` draws at once."""
         messages = [
             {"role": message.role, "content": encodable(message.content)} for message in request.messages
         ]
@@ -209,19 +210,19 @@ class OpenAIJudge(Served):
 @checked
 @dataclass(frozen=True, repr=False)
 class OpenAIEmbedder(Served):
-    """An embedding model behind an OpenAI-compatible server; a blank text has the zero vector.
+    """An embedding model on an OpenAI-compatible server; a blank text has the zero vector.
 
     Attributes:
-        model: the model's name, as the server knows it.
-        base_url: the server; by default OPENAI_BASE_URL, else OpenAI.
-        api_key: the key, as text or as pydantic's `SecretStr`, which it becomes; by default OPENAI_API_KEY.
-            A server given by address may need none.
-        dimensions: the length of the vectors, for models that can shorten them.
-        batch_size: how many texts one request may hold.
-        asked: False for one that is only planned with: a missing package or key is an error when it is asked.
+        model: the model's name on the server.
+        base_url: the server's address. Default: OPENAI_BASE_URL, or else OpenAI.
+        api_key: the key, as text or as pydantic's `SecretStr`; stored as `SecretStr`. Default:
+            OPENAI_API_KEY. Optional with `base_url`.
+        dimensions: length of the vectors, for models that can shorten them.
+        batch_size: maximum texts per request.
+        asked: False to report a missing package or key only on first use.
 
     Raises:
-        ConfigError: the aiohttp package or the key is missing, or a setting cannot be used.
+        ConfigError: the aiohttp package or the key is missing, or a setting is invalid.
     """
 
     dimensions: int | None = field(default=None, kw_only=True)
@@ -245,10 +246,10 @@ class OpenAIEmbedder(Served):
         return self.named({"dimensions": self.dimensions})
 
     async def aembed(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """One row for each text.
+        """One row per text.
 
         Raises:
-            ModelError: the server did not answer, or not with one vector for each text.
+            ModelError: the server failed, or did not return one vector per text.
         """
         asked = [position for position, text in enumerate(texts) if text.strip()]
         vectors: list[NDArray[np.float64]] = []
@@ -285,7 +286,7 @@ class OpenAIEmbedder(Served):
 
 @dataclass
 class _Learned:
-    """What a judge has learned about its server: what it may hold replies to, and ask for several at once."""
+    """What a judge learned about its server: accepted constraints, and support for several draws."""
 
     held_to: HeldTo = "json_schema"
     many: bool = True
@@ -294,16 +295,16 @@ class _Learned:
 def completions_in(
     reply: Mapping[str, Any], *, where: str, model: str, held_to: str | None = None
 ) -> list[Completion]:
-    """The completions in the JSON of a chat completions server.
+    """The completions in the JSON reply of a chat completions server.
 
     Args:
-        reply: the JSON.
-        where: what the reply came from, for messages.
-        model: the model's name, should the reply not give it.
-        held_to: what the request held the reply to.
+        reply: the JSON reply.
+        where: source of the reply, for messages.
+        model: the model's name if the reply does not give it.
+        held_to: the request's constraint on the reply.
 
     Raises:
-        ModelError: there are none.
+        ModelError: the reply has no completions.
     """
     choices: Json = reply.get("choices")
     if not isinstance(choices, list) or not are_dicts(choices):
@@ -324,7 +325,7 @@ def completions_in(
 
 
 def _text(message: Json) -> str:
-    """The text of a message: its content or its parts, else what it calls a tool with, else its refusal."""
+    """The text of a message: its content or parts, else its tool call's arguments, else its refusal."""
     if not isinstance(message, dict):
         return ""
     content = message.get("content") or _arguments(message.get("tool_calls"))
@@ -334,7 +335,7 @@ def _text(message: Json) -> str:
 
 
 def _arguments(calls: Json) -> Json:
-    """What the one tool is called with, as JSON; None for no or several calls."""
+    """The arguments of the only tool call, as JSON; None for no or several calls."""
     call = calls[0] if isinstance(calls, list) and len(calls) == 1 else None
     function = call.get("function") if isinstance(call, dict) else None
     return function.get("arguments") if isinstance(function, dict) else None

@@ -1,4 +1,4 @@
-"""A server that speaks the OpenAI protocol: its address, its key, its connections, and its errors as ours."""
+"""A server with the OpenAI protocol: its address, key, connections and errors."""
 
 import asyncio
 import json
@@ -60,13 +60,13 @@ _REMEDIES: Final[Mapping[str, str]] = {
 
 
 class Address(NamedTuple):
-    """Where a server is, and what its address held besides.
+    """The address of a server, and the secrets found in it.
 
     Attributes:
         url: without user, password, parameters and fragment, any of which may hold a secret.
         query: the parameters, with their question mark.
-        user: user and password as HTTP sends them ("Basic ..."); "" for none.
-        secrets: what of all this is secret.
+        user: user and password as HTTP sends them ("Basic ..."), or "".
+        secrets: the secret parts.
     """
 
     url: str
@@ -76,12 +76,12 @@ class Address(NamedTuple):
 
     @classmethod
     def of(cls, base_url: str, user: str) -> "Address":
-        """The parts of the address that somebody uses.
+        """Split an address into its parts.
 
         Raises:
-            ConfigError: it cannot be used; the words hold nothing of it that may be a secret.
+            ConfigError: the address is invalid; the message does not quote parts that may be secret.
         """
-        how = f"{user}: base_url is an address such as http://127.0.0.1:8080/v1"
+        how = f"{user}: base_url must be an address such as http://127.0.0.1:8080/v1"
         try:
             parts = urlsplit(base_url)
             _ = parts.port
@@ -92,8 +92,8 @@ class Address(NamedTuple):
         for name, value in parse_qsl(parts.query, keep_blank_values=True):
             if without_secrets(f"?{name}=x") != f"?{name}=x" or secrets_in({name: value}):
                 raise ConfigError(
-                    f"{user}: base_url holds a key as its parameter {name!r}, where every log on the way "
-                    "shows it: pass api_key"
+                    f"{user}: base_url holds a key as its parameter {name!r}, which logs would show: "
+                    "pass api_key"
                 )
         pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
         return cls(
@@ -105,20 +105,20 @@ class Address(NamedTuple):
 
 
 class Endpoint:
-    """Posts to an OpenAI-compatible server, with connections of its own for each event loop.
+    """Post to an OpenAI-compatible server, with separate connections for each event loop.
 
-    Retries belong to the caller, and so does the time limit, but for connecting. A proxy and who vouches for
-    certificates are what the environment says (HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE).
+    Retries and time limits are the caller's task, except the time limit for connecting. Proxy and certificate
+    authorities come from the environment (HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE).
 
-    Nothing that a server says makes it go elsewhere or unpack anything: no redirect is followed, no
-    compressed answer is read, and no long one to its end. The status counts, however its words come.
+    Redirects are not followed, compressed answers are refused, and long answers are not read to the end. The
+    status counts even if the body cannot be read.
 
     Args:
-        served: says which model is where, with which key. User and password in an address are sent as HTTP
-            has it ("Basic"), in place of the key.
+        served: the model with its address and key. User and password in the address are sent ("Basic")
+            instead of the key.
 
     Raises:
-        ConfigError: the aiohttp package or the key is missing, or the address or key cannot be used.
+        ConfigError: the aiohttp package or the key is missing, or the address or key is invalid.
     """
 
     def __init__(self, served: "Served") -> None:
@@ -132,7 +132,7 @@ class Endpoint:
         if served.asked and self._lacks is not None:
             raise ConfigError(self._lacks)
         if not (key.get_secret_value().isascii() and key.get_secret_value().isprintable()):
-            raise ConfigError(f"{user}: the key holds characters that no HTTP header can carry")
+            raise ConfigError(f"{user}: the key contains characters that are not allowed in an HTTP header")
         self._address = Address.of(base_url or _DEFAULT_URL, user)
         self.model = served.model
         self.url = self._address.url
@@ -145,10 +145,11 @@ class Endpoint:
         self._sessions = PerLoop(self._opened)
 
     async def post(self, path: str, body: Mapping[str, object]) -> Mapping[str, Any]:
-        """Post a JSON object, get one back.
+        """Post a JSON object and return the JSON object of the answer.
 
         Raises:
-            ModelError: the class and the message say what went wrong; the message never holds the key.
+            ModelError: the call failed; the class and the message say why, and the message never holds the
+                key.
         """
         if self._lacks is not None:
             raise ModelRefused(self._lacks)
@@ -169,11 +170,11 @@ class Endpoint:
         raise failure
 
     async def aclose(self) -> None:
-        """Close the connections of the running event loop; without this they close when the loop ends."""
+        """Close the connections of the running event loop. Otherwise they close when the loop ends."""
         await (await anext(self._sessions())).close()
 
     async def _opened(self) -> AsyncGenerator["ClientSession", None]:
-        """The session of the running loop, again and again."""
+        """The running loop's session, opened on first use."""
         # A generator, because asyncio finishes those that are left when it ends a loop: the connections
         # of `evaluate`, whose loop the caller never sees, are closed in that loop.
         session = self._session()
@@ -204,10 +205,10 @@ class Endpoint:
         )
 
     async def _read(self, answer: "ClientResponse") -> bytes:
-        """The body of a successful answer, without our secrets, which a server may repeat.
+        """The body of a successful answer, without the secrets that a server may repeat.
 
         Raises:
-            ModelError: it is too large or compressed, or its status is no success.
+            ModelError: the answer is too large or compressed, or reports a failure.
         """
         import aiohttp
 
@@ -227,7 +228,7 @@ class Endpoint:
         if not is_answered:  # the status counts, however its words came
             raise self._status_error(answer.status, headers, bytes(content) if is_plain else b"")
         if not is_plain:
-            raise ModelError(f"{self.url} sent a compressed answer, which was not asked for")
+            raise ModelError(f"{self.url} sent a compressed answer, which was not requested")
         if len(content) > most:
             raise ModelError(f"{self.url} sent an answer of more than {most:,} bytes")
         for secret in self._in_bytes:
@@ -242,14 +243,16 @@ class Endpoint:
             said = self._quoted(content.decode("utf-8", "replace"))
             if content.lstrip()[:1] == b"{":
                 raise TransientModelError(
-                    f"{self.url} sent an answer that is cut off or not JSON: {said}"
+                    f"{self.url} sent an answer that is truncated or not JSON: {said}"
                 ) from None
             raise ModelError(
                 f"{self.url} did not answer with JSON but with {said or 'nothing'}: "
                 "is this the base URL of an OpenAI-compatible server? It usually ends in /v1"
             ) from None
         if not isinstance(answer, dict):
-            raise ModelError(f"{self.url} answered with JSON that is no object: {self._quoted(str(answer))}")
+            raise ModelError(
+                f"{self.url} answered with JSON that is not an object: {self._quoted(str(answer))}"
+            )
         if answer.get("error"):
             # Some routers report the failure of the server behind them in an answer with status 200.
             raise TransientModelError(
@@ -258,7 +261,7 @@ class Endpoint:
         return answer
 
     def _failure(self, error: Exception) -> ModelError:
-        """The error of ours that fits; nothing of the client's error is kept but words without the key."""
+        """Translate a client's error; only its message without the key is kept."""
         import aiohttp
 
         if isinstance(error, ModelError):
@@ -269,7 +272,7 @@ class Endpoint:
         if not isinstance(error, aiohttp.ClientError | OSError) or isinstance(error, aiohttp.InvalidURL):
             # no package for this kind of proxy, or a setting that no request can carry
             return ModelRefused(
-                f"{self.url} cannot be asked: {type(error).__name__}: {self._quoted(str(error))}"
+                f"{self.url} cannot be called: {type(error).__name__}: {self._quoted(str(error))}"
             )
         if any(isinstance(link, TimeoutError) for link in chain):  # only connecting has a time limit here
             return ModelTimeout(f"no connection to {self.url} within {_CONNECT_SECONDS:g} s")
@@ -278,7 +281,7 @@ class Endpoint:
         if untrusted is not None:
             return AccessRefused(
                 f"{self.url} shows a certificate that is not trusted here ({self._quoted(str(untrusted))}): "
-                "name a file of those who vouch for it in SSL_CERT_FILE, if it is what it should be"
+                "if you trust the server, set SSL_CERT_FILE to a file with its certificate authority"
             )
         what = "no" if isinstance(error, aiohttp.ClientConnectorError) else "lost the"
         return TransientModelError(f"{what} connection to {self.url}: {self._quoted(cause)}")
@@ -287,7 +290,7 @@ class Endpoint:
         if 300 <= status < 400:
             # no refusal of the request: asked in another way it would point elsewhere, too
             return ModelError(
-                f"{self.url} points elsewhere ({status}), and prompts go nowhere but to the base URL: "
+                f"{self.url} redirects elsewhere ({status}), but prompts are sent only to the base URL: "
                 f"{self._pointed(headers.get('location', ''))}"
             )
         if status == 401:
@@ -310,14 +313,14 @@ class Endpoint:
         return kind(f"{self.url} {what} {told}{remedy and f' ({remedy})'}")
 
     def _pointed(self, location: str) -> str:
-        """Where a redirect points, without what may be secret in it."""
+        """The target of a redirect, without parts that may be secret."""
         try:
             return self._quoted(bare_address(urljoin(self.url, location))) if location else "nowhere"
         except ValueError:
             return "an address that cannot be read"
 
     def _quoted(self, text: str) -> str:
-        """Words of a server or a transport: one short line, without our secrets."""
+        """Words of a server or a transport as one short line, without secrets."""
         if len(text) > _LONGEST_WORDS:
             # Not within a word, which may be one of the secrets.
             text = text[:_LONGEST_WORDS].rpartition(" ")[0] or text[: 2 * _LONGEST_QUOTE]
@@ -326,12 +329,12 @@ class Endpoint:
 
 
 def encodable(text: str) -> str:
-    """The text as UTF-8 can carry it: a lone surrogate, which broken decoding leaves, becomes "?"."""
+    """The text as UTF-8 can encode it: an unpaired surrogate, left by broken decoding, becomes "?"."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _lacking(user: str, *, has_key: bool) -> str | None:
-    """What is missing for anything to be asked, and where it comes from; None when nothing is."""
+    """The missing package or key and its fix; None if nothing is missing."""
     for name in ("aiohttp", "certifi"):
         if find_spec(name) is None:
             return f"{user} needs the {name} package: pip install 'ragmetrics[openai]'"
@@ -344,7 +347,7 @@ def _lacking(user: str, *, has_key: bool) -> str | None:
 
 
 def _trusted() -> Any:
-    """Who vouches for certificates: whom the environment names, else those whom browsers trust."""
+    """Certificate authorities: those that the environment names, or else those that browsers trust."""
     import ssl
 
     import certifi
@@ -354,7 +357,7 @@ def _trusted() -> Any:
 
 
 def _proxy(url: str) -> str | None:
-    """The proxy that the environment names on the way to an address."""
+    """The proxy from the environment for an address."""
     from urllib.request import getproxies, proxy_bypass
 
     parts, proxies = urlsplit(url), getproxies()
@@ -365,21 +368,21 @@ def _proxy(url: str) -> str | None:
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """An error and what led to it."""
+    """An error and its causes."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
 
 
 def _words(error: BaseException) -> str:
-    """What an error says; without the status 400 that aiohttp gives to what it cannot read."""
+    """The message of an error, without the status 400 that aiohttp adds to answers it cannot parse."""
     from aiohttp.http import HttpProcessingError
 
     return str(error.message if isinstance(error, HttpProcessingError) else error)
 
 
 def _body(content: bytes) -> object:
-    """What a server says of a failure: JSON, or else its words, whatever encoding it names."""
+    """The body of a failure: JSON, or else text, whatever encoding the server names."""
     try:
         return json.loads(content)
     except (ValueError, RecursionError):
@@ -387,14 +390,14 @@ def _body(content: bytes) -> object:
 
 
 def _detail(body: object, name: str) -> str:
-    """A short fact in an error body, in "error" or beside it; "" for none."""
+    """A short entry of an error body, in "error" or at the top level; "" if missing."""
     inner = body.get("error", body) if is_mapping(body) else None
     fact = inner.get(name) if is_mapping(inner) else None
     return fact if isinstance(fact, str) else ""
 
 
 def _message(body: object) -> str:
-    """The sentence in an error body, in the forms that servers give it."""
+    """The message in an error body, in the forms that servers use."""
     while is_mapping(body):
         body = next((body[name] for name in ("message", "detail", "error") if body.get(name)), None)
     return "" if body is None else str(body)

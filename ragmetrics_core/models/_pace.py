@@ -1,4 +1,4 @@
-"""How a model is asked: calls in flight, calls and tokens a minute, and who comes next."""
+"""Limits on calls in flight, and on calls and tokens per minute."""
 
 import asyncio
 import threading
@@ -22,23 +22,22 @@ _LONGEST_NAP = 1.0
 
 
 class Allowance:
-    """A server's allowance of requests and tokens per minute, kept evenly, first come, first served.
+    """A server's allowance of requests and tokens per minute, used evenly, first come, first served.
 
-    An allowance comes in bit by bit and at most one second's worth of it (or one request) is saved up. So
-    no minute has more than the allowance of requests. A call's tokens are estimated before the call: one for
-    every 4 characters of the prompt, and the mean of the completions so far; they are corrected afterwards
-    by what the model says it used. A call with more tokens than were saved up is made when no more can be
-    saved, and those after it wait until its tokens have come in: a large call never waits for ever, nor for
-    small ones that came later.
+    The allowance refills continuously; at most one second's worth (or one request) is saved, so no minute has
+    more requests than allowed. A call's tokens are estimated before the call: one for every 4 characters of
+    the prompt, plus the mean of the completions so far. They are corrected by the model's count afterwards. A
+    call with more tokens than can be saved starts when the savings are full; later calls wait until its
+    tokens are paid back. So large calls never wait forever, or for small calls that came later.
 
-    The allowance is one for all event loops and threads. It is not a library's: aiolimiter 1.3 belongs to one
-    event loop and throttled-py 3.5 does not, but both refuse a call that is larger than the bucket and repay
+    One allowance serves all event loops and threads. No library fits: aiolimiter 1.3 belongs to one event
+    loop and throttled-py 3.5 does not, but both refuse a call that is larger than the bucket and repay
     nothing; limits 5.8 reads the wall clock; pyrate-limiter 4.5 keeps an entry in memory for every token.
 
     Args:
-        requests: calls in a minute; None for any number.
-        tokens: tokens of prompts and completions in a minute; None for any number.
-        clock: seconds that never jump.
+        requests: calls per minute; None means no limit.
+        tokens: prompt and completion tokens per minute; None means no limit.
+        clock: a monotonic clock in seconds.
     """
 
     def __init__(
@@ -53,7 +52,7 @@ class Allowance:
         self._first = PerLoop(asyncio.Lock)
 
     async def turn(self, request: Generate[Any]) -> float:
-        """Wait until the call may be made; gives the tokens that were taken for it."""
+        """Wait until the call may be made, and return the tokens taken for it."""
         async with self._first():
             estimate = self._estimate(request)
             while seconds := self._take(estimate):
@@ -61,7 +60,7 @@ class Allowance:
         return estimate
 
     def settle(self, estimate: float, replies: Sequence[Completion]) -> None:
-        """Correct what was taken by what the completions say; without their word it stands."""
+        """Correct the taken tokens by the completions' counts, if they have any."""
         used = [reply.usage for reply in replies if reply.usage]
         if self._tokens is None or not used:
             return
@@ -72,7 +71,7 @@ class Allowance:
             self._tokens.level += estimate - written - sum(usage.prompt_tokens for usage in used)
 
     def _take(self, tokens: float) -> float:
-        """Take a request and its tokens and return 0, or leave both and return the seconds to wait."""
+        """Take a request and its tokens and return 0, or take nothing and return the seconds to wait."""
         both = ((self._requests, 1.0), (self._tokens, tokens))
         wanted = [(bucket, amount) for bucket, amount in both if bucket is not None]
         with self._lock:
@@ -91,8 +90,8 @@ class Allowance:
 class _Bucket:
     """A token bucket that may be overdrawn.
 
-    It holds c (a second's worth, at least 1) and gains (limit - c + 1) / 60 a second: what it can give in
-    any minute, the end not counted, is then at most the limit, for amounts of 1.
+    It holds c (a second's worth, at least 1) and gains (limit - c + 1) / 60 per second. In any minute,
+    excluding its end, it then gives at most the limit, for amounts of 1.
     """
 
     def __init__(self, per_minute: float) -> None:
@@ -101,7 +100,7 @@ class _Bucket:
         self._at: float | None = None  # it is full when it is first asked
 
     def missing(self, amount: float, now: float) -> float:
-        """Seconds until the amount can be taken; a larger one than it holds can when the bucket is full."""
+        """Seconds until the amount can be taken; an amount above its size can be taken when it is full."""
         since = 0.0 if self._at is None else max(0.0, now - self._at)
         self.level = min(self._holds, self.level + since * self._gain)
         self._at = now
@@ -111,24 +110,23 @@ class _Bucket:
 
 
 class Pace:
-    """How many calls may be in flight, first come, first served: additive increase, multiplicative decrease.
+    """Limit on calls in flight, first come, first served: additive increase, multiplicative decrease.
 
-    A server that asks to slow down (`ModelOverloaded`) halves the limit, once for all calls that were in
-    flight together; as many successes as the limit then is raise it by one, up to `most`. When the server
-    says how long to wait, new calls are held back as long, but no longer than a minute.
+    If the server asks to slow down (`ModelOverloaded`), the limit is halved, once for all calls in flight
+    together. Then, as many successes as the limit raise it by one, up to `most`. If the server asks for a
+    wait, new calls are held back that long, at most a minute.
 
-    Each event loop has calls in flight of its own; what was learned about the limit, and the allowance of a
-    minute, hold for all.
+    Each event loop counts its own calls in flight; the limit and the allowance are shared.
 
     Args:
-        most: calls in flight.
-        allowance: requests and tokens a minute; None for any number.
+        most: maximum number of calls in flight.
+        allowance: requests and tokens per minute; None means no limit.
 
     Attributes:
-        limit: how many calls may be in flight now.
-        slowdowns: how often the limit was halved.
-        refusals_left: how many more calls that are refused show that the model refuses every call.
-        gate: gives the running loop's calls their turns.
+        limit: current limit on calls in flight.
+        slowdowns: number of times the limit was halved.
+        refusals_left: refused calls left before the model counts as refusing every call.
+        gate: the turns of the running loop's calls.
     """
 
     def __init__(self, most: int, allowance: Allowance | None = None) -> None:
@@ -140,14 +138,14 @@ class Pace:
         self._successes = 0
 
     def slow_down(self, slowdowns: int) -> None:
-        """Halve, unless that was done after the failed call began."""
+        """Halve the limit, unless that was done after the failed call began."""
         if slowdowns == self.slowdowns:
             self.slowdowns += 1
             self.limit = max(1, self.limit // 2)
             self._successes = 0
 
     def succeeded(self, slowdowns: int) -> None:
-        """Count a success; one from before the last halving says nothing about the limit that is now."""
+        """Count a success; successes from before the last halving are ignored."""
         if self.limit == self.most or slowdowns != self.slowdowns:
             return
         self._successes += 1
@@ -157,7 +155,7 @@ class Pace:
 
 
 class Turns:
-    """The calls of one event loop: those in flight, and those that wait in the order in which they came."""
+    """The calls of one event loop: those in flight, and waiting calls in order of arrival."""
 
     def __init__(self, pace: Pace) -> None:
         self._loop = asyncio.get_running_loop()
@@ -172,13 +170,13 @@ class Turns:
         return not self._held and self._in_flight < self._pace.limit
 
     async def room(self) -> None:
-        """Wait until a call could begin, behind those that wait for their turn; it takes no place."""
+        """Wait until a call could begin, behind the waiting calls, without taking a turn."""
         if not self.has_room:
             await self.turn()
             self.leave()
 
     async def turn(self) -> None:
-        """Wait for a turn, behind those who came before."""
+        """Wait for a turn, behind earlier calls."""
         # Nobody waits when there is room: whoever leaves hands the turn over.
         if self.has_room:
             self._in_flight += 1
@@ -193,12 +191,12 @@ class Turns:
             raise
 
     def leave(self) -> None:
-        """Give the turn on."""
+        """Pass the turn on."""
         self._in_flight -= 1
         self._admit()
 
     def hold(self, seconds: float | None) -> None:
-        """Let nobody in for so many seconds."""
+        """Block new calls for `seconds`."""
         if not seconds or seconds <= 0:
             return
         until = self._loop.time() + min(seconds, _LONGEST_HOLD)

@@ -1,4 +1,4 @@
-"""State that belongs to an event loop: one object for each."""
+"""State that belongs to an event loop."""
 
 import asyncio
 import threading
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class PerLoop(Generic[T]):
-    """One object for each running event loop, made when a loop first asks for it.
+    """One object for each running event loop, made on first use.
 
     Futures and locks belong to the loop that made them; a model may be used from several loops.
     """

@@ -1,4 +1,4 @@
-"""What models and other people's code say, without what is private, before it enters a record or a log."""
+"""Redaction of what models and other code return, before it enters a record or a log."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,44 +13,44 @@ __all__ = ["Redactor", "keyless", "same_error"]
 
 
 def same_error(error: ModelError, message: str) -> ModelError:
-    """The error with other words; its class may have a constructor of its own."""
+    """A copy of the error with a different message; its class may have its own constructor."""
     same = type(error).__new__(type(error), message)
     same.__dict__.update(error.__dict__)
     return same
 
 
 def keyless(error: object, *models: object) -> str:
-    """The words of an error without the keys of models and of the environment, for a record or a log."""
+    """An error's message without the keys of models and of the environment, for a record or a log."""
     return Redactor(models).words(str(error))
 
 
 @dataclass(frozen=True)
 class Redactor:
-    """Takes keys, and what `redact` takes out, from the replies and errors of a model.
+    """Remove keys, and what `redact` removes, from the replies and errors of a model.
 
-    Both go on record, and a server may repeat the key that it was sent. Known as keys are those that can be
-    seen in the model (see `secrets_in`) and the values of environment variables that are named like keys. A
-    reply is changed before it is stored or read, so that its record gives the same score again.
+    Both enter records, and a server may repeat the key that it was sent. Keys are those found in the model
+    (see `secrets_in`) and in environment variables with names of keys. A reply is changed before it is stored
+    or read, so that its record reproduces the score.
 
     Attributes:
-        model: the judge, embedder or scorer, or whatever else may hold a key.
-        redact: applied to every reply and every error; None for keys alone.
+        model: the judge, embedder, scorer or other object that may hold a key.
+        redact: applied to every reply and error; None removes keys only.
     """
 
     model: object = None
     redact: Redact | None = None
 
     def words(self, text: str) -> str:
-        """A text without what is private.
+        """The redacted text.
 
         Raises:
-            ConfigError: `redact` raised something or returned no text.
+            ConfigError: `redact` raised an error or did not return text.
         """
         clean = without_secrets(text, self.secrets)
         return clean if self.redact is None else redacted(self.redact, clean)
 
     def replies(self, replies: Sequence[Completion]) -> Sequence[Completion]:
-        """The replies without what is private.
+        """The redacted replies.
 
         Raises:
             ModelError: `redact` failed.
@@ -62,10 +62,10 @@ class Redactor:
         raise ModelError(problem)
 
     def reply(self, reply: Completion) -> Completion:
-        """A reply, and what the server says of it, without what is private.
+        """A redacted reply with its metadata from the server.
 
         Raises:
-            ConfigError: `redact` raised something or returned no text.
+            ConfigError: `redact` raised an error or did not return text.
         """
         if known := [secret for secret in self.secrets if secret in reply.text or secret in reply.model]:
             text, model = without_secrets(reply.text, known), without_secrets(reply.model, known)
@@ -80,7 +80,7 @@ class Redactor:
         )
 
     def error(self, error: BaseException) -> BaseException:
-        """The error without what is private; the same one when it holds nothing of it."""
+        """The redacted error; the same object if nothing changes."""
         if not isinstance(error, Exception):
             return error
         message = str(error)
@@ -100,5 +100,5 @@ class Redactor:
 
     @cached_property
     def secrets(self) -> frozenset[str]:
-        """The keys that are known."""
+        """The known keys."""
         return secrets_in(self.model) | in_environment()

@@ -1,7 +1,7 @@
-"""Keys and passwords: where they are in a model, and a text without them.
+"""Keys and passwords: find them in a model, and remove them from a text.
 
-A key belongs to the client that sends it. Servers, proxies and clients repeat it, though, in what they say
-about a failed call, and that goes on record. So what is known to be a key is taken out of such words.
+Servers, proxies and clients repeat keys in messages about failed calls, and those enter records. So known
+keys are removed from such messages.
 """
 
 import functools
@@ -79,7 +79,7 @@ _SCHEME = re.compile(r"\b(Bearer|Basic)\s+[\w.+/=~-]{8,}", re.IGNORECASE)
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Whether a text under a name is a key: under `api_key`, `HF_TOKEN`, `Authorization`, `x-api-key`.
+    """Whether a named text is a key: `api_key`, `HF_TOKEN`, `Authorization`, `x-api-key`.
 
     >>> is_secret("api_key", "sk-0123456789"), is_secret("api_key", "none"), is_secret("key", "question")
     (True, False, False)
@@ -93,16 +93,16 @@ def is_secret(name: str, value: str) -> bool:
 
 
 def in_environment() -> frozenset[str]:
-    """The values of the environment variables that are named like keys."""
+    """Values of the environment variables with names of keys."""
     return _with_forms(value for name, value in os.environ.items() if is_secret(name, value))
 
 
 def secrets_in(*objects: object) -> frozenset[str]:
-    """The keys that objects hold, as far as they can be seen, in the forms in which they may be repeated.
+    """The keys found in objects, in all forms in which they may be repeated.
 
-    Seen are the secret types of pydantic and Haystack; texts under a name like `api_key`, in attributes and
-    mappings; passwords in addresses; and for a function what it has closed over, its bound arguments and the
-    globals that it names. Nothing is called but what gives a secret's value.
+    The search covers the secret types of pydantic and Haystack; texts under a name like `api_key`, in
+    attributes and mappings; passwords in addresses; and a function's closure, bound arguments and globals. It
+    calls nothing except the methods that return a secret's value.
     """
     secrets: list[object] = []
     seen: dict[int, object] = {}  # with the objects, so that no later one gets the id of one that is gone
@@ -132,10 +132,10 @@ def secrets_in(*objects: object) -> frozenset[str]:
 
 
 def without_secrets(text: str, secrets: Iterable[str] = ()) -> str:
-    """A text without these secrets, and without what stands where only a secret stands.
+    """A text without these secrets and without anything in a place for secrets.
 
-    That is the user and password of an address, the value of a parameter such as `api_key=` in one, and what
-    follows "Bearer" or "Basic".
+    Such places are the user and password of an address, its parameters such as `api_key=`, and the word after
+    "Bearer" or "Basic".
 
     >>> without_secrets("401 for http://me:pw@host/v1?api_key=abc sent Bearer 0123456789", ["pw"])
     '401 for http://***@host/v1?api_key=*** sent Bearer ***'
@@ -152,7 +152,7 @@ def without_secrets(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def bare_address(address: str) -> str:
-    """An address as records name it: without user, password, parameters and fragment.
+    """An address without user, password, parameters and fragment, for records.
 
     >>> bare_address("https://me:pw@host:81/v1/?key=abc")
     'https://host:81/v1/'
@@ -162,10 +162,10 @@ def bare_address(address: str) -> str:
 
 
 def settings_for_names(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of a model as its name may have them: addresses bare, and of what may hold a key a digest.
+    """A model's settings for its name: addresses shortened, values that may hold a key as a digest.
 
-    A header or a cookie is taken for a key, whatever it is called and however deep it stands, unless it is
-    one of those that are none. A text that only speaks of an address stays whole.
+    A header or a cookie counts as a key, whatever its name and depth, unless it is known to be harmless. A
+    text that merely contains an address is not changed.
     """
     told: dict[str, Any] = {}
     for name, value in settings.items():
@@ -179,7 +179,7 @@ def settings_for_names(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _may_hold_key(name: str, value: object, depth: int) -> bool:
-    """Whether a setting is, or holds, a header, a cookie, or an address with more than host and path."""
+    """Whether a setting is or contains a header, a cookie, or an address with more than host and path."""
     if _SENT.search(name) and not _is_open(value):
         return True
     if isinstance(value, str):
@@ -192,17 +192,17 @@ def _may_hold_key(name: str, value: object, depth: int) -> bool:
 
 
 def _is_open(headers: object) -> bool:
-    """Whether these are headers none of which is ever a key."""
+    """Whether these are headers that never hold a key."""
     return is_mapping(headers) and all(str(name).lower() in _OPEN_HEADERS for name in headers)
 
 
 def holds_secret(text: str, secrets: Iterable[str]) -> bool:
-    """Whether a text holds one of these secrets, or an address with a password."""
+    """Whether a text contains one of these secrets, or an address with a password."""
     return _USER_INFO.search(text) is not None or any(secret in text for secret in secrets)
 
 
 def passwords_in(address: str) -> Iterator[str]:
-    """The password in an address, as it is written, meant and sent; without one, the user's name."""
+    """The password in an address as written, decoded and sent; without one, the user's name."""
     match = _WITH_USER.match(address)
     if match is None:
         return
@@ -216,7 +216,7 @@ def passwords_in(address: str) -> Iterator[str]:
 
 
 def _parts(value: object) -> Iterator[tuple[str, object]]:
-    """What an object holds, with names; nothing of the object's own code runs."""
+    """The named parts of an object; none of the object's own code runs."""
     if is_mapping(value):
         with suppress(Exception):  # the boundary to foreign code: somebody else changes it, or it loads
             yield from [(str(key), part) for key, part in value.items()]
@@ -252,14 +252,14 @@ def _of_function(function: FunctionType) -> Iterator[tuple[str, object]]:
 
 
 def revealing(value: object) -> Callable[[], Any] | None:
-    """What gives the value of a secret of pydantic (and so LangChain's) or of Haystack."""
+    """The method that returns the value of a secret of pydantic (and so LangChain) or of Haystack."""
     names = ("get_secret_value", "resolve_value")
     name = next((name for name in names if callable(getattr(type(value), name, None))), None)
     return None if name is None else getattr(value, name)
 
 
 def _with_forms(values: Iterable[object]) -> frozenset[str]:
-    """Secrets as they are, and as addresses and JSON write them."""
+    """Secrets as they are, and as encoded in addresses and JSON."""
     secrets = {value for value in values if isinstance(value, str) and len(value) >= SHORTEST}
     in_json = {json.dumps(secret, ensure_ascii=False)[1:-1].replace("/", "\\/") for secret in secrets}
     return frozenset(secrets | {quote(secret, safe="") for secret in secrets} | in_json)

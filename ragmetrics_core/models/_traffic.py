@@ -1,4 +1,4 @@
-"""How a model is asked, as settings."""
+"""Settings for calls of a model: limits, time limits and retries."""
 
 from dataclasses import dataclass, replace
 from typing import Self, TypedDict, Unpack
@@ -10,54 +10,54 @@ __all__ = ["Traffic", "TrafficArgs"]
 
 
 class TrafficArgs(TypedDict, total=False):
-    """The settings of `Traffic` as keywords, as every door takes them: `evaluate(..., concurrency=64)`."""
+    """The settings of `Traffic` as keywords: `evaluate(..., concurrency=64)`."""
 
     concurrency: int
-    """How many calls of a model may be in flight.
+    """Maximum number of calls of a model in flight.
 
-    It goes down by itself while the server asks to slow down.
+    Reduced automatically while the server asks to slow down.
     """
 
     timeout: float | None
-    """Seconds for one call, not counting the time that it waits for its turn; None for no limit."""
+    """Seconds for one call, without the wait for its turn; None means no limit."""
 
     attempts: int
-    """How often a call is made at most when it fails for reasons that may pass.
+    """Maximum number of attempts of a call that fails for a transient reason.
 
-    A judge that is a `Line` already keeps its own number.
+    A judge that is already a `Line` keeps its own setting.
     """
 
     form_attempts: int
-    """How often a reply is asked for at most, until it is in the form that was asked for.
+    """Maximum number of times a reply is requested until it has the requested form.
 
-    It is one conversation, in which the judge is told why its reply could not be read; 1 asks once.
+    The judge is told in the same conversation why its reply was rejected; 1 asks only once.
     """
 
     requests_per_minute: float | None
-    """How many requests the judge's server allows in a minute; None for no limit."""
+    """Requests that the judge's server allows per minute; None means no limit."""
 
     tokens_per_minute: float | None
-    """How many tokens the judge's server allows in a minute, of prompt and completion; None for no limit."""
+    """Prompt and completion tokens that the judge's server allows per minute; None means no limit."""
 
 
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Traffic:
-    """How a model is asked: `evaluate(..., traffic=Traffic(concurrency=64, timeout=30))`.
+    """Settings for calls of a model: `evaluate(..., traffic=Traffic(concurrency=64, timeout=30))`.
 
-    Every door that asks models takes one, or the same settings as keywords; `TrafficArgs` says what each of
-    them means.
+    Every function that calls models takes a `Traffic` or the same settings as keywords; `TrafficArgs`
+    explains them.
 
     Attributes:
         concurrency, timeout, attempts, form_attempts: see `TrafficArgs`.
         requests_per_minute, tokens_per_minute: see `TrafficArgs`.
-        first_delay: seconds before the second attempt, at most.
-        longest_delay: seconds between two attempts, at most, when the server did not ask for more.
-        patience: seconds from the first failure to the start of the last attempt, at most. Time in which an
-            attempt waits for its turn does not count.
+        first_delay: maximum seconds before the second attempt.
+        longest_delay: maximum seconds between two attempts, unless the server asks for more.
+        patience: maximum seconds from the first failure to the start of the last attempt, without waiting for
+            a turn.
 
     Raises:
-        ConfigError: a setting cannot be used.
+        ConfigError: a setting is invalid.
     """
 
     concurrency: int = 16
@@ -85,16 +85,16 @@ class Traffic:
                 raise ConfigError(f"{name} must not be negative, not {getattr(self, name)}")
 
     def but(self, **settings: Unpack[TrafficArgs]) -> Self:
-        """The same with these settings in place of its own.
+        """A copy with these settings replaced.
 
         Raises:
-            ConfigError: one cannot be used.
-            TypeError: there is none of such a name.
+            ConfigError: a setting is invalid.
+            TypeError: a setting does not exist.
         """
         refuse_unknown(settings, *names_in(TrafficArgs))
         return replace(self, **settings)
 
     @property
     def keywords(self) -> TrafficArgs:
-        """Its settings as keywords."""
+        """The settings as keywords."""
         return {name: getattr(self, name) for name in names_in(TrafficArgs)}  # type: ignore[return-value]

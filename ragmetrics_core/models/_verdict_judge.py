@@ -1,4 +1,4 @@
-"""A model that gives verdicts and nothing else, as a judge: another one is asked for the rest."""
+"""A judge made of a model that gives only verdicts and a second judge for everything else."""
 
 import json
 from abc import ABC, abstractmethod
@@ -18,12 +18,12 @@ _SOURCES: Final = {"verdicts": "contexts", "reference_verdicts": "reference", "a
 
 
 class Claims(NamedTuple):
-    """What a request asks for a verdict on.
+    """The statements in a request for verdicts.
 
     Attributes:
         items: the statements, with their numbers.
-        texts: what may support them, blank ones left out.
-        question: the sample's question, where the prompt shows it.
+        texts: texts that may support them, without blank ones.
+        question: the sample's question, if the prompt shows it.
     """
 
     items: Sequence[Item]
@@ -32,13 +32,13 @@ class Claims(NamedTuple):
 
 
 class GroundedFinding(NamedTuple):
-    """What a grounded model says of one statement.
+    """A grounded model's finding on one statement.
 
     Attributes:
-        supported: its makers' rule on the probability; None when its reply could not be read.
-        probability: that the statement is supported, from 0 to 1; None where the model's server gives none.
-        reason: what it rests on, in words.
-        unsupported: the words of the statement that nothing supports, where the model marks them.
+        supported: the published rule applied to the probability; None if the reply could not be read.
+        probability: probability in [0, 1] that the statement is supported; None if the server gives none.
+        reason: explanation in words.
+        unsupported: the statement's unsupported words, if the model marks them.
     """
 
     supported: bool | None
@@ -49,11 +49,11 @@ class GroundedFinding(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictJudge(ABC):
-    """Gives verdicts; everything else is asked of another judge.
+    """Give verdicts; ask another judge everything else.
 
     Attributes:
-        kind: what the model is called in a sentence.
-        others: splits texts into statements and answers whatever asks for no such verdict.
+        kind: phrase for the model in messages.
+        others: the judge that splits texts into statements and answers all other prompts.
     """
 
     draws_at_once: ClassVar[bool] = True
@@ -64,7 +64,7 @@ class VerdictJudge(ABC):
     @property
     @abstractmethod
     def identity(self) -> str:
-        """The model, its settings and the judge of everything else."""
+        """The model, its settings and the other judge."""
 
     @property
     @abstractmethod
@@ -73,10 +73,10 @@ class VerdictJudge(ABC):
 
     @abstractmethod
     def afindings(self, claims: Claims) -> Awaitable[Sequence[GroundedFinding]]:
-        """What the model says of each statement.
+        """A finding per statement.
 
         Raises:
-            ModelError: the model did not answer.
+            ModelError: the model failed.
         """
 
     @property
@@ -90,11 +90,11 @@ class VerdictJudge(ABC):
         return bool(getattr(self.others, "cacheable", True))
 
     def check_prompts(self, names: Iterable[str]) -> None:
-        """Raise `ConfigError` when a prompt asks for no such verdict and there is no other judge for it."""
+        """Raise `ConfigError` if a prompt requests something else and there is no other judge."""
         left = sorted(set(names) - set(_SOURCES))
         if left and self.others is None:
             raise ConfigError(
-                f"{self.kind} cannot answer the prompt {left[0]!r}: pass others=..., the judge for it"
+                f"{self.kind} cannot answer the prompt {left[0]!r}: pass others=..., a judge that can"
             )
         if left and isinstance(self.others, PromptChecker):
             self.others.check_prompts(left)
@@ -103,7 +103,7 @@ class VerdictJudge(ABC):
         """Verdicts on the request's items, the same for each draw.
 
         Raises:
-            ModelError: a model did not answer.
+            ModelError: a model failed.
         """
         source = _SOURCES.get(request.prompt.name)
         if source is None:

@@ -1,4 +1,4 @@
-"""Static word vectors that come with a package: an embedder without a key, a network or a large runtime."""
+"""Static word vectors from a package: an embedder without a key, a network or a large runtime."""
 
 import asyncio
 import importlib.metadata
@@ -36,10 +36,10 @@ _LOADING = threading.Lock()
 class WordLlamaEmbedder:
     """The mean of a text's word vectors (256 numbers each); a blank text has the zero vector.
 
-    Fast and the same everywhere, but blind to word order: "A sent B" and "B sent A" are the same text to it.
+    Fast and reproducible, but word order is ignored: "A sent B" and "B sent A" are equal.
 
     Attributes:
-        asked: False for one that is only planned with: a missing package is an error when it is asked.
+        asked: False to report a missing package only on first use.
 
     Raises:
         ConfigError: the wordllama package is missing.
@@ -55,7 +55,7 @@ class WordLlamaEmbedder:
 
     @property
     def identity(self) -> str:
-        """The vectors, and the version of the package that they come from."""
+        """The vectors, and the version of their package."""
         try:
             installed = importlib.metadata.version("wordllama")
         except importlib.metadata.PackageNotFoundError:
@@ -63,10 +63,10 @@ class WordLlamaEmbedder:
         return f"wordllama:l2_supercat_{_DIMENSIONS}@{installed}"
 
     async def aembed(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """One row for each text.
+        """One row per text.
 
         Raises:
-            ModelRefused: the package came without its vectors.
+            ModelRefused: the package's vectors are missing.
         """
         return await asyncio.to_thread(_embed, [encodable(text) for text in texts])
 
@@ -76,7 +76,7 @@ class WordVectors:
 
     Raises:
         ConfigError: the wordllama package is missing.
-        ModelRefused: it came without its vectors.
+        ModelRefused: the package's vectors are missing.
     """
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class WordVectors:
         self._known: dict[str, NDArray[np.float32]] = {}
 
     def rows(self, words: Sequence[str]) -> NDArray[np.float32]:
-        """A unit row for each word, the mean of its pieces; a zero row where a word has none."""
+        """A unit row per word, the mean of its pieces; a zero row for a word without pieces."""
         if len(self._known) > _MOST_WORDS:
             self._known.clear()
         rows = np.zeros((len(words), _DIMENSIONS), np.float32)
@@ -116,7 +116,7 @@ def _embed(texts: Sequence[str]) -> NDArray[np.float64]:
 
 
 def _batches(texts: Sequence[str]) -> Iterator[list[int]]:
-    """Positions of the texts that are not blank, alike in length within a batch."""
+    """Positions of the texts that are not blank, of similar length within a batch."""
     batch: list[int] = []
     for position in sorted(range(len(texts)), key=lambda position: len(texts[position])):
         if not texts[position].strip():
@@ -142,12 +142,12 @@ def _model() -> Any:
     try:
         return wordllama.WordLlama.load(dim=_DIMENSIONS, cache_dir=package, disable_download=True)
     except FileNotFoundError as error:
-        raise ModelRefused(f"wordllama came without its vectors ({error}): reinstall the package") from error
+        raise ModelRefused(f"wordllama's vectors are missing ({error}): reinstall the package") from error
 
 
 @contextmanager
 def _logging_left_alone() -> Generator[None]:
-    """Undo what an import does to the root logger: wordllama gives it a handler and a level."""
+    """Undo changes of an import to the root logger: wordllama adds a handler and a level."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     try:

@@ -13,22 +13,22 @@ __all__ = ["PromptChecker", "Wrapper", "unwrapped"]
 
 @runtime_checkable
 class PromptChecker(Protocol):
-    """A judge that can only answer some prompts and says so before a run."""
+    """A judge that can answer only some prompts and checks them before a run."""
 
     def check_prompts(self, names: Iterable[str]) -> None:
-        """Raise `ConfigError` when one of the prompts cannot be answered."""
+        """Raise `ConfigError` if one of the prompts cannot be answered."""
         ...
 
 
 @dataclass(frozen=True)
 class Wrapper:
-    """A model around a model, with the same identity; what it does not have itself is the inner model's.
+    """A model around a model, with the same identity; other attributes come from the inner model.
 
     Attributes:
-        inner: the judge, embedder or scorer that is asked, or a wrapper around one.
+        inner: a judge, embedder or scorer, or a wrapper around one.
 
     Raises:
-        ConfigError: `inner` is no model.
+        ConfigError: `inner` is not a model.
     """
 
     inner: Judge | Embedder | Scorer
@@ -38,22 +38,22 @@ class Wrapper:
         if isinstance(model, type) or not isinstance(model, Judge | Embedder | Scorer):
             given = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
             raise ConfigError(
-                f"{type(self).__name__} goes around a judge, an embedder or a scorer, not {given}; "
-                "as_judge makes a judge of a function or a name"
+                f"{type(self).__name__} wraps a judge, an embedder or a scorer, not {given}; "
+                "as_judge makes a judge from a function or a name"
             )
 
     @fixed_property
     def identity(self) -> str:
-        """The inner model's."""
+        """The inner model's identity."""
         return self.inner.identity
 
     @property
     def concurrency(self) -> int:
-        """How many calls the inner model works on at a time; `sys.maxsize` when it does not say."""
+        """The inner model's concurrency; `sys.maxsize` if it has none."""
         return self.inner.concurrency if isinstance(self.inner, Narrow) else sys.maxsize
 
     def check_prompts(self, names: Iterable[str]) -> None:
-        """Raise `ConfigError` when the inner judge cannot answer one of the prompts."""
+        """Raise `ConfigError` if the inner judge cannot answer one of the prompts."""
         if isinstance(self.inner, PromptChecker):
             self.inner.check_prompts(names)
 
@@ -67,7 +67,7 @@ class Wrapper:
 
 
 def unwrapped(model: object) -> object:
-    """The model inside all wrappers: what says whether they are a judge, an embedder or a scorer."""
+    """The model inside all wrappers, which determines whether they are a judge, an embedder or a scorer."""
     while isinstance(model, Wrapper):
         model = model.inner
     return model

@@ -1,4 +1,4 @@
-"""Any callable as a judge, models by their command line names, and what is said where one is missing."""
+"""Callables as judges, models by command line names, and advice if a model is missing."""
 
 import asyncio
 import inspect
@@ -16,16 +16,16 @@ __all__ = ["CallableJudge", "PromptChecker", "as_embedder", "as_judge", "as_scor
 
 _WAYS = {
     "judge": (
-        "Three ways on: 'embedded', which comes with the package and needs no key and no network; "
-        "'openai:MODEL', or 'openai:MODEL@URL' for any server that speaks as OpenAI's. "
+        "Use 'embedded', which comes with the package and needs no key and no network; "
+        "'openai:MODEL', or 'openai:MODEL@URL' for any OpenAI-compatible server. "
         "In Python any function from prompt to reply is a judge"
     ),
     "embedder": (
-        "Two ways on: 'embedded', word vectors on this machine, from the extra `embedded`; 'openai:MODEL' or "
+        "Use 'embedded', word vectors on this machine, from the extra `embedded`; or 'openai:MODEL' or "
         "'openai:MODEL@URL', a model on a server"
     ),
     "scorer": (
-        "Two ways on: 'cross-encoder:MODEL', which reads both texts together, or 'token-match:MODEL', any "
+        "Use 'cross-encoder:MODEL', which reads both texts together, or 'token-match:MODEL', any "
         "encoder; MODEL is a folder or a name on the hub"
     ),
 }
@@ -33,14 +33,14 @@ _WAYS = {
 
 @dataclass(frozen=True, kw_only=True)
 class CallableJudge:
-    """A function from a prompt's text to a reply as a judge; a synchronous one runs in a thread.
+    """A function from a prompt's text to a reply as a judge; a synchronous function runs in a thread.
 
-    The function gets system and user message as one text, with an empty line between them.
+    The function gets the system and user messages as one text, separated by an empty line.
 
     Attributes:
-        function: takes the prompt, returns the reply or an awaitable of it.
-        identity: names the function in records; functions with one identity are taken for one another.
-            Without one it is the function's name with a digest of its code and of all that it holds.
+        function: takes the prompt; returns the reply or an awaitable of it.
+        identity: the function's name in records; functions with the same identity count as the same judge.
+            Default: its name with a digest of its code and state.
     """
 
     # not shown: the arguments of a partial function may be a key
@@ -55,12 +55,12 @@ class CallableJudge:
 
     @property
     def cacheable(self) -> bool:
-        """Whether replies may be kept for later runs: not those of a function that no digest tells apart."""
+        """Whether replies may be kept for later runs: not those of a function without a digest."""
         return not is_unnamed(self.identity)
 
     @property
     def is_asynchronous(self) -> bool:
-        """Whether the function, or the `__call__` of the object that it is, is a coroutine function."""
+        """Whether the function, or the object's `__call__`, is a coroutine function."""
         call = getattr(self.function, "__call__", None)  # noqa: B004
         return inspect.iscoroutinefunction(self.function) or inspect.iscoroutinefunction(call)
 
@@ -80,20 +80,19 @@ def as_judge(judge: Judge | TextFunction | str, *, identity: str | None = None, 
     """A judge from a judge, from any callable `str -> str` (synchronous or not), or from a name.
 
     Names are those of the command line: "embedded", "openai:MODEL", "openai:MODEL@URL", "entailment:MODEL",
-    "grounded:MODEL", "cascade:CHEAP,DEAR".
+    "grounded:MODEL", "cascade:CHEAP,EXPENSIVE".
 
-    A function is told from others by a digest of its bytecode, its defaults and all that it holds: closures,
-    bound arguments and objects, the globals that it names. What it reads while it runs is not in it. Where it
-    holds what has no such digest, a client for example, it needs an `identity`: without one its run cannot go
-    on, and can be neither merged nor compared.
+    A function is identified by a digest of its bytecode, defaults, closure, bound arguments and the globals
+    it uses, but not of what it reads while it runs. A function that holds an object without a digest, such as
+    a client, needs an `identity`: without one, its run cannot be resumed, merged or compared.
 
     Args:
-        judge: one of these.
-        identity: names a function in records, in place of the digest. Change it when the replies change.
-        asked: False for a judge of a name that is never asked, so that it needs no key, package or file.
+        judge: a judge, a callable or a name.
+        identity: a function's name in records, instead of the digest. Change it when the replies change.
+        asked: False if a judge given by name is never called and needs no key, package or file.
 
     Raises:
-        ConfigError: none of these, or an identity for what has one, or that is empty.
+        ConfigError: `judge` is invalid, or `identity` is empty or given for a judge that has one.
     """
     if not isinstance(judge, Judge) and (line := line_for("judge", judge)) is not None:
         raise ConfigError(line)
@@ -103,7 +102,7 @@ def as_judge(judge: Judge | TextFunction | str, *, identity: str | None = None, 
     is_judge = isinstance(judge, Judge) and isinstance(unwrapped(judge), Judge)
     if identity is not None and (is_judge or not callable(judge) or not identity.strip()):
         raise ConfigError(
-            "identity= is a text that names a function; other judges have an identity of their own"
+            "identity= must be text that names a function; other judges have their own identity"
         )
     if isinstance(judge, str):
         from ragmetrics_core.models._names import judge_by_name
@@ -125,11 +124,11 @@ def as_embedder(embedder: Embedder | str, *, asked: bool = True) -> Embedder:
     """An embedder from an embedder or from a name: "embedded", "openai:MODEL".
 
     Args:
-        embedder: one of these.
-        asked: False for one of a name whose missing key or package is an error only when it is asked.
+        embedder: an embedder or a name.
+        asked: False to report a missing key or package only on first use.
 
     Raises:
-        ConfigError: neither.
+        ConfigError: `embedder` is invalid.
     """
     if isinstance(embedder, str):
         from ragmetrics_core.models._names import embedder_by_name
@@ -146,11 +145,11 @@ def as_scorer(scorer: Scorer | str, *, asked: bool = True) -> Scorer:
     """A scorer from a scorer or from a name: "cross-encoder:MODEL", "token-match:MODEL".
 
     Args:
-        scorer: one of these.
-        asked: False for one of a name whose missing package is an error only when it is asked.
+        scorer: a scorer or a name.
+        asked: False to report a missing package only on first use.
 
     Raises:
-        ConfigError: neither.
+        ConfigError: `scorer` is invalid.
     """
     if isinstance(scorer, str):
         from ragmetrics_core.models._names import scorer_by_name
@@ -164,12 +163,12 @@ def as_scorer(scorer: Scorer | str, *, asked: bool = True) -> Scorer:
 
 
 def missing_model(kind: str, asking: str, option: str) -> ConfigError:
-    """What every door says that was not given a model: none is chosen for anybody, and ways lead on.
+    """The message for a missing model; no model is chosen by default.
 
     Args:
-        kind: what is missing: "judge", "embedder" or "scorer".
-        asking: what needs it: a metric's name, "a probe".
-        option: how one is given there: "judge=...", "--judge NAME".
+        kind: the missing model: "judge", "embedder" or "scorer".
+        asking: the part that needs it: a metric's name, "a probe".
+        option: the option that sets it: "judge=...", "--judge NAME".
     """
     article = "an" if kind == "embedder" else "a"
     return ConfigError(

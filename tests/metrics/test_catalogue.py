@@ -218,7 +218,7 @@ def test_a_copy_of_a_variant_keeps_what_was_set_by_hand():
 def test_a_metric_that_needs_a_judge_says_so_before_anything_is_asked():
     with pytest.raises(
         ConfigError,
-        match=r"^faithfulness needs a judge, and none was given: judge=\.\.\. takes one\. Three ways on: ",
+        match=r"^faithfulness needs a judge, and none was given: judge=\.\.\. takes one\. Use ",
     ):
         evaluate([{"question": "q", "answer": "a", "contexts": ["c"]}], metrics=["faithfulness"])
 

@@ -211,7 +211,7 @@ def test_a_synchronous_function_is_a_judge_and_runs_beside_the_loop():
         ({"metrics": "faithfulness/lax"}, "faithfulness has no variant 'lax', only strict.1, paper.1"),
         (
             {"judge": None},
-            "faithfulness needs a judge, and none was given: judge=... takes one. Three ways on: ",
+            "faithfulness needs a judge, and none was given: judge=... takes one. Use ",
         ),
         (
             {"metrics": "answer_relevance"},

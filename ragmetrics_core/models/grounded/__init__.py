@@ -1,4 +1,4 @@
-"""Judges that learned one question, whether a text supports a statement, each in its makers' form."""
+"""Judges trained for one question, whether a text supports a statement, with their published prompts."""
 
 from ragmetrics_core.models.grounded._classifiers import FactCG, MiniCheck
 from ragmetrics_core.models.grounded._judge import Checker, GroundedFinding, GroundedJudge

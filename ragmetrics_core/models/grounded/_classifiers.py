@@ -1,4 +1,4 @@
-"""MiniCheck and FactCG: models that read a chunk of the texts together with one statement."""
+"""MiniCheck and FactCG: models that read a chunk of the texts with one statement."""
 
 # torch and transformers ship types that say little; what they return is converted here.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -24,36 +24,36 @@ _ANSWERS = [3, 209]
 
 @dataclass(frozen=True, kw_only=True)
 class FactCG(Encoder):
-    """FactCG-DeBERTa (Lei et al. 2025) as derenlei/FactCG, factcg/inference.py, asks it.
+    """FactCG-DeBERTa (Lei et al. 2025), prompted as in derenlei/FactCG, factcg/inference.py.
 
-    A statement's probability is the highest that a chunk gives it; above 0.5 it is supported. What is longer
-    than the model takes is cut, as the makers do it.
+    A statement's probability is its highest over the chunks; above 0.5 it is supported. Longer texts are cut,
+    as in the published code.
     """
 
     auto: ClassVar[str] = "AutoModelForSequenceClassification"
 
     @property
     def identity(self) -> str:
-        """The model and its form."""
+        """The model and its prompt format."""
         return f"factcg:{self.named}"
 
     @property
     def most(self) -> int:
-        """How many tokens it reads."""
+        """Maximum number of tokens."""
         return self.longest or 2048
 
     def chunks(self, text: str) -> list[str]:
-        """The texts in pieces: 550 words."""
+        """The texts in chunks of 550 words."""
         return factcg_chunks(text)
 
     def joined(self, chunk: str, claim: str) -> str:
-        """What the model reads: the chunk and the question about the statement."""
+        """The input of the model: the chunk and the question about the statement."""
         return factcg_text(chunk, claim)
 
     async def acheck(
         self, claims: Sequence[str], texts: Sequence[str], question: str | None
     ) -> Sequence[GroundedFinding]:
-        """One finding for each statement; the question is not read.
+        """One finding per statement; the question is ignored.
 
         Raises:
             ModelError: the model cannot be loaded.
@@ -62,7 +62,7 @@ class FactCG(Encoder):
         return await asyncio.to_thread(self.check, claims, texts)
 
     def check(self, claims: Sequence[str], texts: Sequence[str]) -> list[GroundedFinding]:
-        """As `acheck`, in this thread."""
+        """Synchronous `acheck`."""
         with self._lock:
             chunks = self.chunks("\n".join(map(encodable, texts)))
             pairs = [self.joined(chunk, encodable(claim)) for claim in claims for chunk in chunks]
@@ -70,7 +70,7 @@ class FactCG(Encoder):
         return [_finding([next(shares) for _ in chunks]) for _ in claims]
 
     def _shares(self, pairs: Sequence[str]) -> list[float]:
-        """The probability of "supported" for each text, in batches."""
+        """The probability of "supported" per text, in batches."""
         import torch
 
         found: list[float] = []
@@ -82,38 +82,38 @@ class FactCG(Encoder):
         return found
 
     def logits(self, tokens: Any) -> Any:
-        """The two outputs for each text: not supported, supported."""
+        """The two outputs per text: not supported, supported."""
         return self.loaded(**tokens).logits
 
 
 @dataclass(frozen=True, kw_only=True)
 class MiniCheck(FactCG):
-    """MiniCheck (Tang et al. 2024) as Liyan06/MiniCheck, minicheck/inference.py, asks it, much as FactCG.
+    """MiniCheck (Tang et al. 2024), prompted as in Liyan06/MiniCheck, minicheck/inference.py.
 
     Attributes:
-        kind: which of the three it is.
+        kind: which of the three models it is.
     """
 
     kind: MiniCheckKind
 
     @property
     def identity(self) -> str:
-        """The model and its form."""
+        """The model and its prompt format."""
         return f"minicheck-{self.kind}:{self.named}"
 
     @property
     def most(self) -> int:
-        """How many tokens it reads."""
+        """Maximum number of tokens."""
         return self.longest or (512 if self.kind == "roberta" else 2048)
 
     @property
     def is_t5(self) -> bool:
-        """Whether it writes its answer, as the makers' largest does."""
+        """Whether the model writes its answer, as the largest one does."""
         return self.kind == "flan-t5"
 
     @property
     def auto(self) -> str:  # type: ignore[override]
-        """The class of the library that loads it."""
+        """The library's class that loads the model."""
         return "AutoModelForSeq2SeqLM" if self.is_t5 else "AutoModelForSequenceClassification"
 
     def chunks(self, text: str) -> list[str]:
@@ -130,7 +130,7 @@ class MiniCheck(FactCG):
         return f"{'predict: ' * self.is_t5}{chunk}{self.tokenizer.eos_token}{claim}"
 
     def logits(self, tokens: Any) -> Any:
-        """The outputs of the classifier; of Flan-T5, of the two tokens that its answer begins with."""
+        """The classifier's outputs; for Flan-T5, those of the two possible first answer tokens."""
         if not self.is_t5:
             return super().logits(tokens)
         import torch

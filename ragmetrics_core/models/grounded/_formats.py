@@ -1,7 +1,7 @@
-"""The forms in which the makers of grounded models ask them, and how they cut long texts.
+"""The published prompt formats of grounded models, and their cutting of long texts.
 
-Each form cites the file and the commit that it follows. Two things differ everywhere: sentences are split by
-this library's rules, where the makers use NLTK's, and a chunk without text is left out.
+Each format cites the file and the commit that it follows. Two details differ everywhere: sentences are split
+by this library's rules instead of NLTK's, and a chunk without text is left out.
 """
 
 import re
@@ -28,7 +28,7 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 
 
 def _form(name: str) -> str:
-    """The words in which a model was taught to be asked."""
+    """A prompt in the wording of the model's training."""
     path = files("ragmetrics_core.models.grounded") / "forms" / f"{name}.txt"
     return path.read_text(encoding="utf-8").removesuffix("\n")
 
@@ -41,20 +41,20 @@ GUARDIAN_BLOCK: Final = _form("guardian")
 
 
 def bespoke_question(document: str, claim: str) -> str:
-    """The user's message to Bespoke-MiniCheck-7B; source as for `BESPOKE_SYSTEM`."""
+    """The user message for Bespoke-MiniCheck-7B; source as for `BESPOKE_SYSTEM`."""
     return _form("bespoke_question").format(document=document, claim=claim)
 
 
 def minicheck_chunks(text: str, *, size: int, count: Count) -> list[str]:
-    """Sentences in a row of up to so many tokens, line breaks kept; a longer sentence is a chunk of its own.
+    """Chunks of sentences up to `size` tokens, line breaks kept; a longer sentence is its own chunk.
 
     Liyan06/MiniCheck, minicheck/inference.py, `inference_per_example`, commit
     00a1ed40715ba11b9718ef251a3b0c493992944e: 400 tokens for the encoders, 500 words for Flan-T5.
 
     Args:
         text: the document.
-        size: tokens in a chunk, at most.
-        count: how many tokens a sentence has.
+        size: maximum tokens per chunk.
+        count: counts the tokens of a sentence.
     """
     sentences: list[str] = []
     for block in text.split("\n"):
@@ -64,17 +64,17 @@ def minicheck_chunks(text: str, *, size: int, count: Count) -> list[str]:
 
 
 def factcg_chunks(text: str, *, size: int = 550) -> list[str]:
-    """Sentences in a row of up to so many words and marks, each on a line of its own.
+    """Chunks of consecutive sentences up to `size` words and marks, one sentence per line.
 
     derenlei/FactCG, factcg/inference.py, `chunking_src`, commit 49748b92e3927d98d9a90e2931c177007f050de0;
-    words are counted by a pattern where the makers use NLTK's `word_tokenize`.
+    words are counted by a pattern instead of NLTK's `word_tokenize`.
     """
     rows = ("\n".join(row).strip("\n").strip() for row in _rows(split_sentences(text), size, words_of))
     return [chunk for chunk in rows if chunk]
 
 
 def factcg_text(document: str, claim: str) -> str:
-    """What FactCG reads.
+    """The input of FactCG.
 
     derenlei/FactCG, factcg/utils.py, commit 4eb1537fd05a134d8af2e5bbab64dd5d12e86f08.
     """
@@ -82,7 +82,7 @@ def factcg_text(document: str, claim: str) -> str:
 
 
 def lettuce_prompt(passages: Sequence[str], question: str | None) -> str:
-    """What LettuceDetect reads before the answer, in English; without a question, its form for summaries.
+    """The input of LettuceDetect before the answer, in English; without a question, the form for summaries.
 
     lettucedetect 0.2.3, lettucedetect/detectors/prompt_utils.py, prompts/qa_prompt_en.txt and
     prompts/summary_prompt_en.txt.
@@ -95,7 +95,7 @@ def lettuce_prompt(passages: Sequence[str], question: str | None) -> str:
 def lettuce_groups(
     passages: Sequence[str], question: str | None, answer: str, *, longest: int, count: Count
 ) -> list[Sequence[str]]:
-    """The passages in groups that fit beside the answer, in order; one that is too long stands alone.
+    """The passages in groups that fit with the answer, in order; a passage that is too long is its own group.
 
     lettucedetect 0.2.3, lettucedetect/detectors/transformer.py, `_group_passages_into_chunks`.
     """
@@ -117,7 +117,7 @@ def lettuce_groups(
 
 
 def words_of(text: str) -> int:
-    """How many words and marks a text has."""
+    """Number of words and marks in a text."""
     return len(_WORD.findall(text))
 
 

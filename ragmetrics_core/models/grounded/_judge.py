@@ -1,4 +1,4 @@
-"""A grounded model as the judge of verdicts, beside another judge for everything else."""
+"""A grounded model as the judge of verdicts, with another judge for everything else."""
 
 import sys
 from collections.abc import Awaitable, Sequence
@@ -12,34 +12,34 @@ __all__ = ["Checker", "GroundedFinding", "GroundedJudge"]
 
 
 class Checker(Protocol):
-    """A model that says whether texts support statements."""
+    """A model that decides whether texts support statements."""
 
     @property
     def identity(self) -> str:
-        """The model and its form."""
+        """The model and its prompt format."""
         ...
 
     def acheck(
         self, claims: Sequence[str], texts: Sequence[str], question: str | None
     ) -> Awaitable[Sequence[GroundedFinding]]:
-        """One finding for each statement.
+        """One finding per statement.
 
         Raises:
-            ModelError: the model did not answer.
+            ModelError: the model failed.
         """
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class GroundedJudge(VerdictJudge):
-    """Gives verdicts by a grounded model; everything else is asked of another judge.
+    """Give verdicts with a grounded model; ask another judge everything else.
 
-    The texts that a prompt shows are read together, in their order. The replies have the form that the
-    prompts ask for, with the probability of each verdict.
+    The texts in a prompt are read together, in their order. Replies have the form that the prompts request,
+    with a probability for each verdict.
 
     Attributes:
-        checker: the model in its makers' form.
-        others: splits texts into statements and answers whatever asks for no such verdict.
+        checker: the model with its published prompt format.
+        others: the judge that splits texts into statements and answers all other prompts.
     """
 
     kind: ClassVar[str] = "a grounded model"
@@ -48,7 +48,7 @@ class GroundedJudge(VerdictJudge):
 
     @property
     def identity(self) -> str:
-        """The model and the judge of everything else."""
+        """The model and the other judge."""
         return f"grounded:{self.checker.identity}{self.beside}"
 
     @property
@@ -58,10 +58,10 @@ class GroundedJudge(VerdictJudge):
 
     @property
     def concurrency(self) -> int:
-        """How many calls the model works on at a time."""
+        """The model's concurrency."""
         return self.checker.concurrency if isinstance(self.checker, Narrow) else sys.maxsize
 
     async def afindings(self, claims: Claims) -> Sequence[GroundedFinding]:
-        """A finding for each statement, with the model's reason and probability."""
+        """A finding per statement, with the model's reason and probability."""
         texts = [item.text for item in claims.items]
         return await self.checker.acheck(texts, claims.texts, claims.question)

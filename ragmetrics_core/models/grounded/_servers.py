@@ -1,4 +1,4 @@
-"""Bespoke-MiniCheck-7B and Granite Guardian behind a server that gives the probabilities of tokens."""
+"""Bespoke-MiniCheck-7B and Granite Guardian on a server that returns the probabilities of tokens."""
 
 import asyncio
 import math
@@ -29,10 +29,10 @@ _THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
 
 @dataclass(frozen=True, repr=False)
 class _OnServer(Served):
-    """A grounded model behind an OpenAI-compatible server; a call for each statement and chunk.
+    """A grounded model on an OpenAI-compatible server; one call per statement and chunk.
 
     Raises:
-        ConfigError: the aiohttp package is missing, or the address cannot be used.
+        ConfigError: the aiohttp package is missing, or the address is invalid.
     """
 
     kind: ClassVar[str]
@@ -49,10 +49,10 @@ class _OnServer(Served):
     async def acheck(
         self, claims: Sequence[str], texts: Sequence[str], question: str | None
     ) -> Sequence[GroundedFinding]:
-        """One finding for each statement; the question is not sent.
+        """One finding per statement; the question is not sent.
 
         Raises:
-            ModelError: the server did not answer.
+            ModelError: the server failed.
         """
         del question
         text = "\n".join(map(encodable, texts))
@@ -63,7 +63,7 @@ class _OnServer(Served):
     async def _asked(
         self, *messages: tuple[str, str], **settings: object
     ) -> tuple[str, Sequence[Mapping[str, float]]]:
-        """The reply, and for each of its tokens the likeliest ones with their probabilities."""
+        """The reply, and the most likely tokens at each position with their probabilities."""
         listed = [{"role": role, "content": content} for role, content in messages]
         body = {"model": self.model, "temperature": 0, "logprobs": True, "messages": listed, **settings}
         reply = await self.endpoint.post("/chat/completions", body)
@@ -73,10 +73,10 @@ class _OnServer(Served):
 
 @dataclass(frozen=True, repr=False)
 class BespokeMiniCheck(_OnServer):
-    """Bespoke-MiniCheck-7B as Liyan06/MiniCheck, minicheck/inference.py (`LLMCheck`), asks it.
+    """Bespoke-MiniCheck-7B, prompted as in Liyan06/MiniCheck, minicheck/inference.py (`LLMCheck`).
 
-    The probability is that of the tokens that say "yes", in the chunk where it is highest; above 0.5 the
-    statement is supported. Tokens are counted as three characters each, for the server has the tokeniser.
+    The probability is that of "yes", highest over the chunks; above 0.5 the statement is supported. A token
+    counts as three characters, because only the server has the tokeniser.
     """
 
     kind: ClassVar[str] = "bespoke-minicheck"
@@ -102,11 +102,11 @@ class BespokeMiniCheck(_OnServer):
 
 @dataclass(frozen=True, repr=False)
 class GraniteGuardian(_OnServer):
-    """Granite Guardian 4.1 as ibm-granite/granite-guardian, evaluation/models, asks it, without thinking.
+    """Granite Guardian 4.1, prompted as in ibm-granite/granite-guardian, evaluation/models, without thinking.
 
-    Its "yes" means that the text is not grounded. The probability is the weight of "no" among the tokens that
-    say yes or no. The documents are handed over in `documents`, as vLLM takes them for the chat template.
-    Its makers cut no text, and neither does this.
+    The model's "yes" means not grounded. The probability is the weight of "no" among the tokens for yes or
+    no. Documents are sent in `documents`, which vLLM passes to the chat template. Texts are not cut, as in
+    the published code.
     """
 
     kind: ClassVar[str] = "granite-guardian"
@@ -132,14 +132,14 @@ class GraniteGuardian(_OnServer):
 
 
 def _steps(reply: Mapping[str, Any]) -> Sequence[Any]:
-    """The tokens of the first choice, where the server gives their probabilities."""
+    """The tokens of the first choice, if the server returns their probabilities."""
     logprobs = reply["choices"][0].get("logprobs")
     content = logprobs.get("content") if is_mapping(logprobs) else None
     return content if is_list(content) else []
 
 
 def _likely(step: Any) -> Iterator[tuple[str, float]]:
-    """The likeliest tokens at a place, each with its probability."""
+    """The most likely tokens at a position with their probabilities."""
     listed = step.get("top_logprobs") if is_mapping(step) else None
     for each in listed if is_list(listed) else []:
         if is_mapping(each) and isinstance(token := each.get("token"), str):

@@ -18,11 +18,11 @@ __all__ = ["LettuceDetect", "MarkedSpan"]
 
 
 class MarkedSpan(NamedTuple):
-    """Words of an answer that nothing supports.
+    """Unsupported words of an answer.
 
     Attributes:
-        start, end: their place in the answer.
-        probability: the highest of a token in it, that nothing supports it.
+        start, end: position in the answer.
+        probability: highest probability of one of its tokens to be unsupported.
     """
 
     start: int
@@ -32,24 +32,24 @@ class MarkedSpan(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class LettuceDetect(Encoder):
-    """LettuceDetect's token classifier (Kovács and Recski 2025), as its package asks it, in English.
+    """LettuceDetect's token classifier (Kovács and Recski 2025), prompted as by its package, in English.
 
-    Each statement is read as an answer. It is supported when none of its tokens is marked; its probability is
-    one minus the highest of a mark. Passages that do not fit are read in groups, and of a token the highest
-    probability counts.
+    Each statement is read as an answer. It is supported if none of its tokens is marked; its probability is
+    one minus the highest probability of a mark. Passages that do not fit are read in groups; a token's
+    highest probability counts.
     """
 
     auto: ClassVar[str] = "AutoModelForTokenClassification"
 
     @property
     def identity(self) -> str:
-        """The model and its form."""
+        """The model and its prompt format."""
         return f"lettucedetect:{self.named}"
 
     async def acheck(
         self, claims: Sequence[str], texts: Sequence[str], question: str | None
     ) -> Sequence[GroundedFinding]:
-        """One finding for each statement.
+        """One finding per statement.
 
         Raises:
             ModelError: the model cannot be loaded.
@@ -57,7 +57,7 @@ class LettuceDetect(Encoder):
         return await asyncio.to_thread(self._check, claims, texts, question)
 
     def spans(self, answer: str, passages: Sequence[str], question: str | None = None) -> list[MarkedSpan]:
-        """The marked words of an answer, in order; neighbouring tokens are one span."""
+        """The marked words of an answer, in order; neighbouring tokens form one span."""
         with self._lock:
             return _joined(self._tokens(encodable(answer), list(map(encodable, passages)), question))
 
@@ -82,7 +82,7 @@ class LettuceDetect(Encoder):
         return GroundedFinding(not spans, 1 - highest, told or "no word is marked", words)
 
     def _tokens(self, answer: str, passages: Sequence[str], question: str | None) -> list[MarkedSpan]:
-        """Each token of the answer with its probability to be without support."""
+        """Each token of the answer with its probability to be unsupported."""
         longest = self.longest or 4096
         groups = lettuce_groups(passages, question, answer, longest=longest, count=self._count)
         read = [self._group(lettuce_prompt(group, question), answer, longest) for group in groups]
@@ -119,7 +119,7 @@ class LettuceDetect(Encoder):
 
 
 def _joined(tokens: Sequence[MarkedSpan]) -> list[MarkedSpan]:
-    """Neighbouring tokens that are marked, as one span each."""
+    """Neighbouring marked tokens as one span each."""
     marked = groupby(tokens, key=lambda token: token.probability >= 0.5)
     runs = [list(run) for is_marked, run in marked if is_marked]
     return [MarkedSpan(run[0].start, run[-1].end, max(each.probability for each in run)) for run in runs]

@@ -1,4 +1,4 @@
-"""RAG evaluation for Haystack in which every score can be opened and recomputed from its record."""
+"""RAG evaluation for Haystack with scores that can be opened and recomputed from their records."""
 
 from haystack_integrations.components.evaluators.ragmetrics.agent_hook import RagMetricsAgentHook
 from haystack_integrations.components.evaluators.ragmetrics.connector import RagMetricsConnector

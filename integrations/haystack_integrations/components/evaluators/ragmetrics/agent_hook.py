@@ -1,4 +1,4 @@
-"""The hook that has an agent scored."""
+"""A hook that scores an agent's answers."""
 
 from contextvars import copy_context
 from typing import Literal, Unpack
@@ -25,13 +25,12 @@ REJECTED = "rejected_by_gate"
 
 
 class RagMetricsAgentHook(Live):
-    """
-    Has the last answer of every run of an agent scored in the background.
+    """Score the last answer of every run of an agent in the background.
 
     The question is the user's last message, the answer the agent's. Contexts are the documents in the agent's
-    state, or else what its tools returned for this question.
+    state, or else its tools' results for this question.
 
-    With a `gate` the agent waits for the scores. An answer that is rejected is replaced by `rejected_answer`, with the
+    With a `gate` the agent waits for the scores. A rejected answer is replaced by `rejected_answer`, with the
     reasons in `meta["evaluation"]`, and the run stops (`stop_run`) with the exit reason "rejected_by_gate".
 
     ```python
@@ -54,25 +53,24 @@ class RagMetricsAgentHook(Live):
         needs_contexts: bool = False,
         **settings: Unpack[LiveComponentArgs],
     ) -> None:
-        """
-        Create the hook; nothing is loaded, started or written yet.
+        """Create the hook; nothing is loaded, started or written yet.
 
         :param metrics: A name, a mapping of name and parameters, or a list of these.
-        :param chat_generator: The judge: a chat generator of its own, not the agent's, or the name of a judge
-            of ragmetrics.
-        :param text_embedder: The embedder, for metrics that compare texts: a component, or a name.
-        :param gate: The least score of each metric named here, the greatest where lower is better. The agent waits for
-            the scores; an answer that does not reach them is replaced and stops the run, see the class.
-        :param unscored: What becomes of an answer that has no score for a metric of the gate because the judge
-            failed: the gate lets it "pass" or does "reject" it. Where there was nothing to judge, it passes.
-        :param rejected_answer: What the agent says instead of an answer that is rejected.
-        :param needs_contexts: Leave out answers for which nothing was retrieved, counted as "no_contexts".
-        :param settings: `scorer` (the name of a model that rates pairs), `name` (what the application is called), and
-            the live settings: `out`, `sinks`, `on_result`, `references`, `sample_rate`, `seed`, `max_pending`,
-            `overflow`, `redact` and `prompts`, and how the models are asked: `concurrency`, `timeout`, `attempts`,
-            `requests_per_minute` and `tokens_per_minute`. Functions are functions of a module; `sinks` are functions
-            that make a sink.
-        :raises ConfigError: There is no such metric or parameter, or a model is missing.
+        :param chat_generator: The judge: a separate chat generator, not the agent's, or the name of a
+            ragmetrics judge.
+        :param text_embedder: The embedder, for metrics that compare texts: a component or a name.
+        :param gate: Lowest passing score by metric (highest, if lower is better). The agent waits for the
+            scores; an answer that does not pass is replaced and stops the run, see the class.
+        :param unscored: Whether to "pass" or "reject" an answer without a score because the judge failed. If
+            there was nothing to judge, it passes.
+        :param rejected_answer: Text that replaces a rejected answer.
+        :param needs_contexts: Skip answers for which nothing was retrieved, counted as "no_contexts".
+        :param settings: `scorer` (the name of a model that rates pairs), `name` (the application's name), and
+            the live settings: `out`, `sinks`, `on_result`, `references`, `sample_rate`, `seed`,
+            `max_pending`, `overflow`, `redact` `prompts`, `concurrency`, `timeout`, `attempts`,
+            `requests_per_minute` and `tokens_per_minute`. Functions must be functions of a module; `sinks`
+            takes functions that make a sink.
+        :raises ConfigError: A metric or parameter does not exist, or a model is missing.
         """
         self.gate: dict[str, float] | None = plain(gate)
         self.unscored: Literal["reject", "pass"] = unscored
@@ -82,8 +80,7 @@ class RagMetricsAgentHook(Live):
         self._gate = Gate(self.gate, self._metrics, self.unscored) if self.gate else None
 
     def run(self, state: State) -> None:
-        """
-        Hand the agent's conversation over; with a gate, wait for the scores and replace an answer that is rejected.
+        """Submit the agent's conversation; with a gate, wait for the scores and replace a rejected answer.
 
         :param state: The agent's state at the end of its run.
         """
@@ -99,8 +96,7 @@ class RagMetricsAgentHook(Live):
             self._undecided(state, capture.id, error)
 
     async def run_async(self, state: State) -> None:
-        """
-        Do what `run` does; a gate is waited for without blocking the loop.
+        """Like `run`, without blocking the loop.
 
         :param state: The agent's state at the end of its run.
         """
@@ -145,7 +141,7 @@ class RagMetricsAgentHook(Live):
 
 
 def _sample(capture: Capture) -> Sample:
-    """The sample of an agent's state; the run so far knows what the model was sent for its last message."""
+    """The sample of an agent's state; the current run knows the model's request for its last message."""
     messages: list[ChatMessage] = capture.history
     here: Here | None = capture.data["here"]
     wiring = Wiring(here.run.root if here else None)

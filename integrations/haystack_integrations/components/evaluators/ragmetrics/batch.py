@@ -1,4 +1,4 @@
-"""What all batch evaluators share: lists of inputs in, the outputs of Haystack's own evaluators out."""
+"""Common parts of all batch evaluators: inputs and outputs as for Haystack's own evaluators."""
 
 import asyncio
 from collections.abc import Generator, Mapping, Sequence
@@ -33,10 +33,9 @@ _INPUT_TYPES: Mapping[str, Any] = {
 
 
 class BatchEvaluator(Configured):
-    """
-    Evaluates lists of questions, contexts and answers with one or several metrics.
+    """Evaluate lists of questions, contexts and answers with one or several metrics.
 
-    The inputs that the metrics need are mandatory, the others are optional.
+    Inputs that the metrics need are mandatory, the others optional.
     """
 
     progress_bar: bool
@@ -68,31 +67,29 @@ class BatchEvaluator(Configured):
         component.set_output_types(self, **outputs, **self._more_outputs)
 
     def close(self) -> None:
-        """Release what the chat generator and the text embedder hold."""
+        """Close the chat generator and the text embedder."""
         self._release()
 
     async def close_async(self) -> None:
-        """Release what the chat generator and the text embedder hold on the event loop."""
+        """Close the chat generator and the text embedder on the event loop."""
         await self._release_async()
 
     def run(self, **inputs: Any) -> dict[str, Any]:
-        """
-        Evaluate the inputs, several at a time.
+        """Evaluate the inputs, several at a time.
 
         :param inputs: `questions`, `contexts` (a list of texts for each question), `predicted_answers` and
-            `ground_truth_answers`: lists of the same length, as far as the metrics need them.
-        :returns: The outputs of Haystack's evaluators, of several metrics the first one's:
+            `ground_truth_answers`: lists of the same length, if the metrics need them.
+        :returns: The outputs of Haystack's evaluators, for the first metric:
 
-            - `score`: The mean of the scores; NaN when there is none.
-            - `individual_scores`: The score of each sample; NaN where there is none.
+            - `score`: The mean of the scores; NaN if there are none.
+            - `individual_scores`: The score of each sample; NaN if it has none.
             - `results`: A dictionary for each sample: `score`, `status` ("evaluated" or "error"),
-              `ragmetrics_status` and `reason` (why there is no score), `formula`, `counts`, `verdicts`, and
+              `ragmetrics_status` and `reason` (for a missing score), `formula`, `counts`, `verdicts`, and
               the whole `record`.
-            - `meta`: For each reply of the judge the model, the tokens and why it ended.
+            - `meta`: Model, tokens and finish reason of each reply of the judge.
 
-            and from `RagMetricsEvaluator` `by_metric`, which has the first three by the metric's name, for
-            `EvaluationRunResult`.
-        :raises InputError: The inputs do not fit together; a `ValueError`.
+            `RagMetricsEvaluator` adds `by_metric`: the first three by metric name, for `EvaluationRunResult`.
+        :raises InputError: The inputs are inconsistent; a `ValueError`.
         :raises EvaluationFailed: A score failed and `on_error` is "raise"; a `ValueError`.
         """
         samples = _samples(inputs, self._needed, self.redact)
@@ -101,12 +98,11 @@ class BatchEvaluator(Configured):
             return self._outputs(evaluate(samples, **options), samples)
 
     async def run_async(self, **inputs: Any) -> dict[str, Any]:
-        """
-        Evaluate the inputs on the running event loop; the same as `run`.
+        """Evaluate the inputs on the running event loop; otherwise like `run`.
 
         :param inputs: See `run`.
         :returns: See `run`.
-        :raises InputError: The inputs do not fit together; a `ValueError`.
+        :raises InputError: The inputs are inconsistent; a `ValueError`.
         :raises EvaluationFailed: A score failed and `on_error` is "raise"; a `ValueError`.
         """
         samples = _samples(inputs, self._needed, self.redact)
@@ -117,7 +113,7 @@ class BatchEvaluator(Configured):
 
     @contextmanager
     def _running(self, samples: int, *, asynchronous: bool) -> Generator[dict[str, Any]]:
-        """What a run is called with; a run that stopped at a failure is the error that Haystack's evaluators raise."""
+        """Run the block; translate a failure into the error that Haystack's evaluators raise."""
         # as many threads as calls may be in flight, whatever the machine has
         executor = ThreadPoolExecutor(self.concurrency, thread_name_prefix="ragmetrics-haystack")
         try:
@@ -152,7 +148,7 @@ class BatchEvaluator(Configured):
         return outputs | ({"by_metric": by_metric} if self._more_outputs else {})
 
     def _entry(self, record: Record) -> dict[str, Any]:
-        """The result of one sample; drop-ins add what Haystack's own evaluator has."""
+        """The result of one sample; drop-in evaluators add fields of Haystack's own evaluator."""
         return entry_of(record, with_record=self.include_records)
 
 
@@ -210,7 +206,7 @@ def _text(value: object, where: str) -> str:
 
 
 def _with_own_ids(samples: Sequence[Sample]) -> list[Sample]:
-    """The samples; those that occur again get an id of their own, so that each has its score."""
+    """The samples; repeated ones get unique ids, so that each has its own score."""
     seen: dict[str, int] = {}
     named: list[Sample] = []
     for sample in samples:

@@ -1,4 +1,4 @@
-"""Calling a component of Haystack from an event loop, and telling which model it is."""
+"""Calls of Haystack components from an event loop, and their names in records."""
 
 import asyncio
 import inspect
@@ -20,16 +20,15 @@ __all__ = ["call", "identity_of"]
 
 
 async def call(component: Any, *, asynchronous: bool, executor: Executor | None, **inputs: Any) -> Mapping[str, Any]:
-    """
-    Run a component without blocking the loop.
+    """Run a component without blocking the loop.
 
     :param component: The component.
-    :param asynchronous: Await its `run_async`, if it has one. A client belongs to the event loop that it was
-        first used on, so this is for the loop on which the pipeline itself runs.
-    :param executor: Where `run` is called otherwise; None for the loop's own threads.
+    :param asynchronous: Await its `run_async`, if it has one. A client belongs to the event loop of its first
+        use, so set this only on the pipeline's own loop.
+    :param executor: Threads in which `run` is called otherwise; None for the loop's own threads.
     :param inputs: The component's inputs.
     :returns: The component's output.
-    :raises ModelError: The component failed, or its output is no mapping.
+    :raises ModelError: The component failed, or its output is not a mapping.
     """
 
     async def output_of() -> object:
@@ -48,11 +47,10 @@ async def call(component: Any, *, asynchronous: bool, executor: Executor | None,
 
 
 def identity_of(component: Any, settings: Mapping[str, str] | None = None) -> ForeignName:
-    """
-    Name a generator or an embedder by its class, model, server and settings; keys are left out.
+    """Name a generator or an embedder by its class, model, server and settings, without keys.
 
     :param component: The component.
-    :param settings: How it is asked beside that.
+    :param settings: Additional settings of the calls.
     :returns: Its name.
     """
     try:
@@ -77,10 +75,9 @@ def identity_of(component: Any, settings: Mapping[str, str] | None = None) -> Fo
 
 
 def _shows_settings(component: Any) -> bool:
-    """
-    Say whether a component can be saved with what it was made with.
+    """Whether a component can be saved with its settings.
 
-    Haystack takes a setting's default where the component keeps the setting under another name.
+    Haystack saves the default of a setting that the component stores under a different name.
 
     :param component: The component.
     :returns: Whether all settings are known.

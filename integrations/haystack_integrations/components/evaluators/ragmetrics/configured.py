@@ -1,4 +1,4 @@
-"""What every part of this package has: metrics as JSON, two models inside, and a round trip through YAML."""
+"""Common parts of all components: metrics as JSON, two models inside, and a round trip through YAML."""
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
@@ -37,7 +37,7 @@ _FUNCTIONS = ("redact", "on_result", "references", "sinks")
 
 
 class Configured:
-    """Parameters that are kept under their own names, so that they can be saved, and the models inside."""
+    """Parameters stored under their own names, so that they can be saved, and the models inside."""
 
     chat_generator: ChatGenerator | str | None
     text_embedder: TextEmbedder | str | None
@@ -54,12 +54,11 @@ class Configured:
         settings: Mapping[str, Any],
         defaults: Mapping[str, Any],
     ) -> None:
-        """
-        Keep each setting under its own name, and make the metrics and check that there is a model for all they ask.
+        """Store each setting under its own name, make the metrics and check that their models are there.
 
-        :raises ConfigError: There is no such metric or prompt, or it needs another model and none is given,
-            or the name of a model holds a password, which would be saved.
-        :raises TypeError: There is no such setting.
+        :raises ConfigError: A metric or prompt does not exist, a model is missing, or the name of a model
+            holds a password, which would be saved.
+        :raises TypeError: A setting does not exist.
         """
         refuse_unknown(settings, *defaults)
         for name, default in defaults.items():
@@ -94,11 +93,11 @@ class Configured:
         self._prepare(chosen)
 
     def _prepare(self, metrics: tuple[Metric[Any], ...]) -> None:
-        """Make ready what the kind of component has besides."""
+        """Prepare the component; overridden by each kind of component."""
         raise NotImplementedError
 
     def _default_judge(self) -> ChatGenerator | None:
-        """The judge where one is needed and none was given; None where there is no default."""
+        """The default judge, or None."""
         return None
 
     def to_dict(self) -> dict[str, Any]:
@@ -112,12 +111,11 @@ class Configured:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """
-        Make the component of its dictionary.
+        """Make the component from its dictionary.
 
-        :param data: What `to_dict` gave; it is not changed.
+        :param data: The result of `to_dict`; it is not changed.
         :returns: The component.
-        :raises DeserializationError: It would write, read or send where this process did not allow it.
+        :raises DeserializationError: It would use a folder or a server that this process does not allow.
         """
         parameters = plain(data.get("init_parameters", {}))
         check_trusted(parameters)
@@ -130,7 +128,7 @@ class Configured:
         return default_from_dict(cls, {**data, "init_parameters": parameters})
 
     def _judge(self, *, asynchronous: bool = False, executor: Executor | None = None) -> Judge | None:
-        """The judge of the chat generator or of the name, or None where no metric needs one."""
+        """The judge made from the chat generator or the name, or None if no metric needs one."""
         if isinstance(self.chat_generator, str):
             return self._once(as_judge, self.chat_generator)
         if self.chat_generator is None:
@@ -140,7 +138,7 @@ class Configured:
     def _embedder(
         self, *, parallel: int, asynchronous: bool = False, executor: Executor | None = None
     ) -> Embedder | None:
-        """The embedder of the text embedder or of the name."""
+        """The embedder made from the text embedder or the name."""
         if isinstance(self.text_embedder, str):
             return self._once(as_embedder, self.text_embedder)
         if self.text_embedder is None:
@@ -148,7 +146,7 @@ class Configured:
         return HaystackEmbedder(self.text_embedder, parallel=parallel, asynchronous=asynchronous, executor=executor)
 
     def _once(self, make: Callable[[str], M], name: str) -> M:
-        """The model of a name, the same one whenever it is asked for."""
+        """The model with this name, always the same object."""
         if make.__name__ not in self._named:
             self._named[make.__name__] = make(name)
         model: M = self._named[make.__name__]
@@ -165,17 +163,17 @@ class Configured:
                 await done
 
     def _release(self) -> None:
-        """Release what the chat generator and the text embedder hold."""
+        """Close the chat generator and the text embedder."""
         list(self._told("close"))
 
     async def _release_async(self) -> None:
-        """Release what they hold on the event loop."""
+        """Close them on the event loop."""
         for done in self._told("close_async", "close"):
             if isawaitable(done):
                 await done
 
     def _told(self, *methods: str) -> Iterator[Any]:
-        """What the first of these methods gives that each of the components inside has."""
+        """Results of the first of these methods that exists, for each component inside."""
         for model in (self.chat_generator, self.text_embedder):
             known = [method for name in methods if (method := getattr(model, name, None)) is not None]
             if known:
@@ -191,7 +189,7 @@ def _saved(name: str, value: Any) -> Any:
 
 
 def _found(value: Any) -> Any:
-    """The functions that a parameter names; what is no name stays as it is."""
+    """The functions that a parameter names; other values are returned unchanged."""
     if isinstance(value, str):
         return deserialize_callable(value)
     return [_found(each) for each in value] if is_series(value) else value

@@ -1,4 +1,4 @@
-"""The component that has its pipeline scored."""
+"""The component that scores its pipeline."""
 
 from typing import Any, Unpack
 
@@ -19,11 +19,10 @@ __all__ = ["RagMetricsConnector"]
 
 @component
 class RagMetricsConnector(Live):
-    """
-    Has every run of its pipeline scored in the background: add it, and connect nothing.
+    """Score every run of its pipeline in the background: add it, and connect nothing.
 
-    It finds question, contexts and answer in what the pipeline's components take and put out. What
-    `Pipeline.run` returns does not change. A tracer that is enabled (Langfuse, OpenTelemetry) goes on.
+    It finds question, contexts and answer in the inputs and outputs of the pipeline's components. The result
+    of `Pipeline.run` does not change, and an enabled tracer (Langfuse, OpenTelemetry) keeps working.
 
     ```python
     pipeline.add_component("scores", RagMetricsConnector(["faithfulness"], chat_generator=judge))
@@ -42,27 +41,26 @@ class RagMetricsConnector(Live):
         needs_contexts: bool = False,
         **settings: Unpack[LiveComponentArgs],
     ) -> None:
-        """
-        Create the connector; nothing is loaded, started or written yet.
+        """Create the connector; nothing is loaded, started or written yet.
 
         :param metrics: A name, a mapping of name and parameters, or a list of these.
-        :param chat_generator: The judge: a chat generator of its own, not the one that the pipeline answers
-            with, or the name of a judge of ragmetrics.
-        :param text_embedder: The embedder, for metrics that compare texts: a component, or a name.
-        :param extract: Where `question`, `contexts` and `answer` are, as "component.socket", when they are
-            not found by themselves or the wrong ones are: `{"contexts": "ranker.documents"}`. Of a list of places
-            the one that was filled last counts, of a question the first; contexts are taken from all. Without a
-            value there the field is missing: nothing else is taken for it.
-        :param answer_from: The component whose output is the answer, where several models reply and no
-            `AnswerBuilder` says which of them answers: the run is left out otherwise, counted as "several_answers".
-        :param needs_contexts: Leave out answers for which nothing was retrieved, counted as "no_contexts".
-        :param settings: `scorer` (the name of a model that rates pairs), `name` (what the application is called), and
-            the live settings: `out`, `sinks`, `on_result`, `references`, `sample_rate`, `seed`, `max_pending`,
-            `overflow`, `redact` and `prompts`, and how the models are asked: `concurrency`, `timeout`, `attempts`,
-            `requests_per_minute` and `tokens_per_minute`. Functions are functions of a module; `sinks` are functions
-            that make a sink.
-        :raises ConfigError: There is no such metric or parameter, a model is missing, or `extract` names no
-            place. The pipeline must have the places when it warms up.
+        :param chat_generator: The judge: a separate chat generator, not the pipeline's, or the name of a
+            ragmetrics judge.
+        :param text_embedder: The embedder, for metrics that compare texts: a component or a name.
+        :param extract: Places of `question`, `contexts` and `answer` as "component.socket", if they are not
+            found automatically: `{"contexts": "ranker.documents"}`. From a list of places, the answer is the
+            value that was set last, the question the first one, and contexts come from all. If a place has no
+            value, the field is missing.
+        :param answer_from: The component that outputs the answer, if several models reply and no
+            `AnswerBuilder` selects one; otherwise such runs are skipped, counted as "several_answers".
+        :param needs_contexts: Skip answers for which nothing was retrieved, counted as "no_contexts".
+        :param settings: `scorer` (the name of a model that rates pairs), `name` (the application's name), and
+            the live settings: `out`, `sinks`, `on_result`, `references`, `sample_rate`, `seed`,
+            `max_pending`, `overflow`, `redact` `prompts`, `concurrency`, `timeout`, `attempts`,
+            `requests_per_minute` and `tokens_per_minute`. Functions must be functions of a module; `sinks`
+            takes functions that make a sink.
+        :raises ConfigError: A metric or parameter does not exist, a model is missing, or `extract` is
+            invalid. The pipeline must have the places when it warms up.
         """
         self.extract: Extract | None = plain(extract)
         self.answer_from = answer_from
@@ -73,28 +71,25 @@ class RagMetricsConnector(Live):
         )
 
     def warm_up(self) -> None:
-        """
-        See that the pipeline has the places of `extract`, warm up the models, and put the tracer in place.
+        """Check the places of `extract` in the pipeline, warm up the models, and enable the tracer.
 
-        :raises ConfigError: There is no such place.
+        :raises ConfigError: The pipeline does not have a place.
         """
         check_places(self._watcher.places, getattr(self, "__haystack_added_to_pipeline__", None))
         Live.warm_up(self)
 
     async def warm_up_async(self) -> None:
-        """
-        Warm up like `warm_up`.
+        """Warm up like `warm_up`.
 
-        :raises ConfigError: There is no such place.
+        :raises ConfigError: The pipeline does not have a place.
         """
         check_places(self._watcher.places, getattr(self, "__haystack_added_to_pipeline__", None))
         await Live.warm_up_async(self)
 
     def run(self) -> dict[str, Any]:
-        """
-        Have the run scored that this component is a part of, as soon as it ends.
+        """Score the run of which this component is a part, as soon as it ends.
 
-        :returns: Nothing, so that the pipeline's result is what it was.
+        :returns: Nothing, so the pipeline's result does not change.
         """
         if not is_judging():
             here = HERE.get()
@@ -105,19 +100,17 @@ class RagMetricsConnector(Live):
         return {}
 
     async def run_async(self) -> dict[str, Any]:
-        """
-        Do what `run` does.
+        """Like `run`.
 
         :returns: Nothing.
         """
         return self.run()
 
     def watcher_of(self, run: WatchedRun) -> Watcher | None:
-        """
-        Say who scores a run if it is one of its pipeline's; the tracer asks.
+        """The watcher of a run of this component's pipeline; called by the tracer.
 
-        :param run: The run, also one that ended before this component could run, or went on after it had.
-        :returns: Its watcher; None where the run is not its own.
+        :param run: The run, even if it ended before this component could run, or continued after it.
+        :returns: Its watcher; None for a run of a different pipeline.
         """
         pipeline = getattr(self, "__haystack_added_to_pipeline__", None)
         is_own = (

@@ -1,4 +1,4 @@
-"""How Haystack's objects are read."""
+"""Functions that read Haystack's objects."""
 
 import json
 from ast import literal_eval
@@ -35,7 +35,7 @@ def _text(value: object) -> str | None:
 
 
 def _messages(value: Any) -> list[CapturedMessage]:
-    """The messages of a generator's inputs or outputs, or of a list; a text is what somebody says."""
+    """The messages of a generator's inputs or outputs, or of a list; a text is a user's message."""
     if named := _fields(value):
         held = [named[name] for name in ("messages", "prompt", "replies") if named.get(name)]
         return _messages(held[0]) if held else []
@@ -74,11 +74,10 @@ HAYSTACK = Dialect(document=_document, text=_text, messages=_messages, fields=_f
 
 
 def text_in(value: object) -> str | None:
-    """
-    Take the text of an answer, a message or a text, or of the first one in a list.
+    """The text of an answer, a message or a text, or of the first one in a list.
 
-    :param value: What a component puts out.
-    :returns: The text; None when there is none.
+    :param value: A component's output.
+    :returns: The text, or None.
     """
     if is_series(value):
         return text_in(value[0]) if value else None
@@ -86,11 +85,10 @@ def text_in(value: object) -> str | None:
 
 
 def parsed(result: ToolCallResult) -> Any:
-    """
-    Read what a tool returned off the message that reports it, where nobody saw the tool return it.
+    """Parse a tool's result from the message that reports it, if the call itself was not observed.
 
-    :param result: In the message.
-    :returns: Its lists and mappings, as JSON or as Python writes them; else its text, [] for an empty one.
+    :param result: The result in the message.
+    :returns: Its lists and mappings, in JSON or Python syntax; otherwise its text, or [] if empty.
     """
     text = "\n".join(_parts(result))
     for read in (json.loads, literal_eval):

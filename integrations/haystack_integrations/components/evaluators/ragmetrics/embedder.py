@@ -1,4 +1,4 @@
-"""A text embedder as an embedder."""
+"""Haystack's text embedders as embedders."""
 
 import asyncio
 from collections.abc import Sequence
@@ -22,16 +22,15 @@ __all__ = ["HaystackEmbedder"]
 @checked
 @dataclass(frozen=True, repr=False)
 class HaystackEmbedder(ForeignModel):
-    """
-    A text embedder of Haystack as an embedder of ragmetrics.
+    """A text embedder of Haystack as a ragmetrics embedder.
 
-    A text embedder takes one text at a time, so the texts of a call are embedded side by side.
+    A text embedder takes one text at a time, so the texts of a call are embedded in parallel.
 
     :param text_embedder: The embedder.
-    :param parallel: How many texts may be with the embedder at a time.
-    :param asynchronous: Await the embedder's `run_async`, where it has one; see `HaystackJudge`.
-    :param executor: The threads in which `run` is called; by default those of the running loop.
-    :param name: Names the embedder in records; by default its class, model, server and settings.
+    :param parallel: Maximum number of texts in flight.
+    :param asynchronous: Await the embedder's `run_async`, if it has one; see `HaystackJudge`.
+    :param executor: Threads in which `run` is called. Default: those of the running loop.
+    :param name: The embedder's name in records. Default: its class, model, server and settings.
     """
 
     text_embedder: TextEmbedder
@@ -42,7 +41,7 @@ class HaystackEmbedder(ForeignModel):
 
     @property
     def concurrency(self) -> int:
-        """One call at a time: each already has `parallel` texts in flight."""
+        """One call at a time, because each already has `parallel` texts in flight."""
         return 1
 
     @cached_property
@@ -51,11 +50,10 @@ class HaystackEmbedder(ForeignModel):
         return identity_of(self.text_embedder)
 
     async def aembed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
-        """
-        Embed each text.
+        """Embed each text.
 
         :param texts: The texts.
-        :returns: One row for each text.
+        :returns: One row per text.
         :raises ModelError: The embedder failed or returned no vector.
         """
         free = asyncio.Semaphore(self.parallel)

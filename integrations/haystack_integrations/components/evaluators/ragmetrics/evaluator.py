@@ -1,4 +1,4 @@
-"""The evaluator for any metrics."""
+"""An evaluator for any metrics."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Unpack
@@ -18,11 +18,10 @@ __all__ = ["RagMetricsEvaluator"]
 
 @component
 class RagMetricsEvaluator(BatchEvaluator):
-    """
-    Evaluates lists of questions, contexts and answers; every score comes with its proof.
+    """Evaluate lists of questions, contexts and answers; every score comes with its proof.
 
-    The inputs are those of Haystack's own evaluators, and so are the outputs, which are the first metric's: another
-    metric changes none of them. `by_metric` has those of all, ready for `EvaluationRunResult`.
+    Inputs and outputs are those of Haystack's own evaluators; the outputs are those of the first metric.
+    `by_metric` has the outputs of all metrics, ready for `EvaluationRunResult`.
 
     ```python
     evaluator = RagMetricsEvaluator(
@@ -53,26 +52,24 @@ class RagMetricsEvaluator(BatchEvaluator):
         on_error: OnError = "record",
         **settings: Unpack[BatchArgs],
     ) -> None:
-        """
-        Create the evaluator; nothing is loaded and no key is needed yet.
+        """Create the evaluator; nothing is loaded and no key is needed yet.
 
-        :param metrics: A name, a mapping of name and parameters such as
-            `{"name": "faithfulness", "variant": "paper"}`, or a list of these. "recommended" stands for
-            faithfulness and factual correctness.
-        :param chat_generator: The judge: a chat generator, or the name of a judge of ragmetrics ("embedded",
+        :param metrics: A name, a mapping of name and parameters such as `{"name": "faithfulness", "variant":
+            "paper"}`, or a list of these. "recommended" means faithfulness and factual correctness.
+        :param chat_generator: The judge: a chat generator, or the name of a ragmetrics judge ("embedded",
             "openai:MODEL@URL").
         :param text_embedder: The embedder, for metrics that compare texts: a text embedder, or a name
             ("embedded", "openai:MODEL").
         :param scorer: The name of the model that rates pairs ("cross-encoder:MODEL", "token-match:MODEL"),
             for metrics that need one.
         :param progress_bar: Show a progress bar.
-        :param on_error: "raise" raises when the judge fails or its reply cannot be read. With "record" the score is
-            NaN, and the result says why.
-        :param settings: How the models are asked: `concurrency`, `timeout`, `attempts`, `requests_per_minute` and
-            `tokens_per_minute`; and `repeats`, `include_records`, `out`, `prompts` and `redact`, see `BatchArgs`. A
-            generator is called from as many threads as calls may be in flight, unless it has `run_async` and the
+        :param on_error: "raise" raises if the judge fails or its reply cannot be read. With "record" the
+            score is NaN, and the result gives the reason.
+        :param settings: Settings for model calls: `concurrency`, `timeout`, `attempts`, `requests_per_minute`
+            and `tokens_per_minute`; and `repeats`, `include_records`, `out`, `prompts` and `redact`, see
+            `BatchArgs`. A generator is called from `concurrency` threads, unless it has `run_async` and the
             evaluator runs with `run_async`.
-        :raises ConfigError: There is no such metric or parameter, or a model is missing.
+        :raises ConfigError: A metric or parameter does not exist, or a model is missing.
         """
         self.progress_bar = progress_bar
         self.on_error = on_error

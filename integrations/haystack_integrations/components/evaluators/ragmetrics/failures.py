@@ -6,8 +6,8 @@ __all__ = ["EvaluationFailed", "InputError"]
 
 
 class EvaluationFailed(RunStopped, ValueError):  # noqa: N818  (the tree says that it is an error)
-    """A score failed and `raise_on_failure` is set; a `ValueError`, as Haystack's own evaluators raise."""
+    """A score failed and `raise_on_failure` is set; a `ValueError`, like the errors of Haystack's evaluators."""
 
 
 class InputError(SampleError, ValueError):
-    """The inputs of an evaluator cannot be used; a `ValueError`, as Haystack's own evaluators raise."""
+    """The inputs of an evaluator are invalid; a `ValueError`, like the errors of Haystack's evaluators."""

@@ -1,4 +1,4 @@
-"""A chat generator as a judge."""
+"""Haystack's chat generators as judges."""
 
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -30,21 +30,20 @@ _MESSAGES = {
 @checked
 @dataclass(frozen=True, repr=False)
 class HaystackJudge(ForeignJudge):
-    """
-    A chat generator of Haystack as a judge of ragmetrics; sampling settings belong to the generator.
+    """A chat generator of Haystack as a ragmetrics judge; sampling settings are the generator's.
 
-    A generator for the OpenAI protocol is held to the schema of each reply; see
-    `ragmetrics_core.adapting.ForeignJudge`. A `response_format` of its own goes before that.
+    A generator for the OpenAI protocol gets the schema of each reply; see
+    `ragmetrics_core.adapting.ForeignJudge`. Its own `response_format` takes precedence.
 
-    Whoever makes it warms the generator up and closes it; the components of this package do both.
+    Warm up and close the generator yourself; the components of this package do both.
 
-    :param chat_generator: The generator. It is called from several threads at once, unless the run allows
-        only one call in flight.
-    :param asynchronous: Await the generator's `run_async`, where it has one, instead of calling `run` in a
-        thread. Only for a judge that is used on one event loop: the clients inside of generators are bound to
-        the loop on which they were first used.
-    :param executor: The threads; by default those of the running loop.
-    :param name: Names the judge in records; by default its class, model, server and settings.
+    :param chat_generator: The generator. It is called from several threads at once, unless `concurrency` is
+        1.
+    :param asynchronous: Await the generator's `run_async`, if it has one, instead of calling `run` in a
+        thread. Only for a judge used on one event loop, because a generator's client is bound to the loop of
+        its first use.
+    :param executor: The threads. Default: those of the running loop.
+    :param name: The judge's name in records. Default: its class, model, server and settings.
     """
 
     chat_generator: ChatGenerator
@@ -59,18 +58,17 @@ class HaystackJudge(ForeignJudge):
 
     @cached_property
     def takes_schema(self) -> bool:
-        """Whether the generator is one for the OpenAI protocol and has no `response_format` of its own."""
+        """Whether the generator uses the OpenAI protocol and has no `response_format` of its own."""
         kinds = {each.__name__ for each in type(self.chat_generator).__mro__}
         chosen: Mapping[str, Any] = getattr(self.chat_generator, "generation_kwargs", None) or {}
         return "OpenAIChatGenerator" in kinds and "response_format" not in chosen
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
-        """
-        Ask the generator once.
+        """Ask the generator once.
 
         :param request: The rendered prompt.
-        :returns: The replies, one for each that the generator gave.
-        :raises ModelError: The generator failed or gave no reply.
+        :returns: The generator's replies.
+        :raises ModelError: The generator failed or returned no reply.
         """
         return await self.held(request, partial(self._ask, request))
 
@@ -96,10 +94,9 @@ class HaystackJudge(ForeignJudge):
 
 @contextmanager
 def _span(generator: ChatGenerator, messages: list[ChatMessage]) -> Generator[Span | None]:
-    """
-    The span in which Haystack's own components show a call that they make, so that its tokens are seen.
+    """A span like that of Haystack's own components around a call, so that tracers see its tokens.
 
-    A live score gets none: it is no part of the application's run, which has mostly ended by then.
+    A live score has no span, because it is not part of the application's run.
     """
     if is_judging():
         yield None

@@ -1,4 +1,4 @@
-"""What can be a judge and an embedder, told when a component is made and not when it first runs."""
+"""Checks on judges and embedders when a component is made, before it first runs."""
 
 import inspect
 import re
@@ -19,19 +19,19 @@ _KINDS = {
 
 
 def check_model(name: str, value: object) -> None:
-    """
-    See that a parameter is a component of the right kind, or has the form of a name; nothing is loaded.
+    """Check that a parameter is a component of the right kind or a valid name; nothing is loaded.
 
     :param name: "chat_generator" or "text_embedder".
-    :param value: What was passed for it; None is for the default.
-    :raises ConfigError: It is something else: a class, a function, a number, a generator of another kind.
+    :param value: Its value; None for the default.
+    :raises ConfigError: The value is something else: a class, a function, a number, a generator of a
+        different kind.
     """
     if value is None:
         return
     taken, names, kind, known = _KINDS[name]
     if isinstance(value, str):
         if names.fullmatch(value) is None:
-            msg = f"{name} is no name of a model that ragmetrics has, which are {known}: {value!r}"
+            msg = f"{name} is not the name of a ragmetrics model, such as {known}: {value!r}"
             raise ConfigError(msg)
         return
     if isinstance(value, type):

@@ -1,4 +1,4 @@
-"""What all live components share: one live scorer, made when it is first needed."""
+"""Common parts of all live components: one live scorer, made on first use."""
 
 import threading
 from collections.abc import Generator
@@ -27,10 +27,9 @@ _MAKING = threading.RLock()
 
 
 class Live(LiveFace, Configured):
-    """
-    Hands what the application answers to a live scorer.
+    """Submit the application's answers to a live scorer.
 
-    The scorer's own thread asks the generator, by its `run`, whatever loop the pipeline uses.
+    The scorer's own thread calls the generator's `run`, whatever loop the pipeline uses.
     """
 
     name: str | None
@@ -38,7 +37,7 @@ class Live(LiveFace, Configured):
     concurrency: int
 
     def _prepare(self, metrics: tuple[Metric[Any], ...]) -> None:
-        """Check what needs no model; called at the end of a constructor."""
+        """Check the settings that need no model; called at the end of a constructor."""
         LiveSettings().but(**self._live_settings())  # which says what is wrong with one
         for each in self.sinks or ():
             if not callable(each):
@@ -51,10 +50,9 @@ class Live(LiveFace, Configured):
 
     @property
     def live(self) -> LiveScorer:
-        """
-        The live scorer, made when it is first asked for.
+        """The live scorer, made on first use.
 
-        A closed one can still be read; the next `warm_up` makes another, without its alarms and pauses.
+        A closed scorer can still be read; the next `warm_up` makes a new one, without alerts and pauses.
         """
         return self._live or self._opened()
 
@@ -75,11 +73,11 @@ class Live(LiveFace, Configured):
         )
 
     def _live_settings(self) -> dict[str, Any]:
-        """The settings that need no making; the metrics have their prompts already."""
+        """The settings that can be used as they are; the metrics already have their prompts."""
         return {name: getattr(self, name) for name in ("out", *names_in(SharedLiveArgs))}
 
     def _models_by_name(self) -> dict[str, Any]:
-        """Judge and embedder; those that need a key or a file are made where they are asked, and fail there."""
+        """Judge and embedder by name; those that need a key or a file are made on first use, and fail there."""
         models: dict[str, Any] = {}
         for kind, given, make in (
             ("judge", self.chat_generator, self._judge),
@@ -92,17 +90,16 @@ class Live(LiveFace, Configured):
         return models
 
     def warm_up(self) -> None:
-        """
-        Make the scorer, warm up the chat generator and the text embedder, and put the tracer in place.
+        """Make the scorer, warm up the chat generator and the text embedder, and enable the tracer.
 
-        A model that cannot be warmed up (its key is missing, its server is down) is told once, and what it should
-        judge is scored as failed: the application goes on.
+        If a model cannot be warmed up (missing key, server down), a warning is logged once and its scores
+        fail; the application continues.
         """
         with self._warming():
             Configured.warm_up(self)
 
     async def warm_up_async(self) -> None:
-        """Warm up like `warm_up`; the scorer's threads call `run`, not `run_async` on this loop."""
+        """Like `warm_up`; the scorer's threads call `run`, not `run_async` on this loop."""
         with self._warming():
             await Configured.warm_up_async(self)
             Configured.warm_up(self)
@@ -120,8 +117,7 @@ class Live(LiveFace, Configured):
                 logger.warning("A model that judges cannot be warmed up, so scores will fail: {error}", error=told)
 
     def watcher_of(self, run: WatchedRun) -> Watcher | None:  # noqa: ARG002  (a connector's does)
-        """
-        Say whether it scores a run by itself; the tracer asks.
+        """Whether the component scores a run by itself; called by the tracer.
 
         :param run: The run.
         :returns: None: only a connector does.
@@ -129,22 +125,20 @@ class Live(LiveFace, Configured):
         return None
 
     def flush(self, timeout: float | None = None) -> bool:
-        """
-        Wait until everything captured so far is scored and written.
+        """Wait until everything captured so far is scored and written.
 
-        :param timeout: Seconds to wait at most.
-        :returns: False when time ran out.
+        :param timeout: Maximum seconds to wait.
+        :returns: False on timeout.
         """
         return self._live is None or not self._is_open or self._live.flush(timeout)
 
     def close(self, timeout: float | None = None) -> bool:
-        """
-        Finish what is pending, release what the models hold, and take the unused tracer away.
+        """Finish pending captures, close the models, and remove the unused tracer.
 
-        A further run opens everything again.
+        Another run opens everything again.
 
-        :param timeout: Seconds to wait at most for what is pending.
-        :returns: False when time ran out.
+        :param timeout: Maximum seconds to wait for pending captures.
+        :returns: False on timeout.
         """
         RagMetricsTracer.release(self)
         with _MAKING:
@@ -155,16 +149,15 @@ class Live(LiveFace, Configured):
         return done
 
     async def aclose(self, timeout: float | None = None) -> bool:
-        """
-        Close like `close` without blocking the loop.
+        """Like `close`, without blocking the loop.
 
-        :param timeout: Seconds to wait at most for what is pending.
-        :returns: False when time ran out.
+        :param timeout: Maximum seconds to wait for pending captures.
+        :returns: False on timeout.
         """
         done = await super().aclose(timeout)
         await self._release_async()
         return done
 
     async def close_async(self) -> None:
-        """Close like `aclose`; a pipeline calls it by this name."""
+        """Like `aclose`; the name that a pipeline calls."""
         await self.aclose()

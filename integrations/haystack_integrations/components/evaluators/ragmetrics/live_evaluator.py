@@ -1,4 +1,4 @@
-"""The evaluator that sits in a live pipeline."""
+"""An evaluator inside a live pipeline."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -34,7 +34,7 @@ __all__ = ["RagMetricsLiveEvaluator"]
 
 
 class _Scored(NamedTuple):
-    """An answer with what the metrics say about it: no record when it could not be scored at all."""
+    """An answer with its records by metric; none if it could not be scored."""
 
     answer: GeneratedAnswer
     id: str
@@ -43,16 +43,15 @@ class _Scored(NamedTuple):
 
 @component
 class RagMetricsLiveEvaluator(Live):
-    """
-    Scores the answers of a running pipeline, inside the pipeline.
+    """Score the answers of a running pipeline, inside the pipeline.
 
-    It takes `answers`, as `AnswerBuilder` makes them, or `query`, `documents` and `replies`. Documents beside
-    `answers` are used in place of the answers' own, which a reference pattern may have thinned out.
+    It takes `answers`, as `AnswerBuilder` makes them, or `query`, `documents` and `replies`. `documents`
+    given with `answers` replace the answers' own, which a reference pattern may have filtered.
 
-    In background mode the answers go on at once, with an id in `meta["evaluation"]` under which the run
-    folder `out` and `live.results` have the scores. In inline mode the pipeline waits, and the scores are
-    in that meta themselves; with a `gate`, answers below a threshold come out of `rejected_answers` and not
-    of `answers`, so that the pipeline can go another way with them.
+    In background mode answers are passed on at once, with an id in `meta["evaluation"]` that finds their
+    scores in the run folder `out` and in `live.results`. In inline mode the pipeline waits, and the meta
+    holds the scores; with a `gate`, answers below a threshold leave through `rejected_answers` instead of
+    `answers`, so that the pipeline can handle them differently.
 
     ```python
     pipeline.add_component("scores", RagMetricsLiveEvaluator(["faithfulness"], chat_generator=judge))
@@ -73,26 +72,25 @@ class RagMetricsLiveEvaluator(Live):
         on_error: OnError = "record",
         **settings: Unpack[LiveComponentArgs],
     ) -> None:
-        """
-        Create the evaluator; nothing is loaded, started or written yet.
+        """Create the evaluator; nothing is loaded, started or written yet.
 
         :param metrics: A name, a mapping of name and parameters, or a list of these.
-        :param chat_generator: The judge: a chat generator of its own, not the one that the pipeline answers
-            with, or the name of a judge of ragmetrics.
-        :param text_embedder: The embedder, for metrics that compare texts: a component, or a name.
+        :param chat_generator: The judge: a separate chat generator, not the pipeline's, or the name of a
+            ragmetrics judge.
+        :param text_embedder: The embedder, for metrics that compare texts: a component or a name.
         :param mode: "background" passes answers on at once, "inline" waits for the scores.
-        :param gate: The least score of each metric named here, the greatest where lower is better (as in
-            hallucination); inline only. Adds the output `rejected_answers`.
-        :param unscored: Where an answer goes that has no score for a metric of the gate because the judge failed:
-            the gate lets it "pass" or sends it to "reject". Where there was nothing to judge, it passes.
-        :param on_error: "raise" stops the pipeline when the judge fails; inline only. With "record" it goes on, and
-            the answer's meta says what happened.
-        :param settings: `scorer` (the name of a model that rates pairs), `name` (what the application is called), and
-            the live settings: `out`, `sinks`, `on_result`, `references`, `sample_rate`, `seed`, `max_pending`,
-            `overflow`, `redact` and `prompts`, and how the models are asked: `concurrency`, `timeout`, `attempts`,
-            `requests_per_minute` and `tokens_per_minute`. Functions are functions of a module; `sinks` are functions
-            that make a sink.
-        :raises ConfigError: There is no such metric or parameter, a model is missing, or an option needs the
+        :param gate: Lowest passing score by metric (highest, if lower is better, as in hallucination); inline
+            only. Adds the output `rejected_answers`.
+        :param unscored: Whether to "pass" or "reject" an answer without a score because the judge failed. If
+            there was nothing to judge, it passes.
+        :param on_error: "raise" stops the pipeline if the judge fails; inline only. With "record" it
+            continues, and the answer's meta reports the failure.
+        :param settings: `scorer` (the name of a model that rates pairs), `name` (the application's name), and
+            the live settings: `out`, `sinks`, `on_result`, `references`, `sample_rate`, `seed`,
+            `max_pending`, `overflow`, `redact` `prompts`, `concurrency`, `timeout`, `attempts`,
+            `requests_per_minute` and `tokens_per_minute`. Functions must be functions of a module; `sinks`
+            takes functions that make a sink.
+        :raises ConfigError: A metric or parameter does not exist, a model is missing, or an option needs
             inline mode.
         """
         self.mode = mode
@@ -131,21 +129,20 @@ class RagMetricsLiveEvaluator(Live):
         documents: list[Document] | None = None,
         replies: list[ChatMessage] | list[str] | None = None,
     ) -> dict[str, Any]:
-        """
-        Score the answers, or hand them over to be scored.
+        """Score the answers, or submit them for scoring.
 
         :param answers: The answers, with their query and documents.
-        :param query: The question, when there are no `answers`.
-        :param documents: What was retrieved for it.
-        :param replies: What the generator replied.
+        :param query: The question, if there are no `answers`.
+        :param documents: The retrieved documents.
+        :param replies: The generator's replies.
         :returns: A dictionary with:
 
             - `answers`: The answers, with an entry "evaluation" in their meta; with a gate, those that pass.
-            - `rejected_answers`: With a gate, the others.
-            - `scores`: Inline, the mean score of the answers by metric; None without a score.
+            - `rejected_answers`: With a gate, the rejected ones.
+            - `scores`: Inline, the answers' mean score by metric, or None if there are no scores.
             - `results`: Inline, for each answer its id and its results by metric, see `RagMetricsEvaluator`.
 
-            With a gate, an output without an answer is left out, so that what follows it does not run.
+            With a gate, an output without an answer is left out, so that components after it do not run.
         :raises EvaluationFailed: The judge failed and `on_error` is "raise"; a `ValueError`.
         """
         self.warm_up()
@@ -158,8 +155,7 @@ class RagMetricsLiveEvaluator(Live):
         documents: list[Document] | None = None,
         replies: list[ChatMessage] | list[str] | None = None,
     ) -> dict[str, Any]:
-        """
-        Score the answers without blocking the loop; the same as `run`.
+        """Score the answers without blocking the loop; otherwise like `run`.
 
         :param answers: See `run`.
         :param query: See `run`.
@@ -185,7 +181,7 @@ class RagMetricsLiveEvaluator(Live):
         return _with_meta(answer, {"id": capture.id, "status": "pending" if taken else "not_scored"})
 
     def _scored(self, answers: Sequence[GeneratedAnswer], documents: list[Document] | None) -> list[_Scored]:
-        """Score answers side by side; each thread only waits."""
+        """Score answers in parallel threads, which only wait."""
         if len(answers) <= 1:
             return [self._score(each, documents) for each in answers]
         width = min(len(answers), self.concurrency)
@@ -243,7 +239,7 @@ class RagMetricsLiveEvaluator(Live):
         return outputs | {"scores": {key: fmean(known) if known else None for key, known in values.items()}}
 
     def _rejections(self, records: Sequence[Record]) -> list[str]:
-        """Why the gate does not let an answer pass; nothing where it does."""
+        """Reasons of the gate for rejecting an answer; empty if it passes."""
         if self._gate is None:
             return []
         return list((self._gate.decide(records) if records else self._gate.failed("it was not scored")).reasons)
@@ -265,7 +261,7 @@ def _answers(
 
 
 def _sample(capture: Capture) -> Sample:
-    """The sample of an answer; the run so far knows what the model was sent for it."""
+    """The sample of an answer; the current run knows the model's request for it."""
     if not capture.question or not str(capture.answer).strip():  # nothing that could be found in a run
         texts = None if capture.contexts is None else [chunk.text for chunk in chunks_of(capture.contexts)[0]]
         return Sample(question=capture.question or None, answer=str(capture.answer), contexts=texts)

@@ -1,4 +1,4 @@
-"""An evaluator for each metric, named as in the core."""
+"""Evaluators for single metrics, named as in the core."""
 
 import sys
 from math import nan
@@ -33,7 +33,7 @@ __all__ = [
 
 
 class MetricEvaluator(BatchEvaluator):
-    """Evaluates lists of samples with one metric."""
+    """Evaluate lists of samples with one metric."""
 
     metric: ClassVar[str]
 
@@ -50,26 +50,25 @@ class MetricEvaluator(BatchEvaluator):
         parameters: dict[str, Any] | None = None,
         **settings: Unpack[BatchArgs],
     ) -> None:
-        """
-        Create the evaluator; nothing is loaded and no key is needed yet.
+        """Create the evaluator; nothing is loaded and no key is needed yet.
 
-        :param examples: Stands where Haystack's evaluators have it. None and the examples that these have by
-            themselves say nothing here: the prompts are files, which `variant` and `prompts` choose.
+        :param examples: Only for compatibility: None or the default examples of Haystack's evaluator. Prompts
+            are files, chosen by `variant` and `prompts`.
         :param progress_bar: Show a progress bar.
-        :param raise_on_failure: Raise when the judge fails or its reply cannot be read. Otherwise the score
-            is NaN, and the result says why.
-        :param chat_generator: The judge: a chat generator, or the name of a judge of ragmetrics ("embedded",
-            "openai:MODEL@URL"). None is the one that Haystack's evaluators take then, OpenAI's in JSON mode.
+        :param raise_on_failure: Raise if the judge fails or its reply cannot be read. Otherwise the score is
+            NaN, and the result gives the reason.
+        :param chat_generator: The judge: a chat generator, or the name of a ragmetrics judge ("embedded",
+            "openai:MODEL@URL"). Default: that of Haystack's evaluators, OpenAI's in JSON mode.
         :param text_embedder: The embedder, for metrics that compare texts: a text embedder, or a name
             ("embedded", "openai:MODEL").
         :param variant: The metric's variant: "strict", "paper" and others, see `ragmetrics metrics`.
         :param parameters: The metric's parameters, by name.
-        :param settings: How the models are asked: `concurrency`, `timeout`, `attempts`, `requests_per_minute` and
-            `tokens_per_minute`; and `repeats`, `include_records`, `out`, `prompts` and `redact`, see `BatchArgs`. A
-            generator is called from as many threads as calls may be in flight, unless it has `run_async` and the
+        :param settings: Settings for model calls: `concurrency`, `timeout`, `attempts`, `requests_per_minute`
+            and `tokens_per_minute`; and `repeats`, `include_records`, `out`, `prompts` and `redact`, see
+            `BatchArgs`. A generator is called from `concurrency` threads, unless it has `run_async` and the
             evaluator runs with `run_async`.
-        :raises ConfigError: There is no such variant or parameter, the embedder is missing, or there are examples
-            of one's own.
+        :raises ConfigError: The variant or a parameter does not exist, the embedder is missing, or `examples`
+            are not the default ones.
         """
         if examples and examples != _built_in_examples(type(self).__name__):
             msg = (
@@ -87,17 +86,16 @@ class MetricEvaluator(BatchEvaluator):
         self._configure(setting, chat_generator, text_embedder, settings, BATCH_DEFAULTS)
 
     def _default_judge(self) -> ChatGenerator:
-        """The one that Haystack's evaluators take without a generator."""
+        """The default judge of Haystack's evaluators."""
         return OpenAIChatGenerator(generation_kwargs={"response_format": {"type": "json_object"}, "seed": 42})
 
 
 @component
 class FaithfulnessEvaluator(MetricEvaluator):
-    """
-    Share of each answer's statements that its contexts support.
+    """Share of each answer's statements that its contexts support.
 
     Inputs and outputs are those of Haystack's `FaithfulnessEvaluator`; an answer without a statement has no
-    score (NaN) here, where Haystack gives it 0, and so has a statement that was not judged in `statement_scores`.
+    score (NaN) instead of Haystack's 0. A statement that was not judged is NaN in `statement_scores`.
     """
 
     metric = "faithfulness"
@@ -130,7 +128,7 @@ class ContextRelevanceEvaluator(MetricEvaluator):
 
 @component
 class AnswerRelevanceEvaluator(MetricEvaluator):
-    """Mean cosine between each question and the questions that its answer would answer; needs an embedder."""
+    """Mean cosine of each question and questions generated from its answer; needs an embedder."""
 
     metric = "answer_relevance"
 
@@ -158,21 +156,21 @@ class AnswerCorrectnessEvaluator(MetricEvaluator):
 
 @component
 class ContextPrecisionEvaluator(MetricEvaluator):
-    """Whether the contexts that matter are ranked first: average precision."""
+    """Average precision of the ranked contexts: whether relevant ones come first."""
 
     metric = "context_precision"
 
 
 @component
 class ContextRecallEvaluator(MetricEvaluator):
-    """Share of each ground truth's statements that the contexts hold."""
+    """Share of each ground truth's statements that the contexts support."""
 
     metric = "context_recall"
 
 
 @component
 class ContextEntityRecallEvaluator(MetricEvaluator):
-    """Share of each ground truth's entities that the contexts hold."""
+    """Share of each ground truth's entities that the contexts contain."""
 
     metric = "context_entity_recall"
 
@@ -185,6 +183,6 @@ class RagasScoreEvaluator(MetricEvaluator):
 
 
 def _built_in_examples(name: str) -> Any:
-    """The examples that Haystack's evaluator of a name has by itself, which it also writes into YAML."""
+    """Default examples of Haystack's evaluator with this name, which it also writes into YAML."""
     built_in = getattr(evaluators, name, None)
     return getattr(sys.modules.get(getattr(built_in, "__module__", "")), "_DEFAULT_EXAMPLES", None)

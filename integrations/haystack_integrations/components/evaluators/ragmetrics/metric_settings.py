@@ -21,13 +21,12 @@ FIELDS = {
 
 
 def metrics_of(settings: MetricSettings) -> tuple[Metric[Any], ...]:
-    """
-    Make the metrics that the settings name.
+    """Make the metrics from the settings.
 
     :param settings: A name ("faithfulness", "faithfulness/paper", "recommended"), a mapping with the `name`
         and, if wanted, the `variant` and other parameters, or a list of these.
     :returns: The metrics.
-    :raises ConfigError: There is no such metric or parameter, or a metric is given as an object.
+    :raises ConfigError: A metric or parameter does not exist, or a metric is given as an object.
     """
     listed = settings if isinstance(settings, list) else [settings]
     return resolve([_metric(each) for each in listed])
@@ -51,12 +50,11 @@ def _metric(setting: object) -> str | Metric[Any]:
 
 
 def inputs_needed(metrics: tuple[Metric[Any], ...]) -> frozenset[str]:
-    """
-    Say which inputs of an evaluator its metrics cannot do without.
+    """The inputs of an evaluator that its metrics require.
 
     :param metrics: The metrics.
-    :returns: The inputs' names in Haystack.
-    :raises ConfigError: A metric needs what Haystack has no input for.
+    :returns: Haystack's names of the inputs.
+    :raises ConfigError: A metric needs a field without an input in Haystack.
     """
     sockets = {field: socket for socket, field in FIELDS.items()}
     for metric in metrics:
@@ -68,8 +66,7 @@ def inputs_needed(metrics: tuple[Metric[Any], ...]) -> frozenset[str]:
 
 
 def plain(value: Any) -> Any:
-    """
-    Copy a parameter as what YAML holds: a tuple is a list there.
+    """Copy a parameter into YAML's types: a tuple becomes a list.
 
     :param value: Text, numbers, lists, mappings.
     :returns: The copy.

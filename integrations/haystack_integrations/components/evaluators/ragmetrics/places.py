@@ -1,4 +1,4 @@
-"""The places that the user names: where in a pipeline the question, the contexts and the answer are."""
+"""Places that the user names: question, contexts and answer as sockets of a pipeline."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
@@ -30,8 +30,7 @@ class Socket(NamedTuple):
     socket: str
 
     def __str__(self) -> str:
-        """
-        Write it as the user does.
+        """The place in the user's notation.
 
         :returns: "component.socket".
         """
@@ -46,17 +45,16 @@ _Sockets = Mapping[str, Any] | None
 
 
 def places_of(extract: object, answer_from: object = None) -> Places:
-    """
-    Read what the user wrote.
+    """Parse the user's places.
 
     :param extract: A mapping of fields to places, or None.
-    :param answer_from: The component whose output is the answer, or None.
-    :returns: The places by field; that of a component has no socket.
-    :raises ConfigError: It names no such field, or something that is no place.
+    :param answer_from: The component that outputs the answer, or None.
+    :returns: The places by field; a component's place has no socket.
+    :raises ConfigError: A field does not exist, or a place is not "component.socket".
     """
     if answer_from is not None:
         if not isinstance(answer_from, str) or not answer_from or (is_mapping(extract) and "answer" in extract):
-            msg = f"answer_from is the name of a component, in place of an answer in extract, not {answer_from!r}"
+            msg = f"answer_from must be the name of a component, without an answer in extract, not {answer_from!r}"
             raise ConfigError(msg)
         return {**places_of(extract), "answer": (Socket(answer_from, ""),)}
     if extract is None:
@@ -82,12 +80,11 @@ def _place(written: object) -> Socket | None:
 
 
 def check_places(places: Places, pipeline: object) -> None:
-    """
-    See that a pipeline has the places, in itself or in the pipelines, agents and tools inside.
+    """Check that a pipeline, or the pipelines, agents and tools inside, have the places.
 
     :param places: The places by field.
-    :param pipeline: The pipeline; nothing is checked when it is none.
-    :raises ConfigError: There is no such component or socket, or it cannot hold the field.
+    :param pipeline: The pipeline; other objects are not checked.
+    :raises ConfigError: A component or socket does not exist, or cannot hold the field.
     """
     if not places or not isinstance(pipeline, PipelineBase):
         return
@@ -126,7 +123,7 @@ def _check(field: str, place: Socket, offered: Mapping[str, list[_Sockets]]) -> 
 
 
 def _inside(pipeline: PipelineBase, seen: set[int]) -> Iterator[tuple[str, _Sockets]]:
-    """The components of a pipeline and of all that its components run inside, and the tools of its agents."""
+    """The components of a pipeline and of all pipelines inside, and the tools of its agents."""
     if id(pipeline) in seen:
         return
     seen.add(id(pipeline))
@@ -170,7 +167,7 @@ def _sockets(instance: object) -> _Sockets:
 
 
 def _can_hold(type_: Any, held: tuple[type, ...]) -> bool:
-    """Whether a value of a type may be one of some classes, or a list of them; what is not known may."""
+    """Whether a type may hold instances of some classes, or lists of them; True if unknown."""
     if get_origin(type_) is Annotated:
         return _can_hold(get_args(type_)[0], held)
     if get_origin(type_) is dict or type_ is dict:

@@ -1,4 +1,4 @@
-"""Records as what Haystack's evaluators return."""
+"""Records in the form of Haystack's evaluation results."""
 
 import json
 from collections.abc import Sequence
@@ -17,12 +17,11 @@ _OF_VERDICT = ("number", "about", "text", "supported", "label", "reason")
 
 
 def entry_of(record: Record, *, with_record: bool) -> dict[str, Any]:
-    """
-    Turn a record into a result as Haystack's evaluators give it.
+    """Convert a record to a result in the form of Haystack's evaluators.
 
     :param record: The record.
-    :param with_record: Put the whole record in as JSON, with sample and prompts: `Record.from_json` reads it
-        and `recompute` derives its score again.
+    :param with_record: Include the whole record as JSON, with sample and prompts: `Record.from_json` reads it
+        and `recompute` computes its score again.
     :returns: A dictionary of plain values.
     """
     is_scored = record.status == "ok"
@@ -45,10 +44,9 @@ def entry_of(record: Record, *, with_record: bool) -> dict[str, Any]:
 
 
 def outputs_of(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """
-    Put the results of one metric together; the mean leaves out what has no score, and says so in the log.
+    """Combine the results of one metric; the mean excludes missing scores, and a warning is logged.
 
-    :param entries: A result for each sample.
+    :param entries: One result per sample.
     :returns: `score`, `individual_scores` and `results`.
     """
     scored = [entry["score"] for entry in entries if entry["status"] == "evaluated"]
@@ -63,12 +61,11 @@ def outputs_of(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def meta_of(run: Run, sample_ids: Sequence[str]) -> list[dict[str, Any]] | None:
-    """
-    Say for each reply which model wrote it and what it used; a reply that metrics share is listed once.
+    """Model and usage of each reply; a reply that metrics share is listed once.
 
     :param run: The run.
     :param sample_ids: The samples.
-    :returns: One entry for each reply, or None when there is none.
+    :returns: One entry per reply, or None if there are none.
     """
     replies: dict[tuple[str, str, int], dict[str, Any]] = {}
     for sample_id in sample_ids:

@@ -1,4 +1,4 @@
-"""The settings of the components, in the words of ragmetrics; YAML holds each under its own name."""
+"""The components' settings, named as in ragmetrics; YAML stores each under its own name."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,47 +15,47 @@ MakeSink = Callable[[], Sink]
 
 
 class BatchArgs(TrafficArgs, total=False):
-    """What the batch evaluators take as keywords, in the words of `ragmetrics_core.evaluate`."""
+    """Keywords of the batch evaluators, as for `ragmetrics_core.evaluate`."""
 
     repeats: int
-    """How often each verdict is asked for; the majority decides."""
+    """Number of requests for each verdict; the majority decides."""
 
     include_records: bool
-    """Put the whole record of each score into the results."""
+    """Whether to include the whole record of each score in the results."""
 
     out: str | None
-    """A folder to write the run to, for `ragmetrics show`, `audit` and `report`.
+    """Folder for the run, for `ragmetrics show`, `audit` and `report`.
 
-    The same evaluation again goes on where it ended.
+    Running the same evaluation again resumes it.
     """
 
     prompts: str | None
-    """A folder of prompt files that replace those of the same name."""
+    """Folder of prompt files that replace those with the same name."""
 
     redact: Redact | None
-    """A function of a module, from a text to the text without what is private.
+    """Function of a module that removes private data from a text.
 
-    It is applied to samples, replies and errors before a model, a result or a file sees them.
+    Applied to samples, replies and errors before a model, a result or a file sees them.
     """
 
 
 class LiveComponentArgs(SharedLiveArgs, total=False):
-    """What the live components take as keywords: the live settings, as far as YAML can hold them."""
+    """Keywords of the live components: the live settings that YAML can hold."""
 
     scorer: str | None
-    """The name of the model that rates pairs, for metrics that need one."""
+    """Name of the model that rates pairs, for metrics that need one."""
 
     name: str | None
-    """What the application is called in the records."""
+    """The application's name in records."""
 
     out: str | None
-    """A run folder to write samples and records to."""
+    """Run folder for samples and records."""
 
     sinks: list[MakeSink] | None
-    """Where results go besides: functions of a module that make a sink."""
+    """Additional receivers of results: functions of a module that make a sink."""
 
     prompts: str | None
-    """A folder of prompt files that replace those of the same name."""
+    """Folder of prompt files that replace those with the same name."""
 
 
 BATCH_DEFAULTS: Mapping[str, Any] = {

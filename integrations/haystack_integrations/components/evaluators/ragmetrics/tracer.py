@@ -1,4 +1,4 @@
-"""A tracer that watches runs and forwards everything to the tracer that was there before."""
+"""A tracer that watches runs and forwards everything to the previous tracer."""
 
 import threading
 from collections.abc import Callable, Generator, Mapping
@@ -42,7 +42,7 @@ _OF_INTEREST: Final = {*PIPELINES, COMPONENT, AGENT, TOOL, *GENERATORS}
 
 
 class _Forwarding:
-    """The inner tracer's opening and closing of a span, under a mark."""
+    """The inner tracer's start and end of a span, under a mark."""
 
     def __init__(self, manager: AbstractContextManager[Span]) -> None:
         self._manager = manager
@@ -62,7 +62,7 @@ class _Forwarding:
 
 
 class _WatchedSpan(Span):
-    """A span that keeps what Haystack writes to it and forwards it; `begins` says that it is a run's own."""
+    """A span that keeps and forwards what Haystack writes to it; `begins` marks a run's own span."""
 
     def __init__(self, inner: Span, here: Here, *, begins: bool) -> None:
         self.inner = inner
@@ -89,8 +89,7 @@ class _WatchedSpan(Span):
         self.inner.set_tags(tags)
 
     def set_content_tag(self, key: str, value: Any) -> None:
-        """
-        Keep a reference to the content, whether or not content tracing is enabled, and forward it.
+        """Keep a reference to the content, even if content tracing is disabled, and forward it.
 
         :param key: Its name.
         :param value: Its value.
@@ -106,16 +105,14 @@ class _WatchedSpan(Span):
         self.inner.set_content_tag(key, value)
 
     def raw_span(self) -> Any:
-        """
-        Give what the inner span gives.
+        """The inner span's raw span.
 
         :returns: The span of the tracing backend.
         """
         return self.inner.raw_span()
 
     def get_correlation_data_for_logs(self) -> dict[str, Any]:
-        """
-        Give what the inner span gives.
+        """The inner span's correlation data.
 
         :returns: Data that links logs to traces.
         """
@@ -126,20 +123,19 @@ class _WatchedSpan(Span):
 
 
 class RagMetricsTracer(Tracer):
-    """
-    Scores what pipelines and agents answer, without a change to them.
+    """Score the answers of pipelines and agents without changing them.
 
-    Haystack has one tracer. This one goes around it and forwards every call, so that Langfuse, OpenTelemetry
-    or a logger see what they saw before. `RagMetricsConnector` puts it in place; to score every pipeline and
-    agent of a process without a component:
+    Haystack has one tracer. This one wraps it and forwards every call, so that nothing changes for Langfuse,
+    OpenTelemetry or a logger. `RagMetricsConnector` enables it. To score every pipeline and agent of a
+    process without a component:
 
     ```python
     live = LiveScorer(["faithfulness"], judge=HaystackJudge(chat_generator))
     RagMetricsTracer.install().watch(live, only=lambda metadata: metadata.get("app") == "support")
     ```
 
-    A tracer that is enabled later replaces this one: `install` again, which goes around that one. The
-    connector does so before each run.
+    A tracer that is enabled later replaces this one: call `install` again to wrap it. The connector does so
+    before each run.
     """
 
     _lock = threading.Lock()
@@ -149,8 +145,7 @@ class RagMetricsTracer(Tracer):
     _users: ClassVar["WeakSet[Any]"] = WeakSet()
 
     def __init__(self, inner: Tracer | None = None) -> None:
-        """
-        Go around a tracer; `install` is what most need.
+        """Wrap a tracer; most users need only `install`.
 
         :param inner: The tracer.
         """
@@ -158,10 +153,9 @@ class RagMetricsTracer(Tracer):
 
     @classmethod
     def install(cls) -> "RagMetricsTracer":
-        """
-        Go around the tracer that is enabled, unless that is ours already.
+        """Wrap the enabled tracer, unless it is ours already.
 
-        :returns: The tracer that is enabled now.
+        :returns: The tracer that is now enabled.
         """
         with cls._lock:
             current = global_tracer.actual_tracer
@@ -174,7 +168,7 @@ class RagMetricsTracer(Tracer):
 
     @classmethod
     def uninstall(cls) -> None:
-        """Enable the tracer inside again and forget who watches."""
+        """Enable the inner tracer again and remove all watchers."""
         with cls._lock:
             current = global_tracer.actual_tracer
             if isinstance(current, RagMetricsTracer):
@@ -193,44 +187,40 @@ class RagMetricsTracer(Tracer):
         needs_contexts: bool = False,
         name: str | None = None,
     ) -> None:
-        """
-        Have every pipeline and every agent of the process scored, but for those inside of another.
+        """Score every outermost pipeline and agent run of the process.
 
-        :param live: Scores them.
-        :param only: Takes a pipeline's `metadata` (empty for an agent) and says whether it is scored.
-        :param extract: Where fields are found; see `RagMetricsConnector`. Runs that have nothing there are counted
-            as "no_question" or "no_answer", so use `only` for pipelines that have these places.
-        :param answer_from: The component whose output is the answer.
-        :param needs_contexts: Leave out answers for which nothing was retrieved, counted as "no_contexts".
-        :param name: What the application is called in the records.
-        :raises ConfigError: `extract` names no place.
+        :param live: The live scorer.
+        :param only: Takes a pipeline's `metadata` (empty for an agent); returns whether to score it.
+        :param extract: Places of fields; see `RagMetricsConnector`. Runs without a value there are counted as
+            "no_question" or "no_answer", so use `only` to select pipelines with these places.
+        :param answer_from: The component that outputs the answer.
+        :param needs_contexts: Skip answers for which nothing was retrieved, counted as "no_contexts".
+        :param name: The application's name in records.
+        :raises ConfigError: `extract` is invalid.
         """
         places = places_of(extract, answer_from)
         self._watchers.append(Watcher(by=live, only=only, places=places, needs_contexts=needs_contexts, name=name))
 
     def unwatch(self, live: LiveScorer) -> None:
-        """
-        Stop giving runs to a live scorer.
+        """Stop passing runs to a live scorer.
 
         :param live: The scorer.
         """
         self._watchers[:] = [each for each in self._watchers if each.by is not live]
 
     def retain(self, user: Any) -> None:
-        """
-        Note that somebody needs this tracer in place.
+        """Register a user of this tracer.
 
-        :param user: Who.
+        :param user: The user.
         """
         with self._lock:
             self._users.add(user)
 
     @classmethod
     def release(cls, user: Any) -> None:
-        """
-        Note that somebody needs it no more; the last one puts the tracer inside back in place.
+        """Remove a user; the last one restores the inner tracer.
 
-        :param user: Who.
+        :param user: The user.
         """
         cls._users.discard(user)
         if cls._latest is not None and not cls._users and not cls._watchers:
@@ -240,12 +230,11 @@ class RagMetricsTracer(Tracer):
     def trace(
         self, operation_name: str, tags: dict[str, Any] | None = None, parent_span: Span | None = None
     ) -> Generator[Span]:
-        """
-        Open a span of the inner tracer, and watch it.
+        """Open a span of the inner tracer, and watch it.
 
         :param operation_name: The operation.
         :param tags: Tags of the span.
-        :param parent_span: The span above.
+        :param parent_span: The parent span.
         :returns: The span.
         """
         here, begins = None, False
@@ -271,17 +260,15 @@ class RagMetricsTracer(Tracer):
                         HERE.reset(token)
 
     def notes_here(self) -> Notes | None:
-        """
-        Say which run the calling code is part of, for `note_contexts`.
+        """The notes of the current run, for `note_contexts`.
 
-        :returns: The notes of that run; None outside of any.
+        :returns: The notes; None outside a run.
         """
         here = HERE.get()
         return None if here is None or here.run.has_ended else here.run.notes
 
     def current_span(self) -> Span | None:
-        """
-        Give the inner tracer's current span.
+        """The inner tracer's current span.
 
         :returns: The span.
         """
@@ -291,7 +278,7 @@ class RagMetricsTracer(Tracer):
         return getattr(self.__dict__["inner"], name)
 
     def _here(self, operation: str, tags: dict[str, Any] | None, parent_span: Span | None) -> tuple[Here | None, bool]:
-        """The place of a new span in the run that it belongs to, none outside of any; and whether it begins one."""
+        """The position of a new span in its run, None outside a run; and whether it starts one."""
         with self._harmless():
             above = parent_span.here if isinstance(parent_span, _WatchedSpan) else HERE.get()
             if above is not None and above.run.has_ended:
@@ -346,7 +333,7 @@ class RagMetricsTracer(Tracer):
 
     @contextmanager
     def _harmless(self) -> Generator[None]:
-        """The boundary to the host: a tracer that raises ends the pipeline."""
+        """Catch all errors of hooks, because a tracer that raises ends the pipeline."""
         try:
             yield
         except Exception as error:

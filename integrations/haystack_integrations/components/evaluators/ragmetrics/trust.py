@@ -1,7 +1,6 @@
-"""
-What a pipeline of somebody else may set: nothing that writes, reads or sends where this process did not allow it.
+"""Limits for loaded pipelines: folders and servers that this process does not allow are refused.
 
-Haystack loads no class from a module that is not trusted. Folders and servers are held to the same here.
+Haystack loads classes only from trusted modules. The same applies here to folders and servers.
 """
 
 import re
@@ -25,14 +24,14 @@ _AT_PATH = re.compile(r"(llama|entailment|cross-encoder|token-match):(?P<path>.+
 
 
 def check_trusted(parameters: Mapping[str, Any]) -> None:
-    """
-    See that the parameters of a component that is loaded name no folder and no server that is not allowed.
+    """Check that the parameters of a loaded component name only allowed folders and servers.
 
-    A run may be written below `runs` in the working directory, and prompts and model files be read from anywhere in
-    the working directory. The environment variables RAGMETRICS_YAML_FOLDERS and RAGMETRICS_YAML_HOSTS, lists with
-    commas, allow more. With `unsafe=True` Haystack checks nothing, and neither does this.
+    A run may be written below `runs` in the working directory, and prompts and model files be read from
+    anywhere in the working directory. The environment variables RAGMETRICS_YAML_FOLDERS and
+    RAGMETRICS_YAML_HOSTS, lists with commas, allow more. With `unsafe=True` neither Haystack nor this
+    function checks anything.
 
-    :param parameters: Of the component.
+    :param parameters: The component's parameters.
     :raises DeserializationError: A folder or a server is not allowed.
     """
     # before Haystack 3 it had no such check of its own, and nothing that switches one off
@@ -73,9 +72,9 @@ def _check_folder(name: str, value: object, usual: Path) -> None:
     except (OSError, RuntimeError, ValueError):  # no such home, a loop of links, a null byte: no path to trust
         pass
     msg = (
-        f"{name} is {str(value)!r}, and a pipeline that is loaded may use only "
+        f"{name} is {str(value)!r}, but a loaded pipeline may use only "
         f"{'the working directory' if usual == Path() else f'{str(usual)!r} in the working directory'}. If you trust "
-        f"it, put the folder into the environment variable {_FOLDERS}, or load the pipeline with unsafe=True"
+        f"it, add the folder to the environment variable {_FOLDERS}, or load the pipeline with unsafe=True"
     )
     raise DeserializationError(msg)
 

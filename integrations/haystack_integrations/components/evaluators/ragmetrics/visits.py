@@ -1,4 +1,4 @@
-"""What a span was: its part in the run, and what it passed on."""
+"""The role of a span in a run, and its outputs."""
 
 import json
 from collections.abc import Collection, Iterable, Sequence
@@ -18,7 +18,7 @@ _WRITTEN = frozenset({"replies", "last_message", "messages", "answers"})
 
 
 def kind_of(visit: Visit, prompts: Collection[str] = ()) -> Kind:
-    """What a component is, by what it takes and puts out."""
+    """The kind of a component, from its inputs and outputs."""
     if visit.operation == TOOL:
         return "tool"
     if visit.operation in GENERATORS:
@@ -39,7 +39,7 @@ def kind_of(visit: Visit, prompts: Collection[str] = ()) -> Kind:
 
 
 def passed_on(visit: Visit, prompts: Collection[str]) -> Any:
-    """What a component gave to others; passages that a prompt takes as plain texts are chunks."""
+    """A component's outputs to others; passages that a prompt takes as plain texts are chunks."""
     if visit.operation == TOOL:
         return _returned(visit.outputs)
     named = HAYSTACK.fields(visit.outputs)
@@ -52,13 +52,13 @@ def passed_on(visit: Visit, prompts: Collection[str]) -> Any:
 
 
 def _passages(visit: Visit, prompts: Collection[str]) -> list[str]:
-    """The outputs that are lists of texts and go into a prompt."""
+    """Outputs that are lists of texts and go into a prompt."""
     texts = [socket for socket in HAYSTACK.fields(visit.outputs) if visit.types.get(socket) == "list[str]"]
     return [socket for socket in texts if not set(prompts).isdisjoint(visit.receivers[socket])]
 
 
 def _returned(value: Any) -> Any:
-    """What a tool returned: documents, or the text that the model gets."""
+    """A tool's result: documents, or the text that the model gets."""
     if isinstance(value, str):
         return value if value.strip() else []
     if is_written(value) or not (is_mapping(value) or is_series(value)) or not value or holds_documents(value):
@@ -75,7 +75,7 @@ def _chunks(texts: Any) -> Any:
 
 
 def invoked(visit: Visit, sources: Sequence[Call]) -> Iterable[Call]:
-    """The tools that a component invoked: before Haystack 3 they had no spans."""
+    """The tools that a component called: before Haystack 3 they had no spans."""
     for message in HAYSTACK.fields(visit.outputs).get("tool_messages") or ():
         for result in message.tool_call_results:
             yield Call(
@@ -90,20 +90,20 @@ def invoked(visit: Visit, sources: Sequence[Call]) -> Iterable[Call]:
 
 
 def reaches(visit: Visit, receiver: str) -> bool:
-    """Whether a component gave anything to another one."""
+    """Whether a component passed anything to a given other one."""
     return any(receiver in visit.receivers.get(socket, ()) for socket in HAYSTACK.fields(visit.outputs))
 
 
 def holds_documents(value: Any) -> bool:
-    """Whether there are documents in it."""
+    """Whether the value contains documents."""
     return bool(documents_anywhere(value, HAYSTACK))
 
 
 def has(value: object, kind: type) -> bool:
-    """Whether it is a list that begins with one of a kind."""
+    """Whether the value is a list that begins with an instance of a class."""
     return is_series(value) and bool(value) and isinstance(value[0], kind)
 
 
 def is_written(value: object) -> bool:
-    """Whether what a tool returned is what a model wrote."""
+    """Whether a tool's result was written by a model."""
     return isinstance(value, ChatMessage) or (is_mapping(value) and bool(_WRITTEN & set(value)))

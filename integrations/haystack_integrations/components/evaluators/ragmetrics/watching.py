@@ -1,4 +1,4 @@
-"""What a run of a pipeline or an agent leaves behind for scoring: references, and nothing computed."""
+"""Observations of a pipeline's or an agent's run for scoring: references only, nothing computed."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
@@ -36,15 +36,14 @@ GENERATORS: Final = frozenset({"haystack.agent.step.llm", "haystack.chat_generat
 
 @dataclass(frozen=True, kw_only=True)
 class Watcher:
-    """
-    Whoever wants runs to be scored.
+    """A subscriber to runs.
 
     Attributes:
-        by: scores them.
-        only: takes a run's metadata and says whether it is wanted.
-        places: where the user says that fields are.
-        needs_contexts: leaves out answers for which nothing was retrieved.
-        name: what the application is called.
+        by: the live scorer.
+        only: takes a run's metadata; returns whether to score it.
+        places: the user's places of fields.
+        needs_contexts: skips answers for which nothing was retrieved.
+        name: the application's name.
     """
 
     by: LiveFace
@@ -56,15 +55,14 @@ class Watcher:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Visit:
-    """
-    One span of Haystack: a pipeline, a component, an agent, a tool or a model that ran.
+    """One span of Haystack: a pipeline, a component, an agent, a tool or a model that ran.
 
     Attributes:
-        operation: the span's.
-        tags: the span's, which name the component and its edges.
-        inputs, outputs: what it took and gave; the objects are the host's own.
-        began, ended: places in the order of the run; `ended` is None while it runs and for what failed.
-        children: what ran inside, in the order in which it began.
+        operation: the span's operation.
+        tags: the span's tags, which name the component and its edges.
+        inputs, outputs: the host's own objects.
+        began, ended: positions in the order of the run; `ended` is None while it runs and if it failed.
+        children: the visits inside, in starting order.
     """
 
     operation: str
@@ -83,17 +81,17 @@ class Visit:
 
     @property
     def senders(self) -> dict[str, list[str]]:
-        """By input, the components that may fill it."""
+        """The components that may fill each input."""
         return self._declared("input", "senders", [])
 
     @property
     def receivers(self) -> dict[str, list[str]]:
-        """By output, the components that take it."""
+        """The components that take each output."""
         return self._declared("output", "receivers", [])
 
     @property
     def types(self) -> dict[str, str]:
-        """By output, its declared type in words."""
+        """The declared type of each output, as text."""
         return self._declared("output", "type", "")
 
     def _declared(self, side: str, what: str, default: Any) -> dict[str, Any]:
@@ -103,21 +101,19 @@ class Visit:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class WatchedRun:
-    """
-    A run of a pipeline, or of an agent by itself.
+    """A run of a pipeline, or of a standalone agent.
 
-    Nothing else holds it but the spans of the run and the context in which it runs, so that it is gone with
-    them, however the run ends.
+    Only the run's spans and context refer to it, so it is released with them, however the run ends.
 
     Attributes:
-        root: the pipeline's or agent's own span, with all inside.
-        is_inner: whether it is a part of another run.
-        order: counts what begins and ends, in this run and those inside.
-        metadata: the pipeline's.
-        inputs: what the pipeline was called with, by component.
-        watchers: who wants it, beside those who want every outermost run.
-        notes: what the application said that it retrieved; inner runs add to their outer run's.
-        has_ended: whether it is over; what a component left running may still hold it.
+        root: the pipeline's or agent's own span.
+        is_inner: whether it is part of another run.
+        order: counter of starts and ends, in this run and those inside.
+        metadata: the pipeline's metadata.
+        inputs: the pipeline's inputs by component.
+        watchers: its own watchers, in addition to those of every outermost run.
+        notes: the application's noted contexts; inner runs add to their outer run's.
+        has_ended: whether it has ended; tasks that a component left running may still refer to it.
     """
 
     root: Visit
@@ -131,7 +127,7 @@ class WatchedRun:
 
 
 class Here(NamedTuple):
-    """Where the calling code is: its run, and the innermost span of it that is open."""
+    """The current run and its innermost open span."""
 
     run: WatchedRun
     visit: Visit
@@ -143,10 +139,9 @@ HERE: ContextVar[Here | None] = ContextVar("ragmetrics_haystack_here", default=N
 
 
 def noted_here() -> tuple[Chunk, ...] | None:
-    """
-    Give what the application noted so far in the run that the calling code is part of.
+    """The application's notes so far in the current run.
 
-    :returns: The chunks; None without a note.
+    :returns: The chunks, or None if there are no notes.
     """
     here = HERE.get()
     return None if here is None else here.run.notes.contexts

@@ -1,7 +1,7 @@
-"""
-From the spans of a run to a captured run: what each component took from which, and whose reply is the answer.
+"""Translation of a run's spans into a captured run: inputs and outputs of components, and the answer's
+source.
 
-Runs in the background. It follows the edges of the pipeline, and time only among the visits of one component.
+Runs in the background. Follows the pipeline's edges, and the order in time only for visits of one component.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ __all__ = ["Wiring", "capture_of"]
 
 
 class _Reply(NamedTuple):
-    """A text that may be the answer, where it is, the model calls that it comes from; whether it surely is one."""
+    """A possible answer: its text, place and model calls, and whether it certainly is an answer."""
 
     text: str
     place: Socket
@@ -39,11 +39,10 @@ class _Reply(NamedTuple):
 
 
 def capture_of(run: WatchedRun, watcher: Watcher) -> Capture:
-    """
-    Make a capture of a run that has ended; the host waits, so it only keeps references.
+    """Make a capture of an ended run; the host waits, so only references are kept.
 
     :param run: The run.
-    :param watcher: Who wants it.
+    :param watcher: Its watcher.
     :returns: The capture.
     """
     return Capture(
@@ -66,10 +65,9 @@ def _run_sample(capture: Capture) -> Sample:
 
 
 class Wiring:
-    """
-    The calls of a run, each with the calls whose outputs it took.
+    """The calls of a run, each with the calls that produced its inputs.
 
-    :param root: The span of the pipeline or the agent; None outside of any, where no call was seen.
+    :param root: The span of the pipeline or the agent; None if there is none.
     """
 
     def __init__(self, root: Visit | None) -> None:
@@ -81,10 +79,9 @@ class Wiring:
         self.calls = [self._call(self._root, {})] if self._root.operation == AGENT else self._inside(self._root, ())
 
     def sample(self, run: CapturedRun) -> Sample:
-        """
-        Make the sample of a run; what a tool said is a context, unless a model wrote it.
+        """Make the sample of a run; a tool's text is a context, unless a model wrote it.
 
-        :param run: The run, as far as it is known without its calls.
+        :param run: The run without its calls.
         :returns: The sample.
         """
         tools = [call for outer in self.calls for call in outer.walk() if call.kind == "tool"]
@@ -93,11 +90,10 @@ class Wiring:
         return sample_of(run, HAYSTACK, rules)
 
     def run(self, inputs: Mapping[str, Any], places: Places) -> CapturedRun:
-        """
-        Make the captured run of a pipeline or an agent.
+        """Make the captured run of a pipeline or an agent.
 
-        :param inputs: What it was called with, by component.
-        :param places: Where the user says that fields are.
+        :param inputs: Its inputs by component.
+        :param places: The user's places of fields.
         :returns: The captured run.
         """
         replies = self._placed(places["answer"]) if "answer" in places else self._replies(self._root)
@@ -119,7 +115,7 @@ class Wiring:
     # The calls
 
     def _inside(self, outer: Visit, given: Sequence[Call]) -> list[Call]:
-        """The calls in a span: those of a pipeline by its edges, all others one after another."""
+        """The calls in a span: ordered by edges in a pipeline, otherwise by time."""
         made: list[Call] = []
         visits = tuple(outer.children)
         prompts = {each.name for each in visits if "prompt" in HAYSTACK.fields(each.outputs)}
@@ -149,7 +145,7 @@ class Wiring:
         return call
 
     def _senders(self, visit: Visit, visits: Sequence[Visit], given: Sequence[Call]) -> dict[str, list[Call]]:
-        """By socket the calls whose outputs a component took; `given` for what came from outside."""
+        """The calls that produced a component's inputs, by socket; `given` for inputs from outside."""
         since = max((each.began for each in visits if each.name == visit.name and each.began < visit.began), default=0)
         sent: dict[str, list[Call]] = {}
         inputs = HAYSTACK.fields(visit.inputs)
@@ -173,7 +169,7 @@ class Wiring:
     # The answer
 
     def _replies(self, scope: Visit) -> list[_Reply]:
-        """What may be the answer of a pipeline or an agent: an answer builder's, else what leaves it as text."""
+        """Possible answers of a pipeline or an agent: those of an answer builder, or else output texts."""
         if scope.operation == AGENT:
             makers = self.agents_last(scope)
             return [_Reply(self._said(maker) or "", Socket(scope.name, "last_message"), [maker]) for maker in makers]
@@ -207,7 +203,7 @@ class Wiring:
         return said or makers
 
     def _makers(self, call: Call) -> list[Call]:
-        """The nearest model calls that a component's text comes from, against the edges."""
+        """The nearest upstream model calls of a component's text."""
         visit = self._visits.get(call)
         if visit is None:
             return []
@@ -224,22 +220,21 @@ class Wiring:
         return list(dict.fromkeys(maker for source in before for maker in self._makers(source)))
 
     def agents_last(self, agent: Visit) -> list[Call]:
-        """
-        Find the call of an agent's model that made its last message.
+        """Find the call of an agent's model that made its last message.
 
         :param agent: The agent's span; it may be open.
-        :returns: The call, if there is one.
+        :returns: The call, or None.
         """
         models = [call for visit in agent.children if (call := self._made[visit]).kind == "model"]
         return [call for call in models[-1:] if self._said(call)]
 
     def _said(self, call: Call) -> str | None:
-        """What a model replied; None for calls of tools."""
+        """A model's reply; None for tool calls."""
         messages = HAYSTACK.messages(call.outputs)
         return None if not messages or messages[0].calls_tools else messages[0].text or None
 
     def _final(self, replies: Sequence[_Reply]) -> list[Call]:
-        """The calls that made the answer: those that no other is made of; several where nothing says which."""
+        """The calls that made the answer: those not used by others; several if that is ambiguous."""
         makers = list(dict.fromkeys(call for reply in replies for call in reply.makers))
         before = {call: call.behind() for call in makers}
         final = [
@@ -258,14 +253,14 @@ class Wiring:
         return [*(call for call in others if _same(request, self._said(call))), *final]
 
     def _is_grounded(self, call: Call) -> bool:
-        """Whether documents come to a model, other than through another model."""
+        """Whether a model gets documents, other than through a different model."""
         calls = [source for source in call.behind(past_models=False) if source.kind != "model"]
         return any(holds_documents(side) for source in calls for side in (source.inputs, source.outputs))
 
     # Question and contexts
 
     def _inputs(self, inputs: Mapping[str, Any], reply: _Reply | None, makers: Sequence[Call]) -> dict[str, Any]:
-        """One mapping of sockets: what was given to the components nearest to the answer goes first."""
+        """All sockets as one mapping; inputs of the components nearest to the answer take precedence."""
         near = [reply.place.component] if reply else []
         near += [call.name for maker in makers for call in maker.behind()]
         sides = [HAYSTACK.fields(inputs.get(name)) for name in dict.fromkeys([*near, *inputs])]
@@ -277,7 +272,7 @@ class Wiring:
         return {socket: value for side in reversed(made) for socket, value in side.items()} | flat
 
     def _placed(self, places: Sequence[Socket]) -> list[_Reply]:
-        """The answer at the places that the user names: the one that was filled last."""
+        """The answer at the user's places: the value that was set last."""
         for visit, place in self._filled(places):
             for socket in [place.socket] if place.socket else HAYSTACK.fields(visit.outputs):
                 if reply := self._reply(visit, socket):
@@ -285,7 +280,7 @@ class Wiring:
         return []
 
     def _question(self, places: Sequence[Socket]) -> NamedValue:
-        """The question at the places that the user names: the one that was filled first."""
+        """The question at the user's places: the value that was set first."""
         texts = [(text_in(_value(visit, place.socket)), place) for visit, place in self._filled(places)]
         named = [NamedValue(text, f"extract:{place}") for text, place in texts if text]
         return named[-1] if named else NamedValue("", "extract")
@@ -296,18 +291,18 @@ class Wiring:
         return NamedValue(held, f"extract:{', '.join(map(str, places))}") if held else None
 
     def _filled(self, places: Sequence[Socket]) -> Iterator[tuple[Visit | Call, Socket]]:
-        """The visits of these components and tools, the latest first."""
+        """The visits of these components and tools, latest first."""
         calls = sorted((call for outer in self.calls for call in outer.walk()), key=lambda call: call.began)
         visits = [self._visits.get(call, call) for call in reversed(calls)]
         return ((visit, place) for visit in visits for place in places if visit.name == place.component)
 
 
 def _value(visit: Visit | Call, socket: str) -> Any:
-    """What is at a socket; the output where a component passes on what it takes."""
+    """The value at a socket; the output if a component passes on its input."""
     values = [HAYSTACK.fields(side).get(socket) for side in (visit.outputs, visit.inputs)]
     return next((value for value in values if value is not None), None)
 
 
 def _same(text: str, part: str | None) -> bool:
-    """Whether a text holds another one, word by word."""
+    """Whether a text contains another one, word by word."""
     return bool(part) and f" {' '.join((part or '').split())} " in f" {' '.join(text.split())} "
