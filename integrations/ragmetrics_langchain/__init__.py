@@ -1,4 +1,4 @@
-"""ragmetrics in LangChain: applications that score themselves, and LangChain's models as judges."""
+"""ragmetrics in LangChain: live scores of applications, and LangChain's models as judges."""
 
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,7 @@ _IN_MIDDLEWARE = ("RagMetricsMiddleware", "Rejection")
 
 
 def __getattr__(name: str) -> object:
-    """The middleware is imported when it is first asked for: it needs the package langchain."""
+    """Import the middleware on first use: it needs the package langchain."""
     if name not in _IN_MIDDLEWARE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

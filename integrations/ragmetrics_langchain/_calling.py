@@ -1,4 +1,4 @@
-"""Calling a LangChain model without the application noticing: its context, its event loops, its errors."""
+"""Calls of LangChain models, separate from the application's context and event loops; errors and names."""
 
 # langsmith leaves the types of what it takes and gives open; langchain those of models inside models.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
@@ -57,16 +57,16 @@ _MODELS = ("model", "model_name", "model_id", "deployment_name", "deployment")
 
 
 async def answered_apart(ask: Callable[[], T] | None, aask: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Ask a model in a context that has nothing of the application's.
+    """Ask a model in a context without the application's variables.
 
-    The application's handlers, its LangSmith parent run and its spans are context variables: with them a
-    judge's calls would be traced, and evaluated, as if they were the application's. Where the scorer has
-    emptied the context already, it is kept.
+    The application's handlers, LangSmith parent run and spans are context variables: with them a judge's
+    calls would be traced and evaluated as the application's. A context that the scorer has already emptied is
+    kept.
 
     Args:
-        ask: asks through the synchronous interface, in a thread. The asynchronous client of a provider is
-            often one for the whole process, and belongs to the application's loop.
-        aask: asks on the running loop; for models that have no synchronous interface, where `ask` is None.
+        ask: asks through the synchronous interface, in a thread. A provider's asynchronous client often
+            serves the whole process and belongs to the application's loop.
+        aask: asks on the running loop; for models without a synchronous interface, if `ask` is None.
     """
     if ask is not None:
         return await in_thread(_untraced, ask)
@@ -90,9 +90,9 @@ async def _auntraced(aask: Callable[[], Awaitable[T]]) -> T:
 
 
 def is_asynchronous_only(model: Any) -> bool:
-    """Whether a model, or one inside it, cannot be asked through the synchronous interface.
+    """Whether a model, or one inside it, lacks a synchronous interface.
 
-    Told by a function that has no synchronous side, and by methods that can only raise.
+    Detected by a function without a synchronous side, and by methods that only raise.
     """
     match model:
         case RunnableBindingBase():
@@ -118,17 +118,17 @@ def is_asynchronous_only(model: Any) -> bool:
 
 
 class ModelPerLoop(Generic[T]):
-    """An object, or a function that makes one for each event loop that it is used in.
+    """An object, or a function that makes one for each event loop that uses it.
 
-    Clients keep connections that belong to the loop they were made in.
+    A client's connections belong to the loop in which it was made.
 
     Args:
         given: the object, or the function.
-        kind: the class that tells the two apart.
-        check: raises where an object cannot be used.
+        kind: the class of the object.
+        check: raises for an invalid object.
 
     Raises:
-        ConfigError: neither.
+        ConfigError: `given` is invalid.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class ModelPerLoop(Generic[T]):
         return made
 
     def here(self) -> T:
-        """The object for the running event loop; the first one is that of the first loop."""
+        """The object for the running event loop; the first loop gets the first one."""
         loop = asyncio.get_running_loop()
         if loop not in self._made:
             self._made[loop] = self.first if self._is_first_free else self._make()
@@ -167,7 +167,7 @@ class ModelPerLoop(Generic[T]):
 
 
 def as_model_error(error: Exception, identity: str, model: object) -> ModelError:
-    """What a provider's exception means for us; of a client of another event loop, also what to do."""
+    """Translate a provider's exception; with advice if the client belongs to a different event loop."""
     told = model_error(error, model, identity=identity)
     # the cause, too: clients pass a foreign loop off as a lost connection
     reasons = [reason for reason in (error, error.__cause__) if isinstance(reason, RuntimeError)]
@@ -180,11 +180,11 @@ def as_model_error(error: Exception, identity: str, model: object) -> ModelError
 
 
 def name_of(model: object, bound: Mapping[str, Any]) -> ForeignName:
-    """Provider's class, model, server and settings of a LangChain model; a digest of those that are unusual.
+    """Provider's class, model, server and settings of a LangChain model, unusual ones as a digest.
 
     Args:
         model: the model without its bindings.
-        bound: arguments that are bound to it.
+        bound: arguments bound to it.
     """
     named = _first_text(bound, model, _MODELS)
     server = _first_text(bound, model, _ADDRESSES)

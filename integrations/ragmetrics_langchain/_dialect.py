@@ -1,4 +1,4 @@
-"""How LangChain's objects are read: documents, messages, conversations, fields of whatever has some."""
+"""Functions that read LangChain's objects: documents, messages, conversations and fields."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -31,9 +31,9 @@ _SCORE = "relevance_score"
 
 
 def fields_of(value: Any) -> Mapping[str, Any]:
-    """The fields of a mapping, a model or a dataclass, as a state may be; of a `Command` those it updates.
+    """The fields of a mapping, a model or a dataclass, such as a state; for a `Command`, its updates.
 
-    Those of a tool's message are what it gives besides its text.
+    For a tool's message, the fields other than its text.
     """
     if is_mapping(value):
         return value
@@ -51,7 +51,7 @@ def fields_of(value: Any) -> Mapping[str, Any]:
 
 
 def conversation(value: Any) -> list[BaseMessage]:
-    """The messages of a list in any form that LangChain takes; empty when it is no list of messages."""
+    """The messages of a list in any of LangChain's forms; empty for anything else."""
     if isinstance(value, BaseMessage):
         return [value]
     if isinstance(value, PromptValue):
@@ -77,7 +77,7 @@ def _is_message(value: Any) -> bool:
 
 
 def request_of(messages: Sequence[BaseMessage | str]) -> list[CapturedMessage]:
-    """What a model is sent, held as it is now: texts, not the application's messages."""
+    """A copy of a model's request: texts, not the application's messages."""
     return [CapturedMessage("user", sent) if isinstance(sent, str) else _message(sent) for sent in messages]
 
 
@@ -117,7 +117,7 @@ def _text(value: Any) -> str | None:
 
 
 def documents_in(value: Any) -> list[Document]:
-    """The documents of a list, or of the first list in a mapping that has some."""
+    """The documents of a list, or of the first list of documents in a mapping."""
     if isinstance(value, Document):
         return [value]
     if is_series(value):
@@ -130,7 +130,7 @@ def documents_in(value: Any) -> list[Document]:
 
 
 def asks_with_media(inputs: Any) -> bool:
-    """Whether the question in these inputs has more than text: an image, a recording, a file."""
+    """Whether the question in these inputs contains more than text: an image, a recording, a file."""
     for value in (inputs, *fields_of(inputs).values()):
         last = conversation(value)[-1:]
         if last and last[0].type == "human" and not isinstance(last[0].content, str):

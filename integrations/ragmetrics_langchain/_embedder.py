@@ -1,4 +1,4 @@
-"""Any LangChain embeddings as an embedder."""
+"""LangChain embeddings as an embedder."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -28,15 +28,15 @@ __all__ = ["LangChainEmbedder"]
 class LangChainEmbedder(ForeignModel):
     """LangChain embeddings as an embedder; all texts are embedded as documents.
 
-    They are asked through their synchronous interface, in threads, as `LangChainJudge` asks a model.
+    Called through their synchronous interface, in threads, like the model of `LangChainJudge`.
 
     Attributes:
-        embeddings: the embeddings; or a function without arguments that makes them. Those without a
-            synchronous interface are asked on the running event loop; the function is called once in each.
-        name: names the model in records; by default its class, model, server and settings.
+        embeddings: the embeddings, or a function without arguments that makes them, called once per event
+            loop. Embeddings without a synchronous interface are called on the running loop.
+        name: the model's name in records. Default: its class, model, server and settings.
 
     Raises:
-        ConfigError: neither embeddings nor a function.
+        ConfigError: `embeddings` is neither embeddings nor a function.
     """
 
     embeddings: Embeddings | Callable[[], Embeddings]
@@ -47,14 +47,14 @@ class LangChainEmbedder(ForeignModel):
 
     @cached_property
     def is_asynchronous_only(self) -> bool:
-        """Whether there is no synchronous interface; no application that runs can be scored with it."""
+        """Whether there is no synchronous interface, which live scoring needs."""
         return is_asynchronous_only(self._models.first)
 
     async def aembed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
-        """One row for each text.
+        """One row per text.
 
         Raises:
-            ModelError: the model did not answer.
+            ModelError: the model failed.
         """
         is_bound = self.is_asynchronous_only
         embeddings = self._models.here() if is_bound else self._models.first

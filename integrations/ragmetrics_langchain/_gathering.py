@@ -1,4 +1,4 @@
-"""What is called inside one call of a model or a tool, seen by a handler of that call alone."""
+"""Calls inside a call of a model or a tool, collected by a handler for that call."""
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -18,11 +18,11 @@ __all__ = ["Gathered", "gathering"]
 
 
 class Gathered:
-    """What was seen in one call.
+    """Observations of one call.
 
     Attributes:
-        calls: the outermost ones, in the order in which they began.
-        notes: what the application said that it retrieved.
+        calls: the outermost calls inside, in starting order.
+        notes: the application's noted contexts.
     """
 
     def __init__(self, notes: Notes) -> None:
@@ -31,7 +31,7 @@ class Gathered:
         self._open: dict[Any, LangChainRun] = {}
 
     def documents(self) -> list[Document]:
-        """What was found in the calls."""
+        """The documents found in the calls."""
         return [
             document
             for call in self.calls
@@ -48,20 +48,20 @@ class Gathered:
         self._open[told["run_id"]] = call
 
     def end(self, outputs: Any, told: Mapping[str, Any]) -> None:
-        """Note what it gave."""
+        """Note a call's output."""
         if (call := self._open.get(told["run_id"])) is not None:
             call.end(outputs, whole=call.kind != "chain")
 
     def fail(self, error: BaseException, told: Mapping[str, Any]) -> None:
-        """What failed gave nothing."""
+        """Ignore a failed call, which has no output."""
 
     def hook_failed(self, error: Exception) -> None:
-        """What was not seen is unknown."""
+        """Ignore an error of a hook; what it did not observe is unknown."""
 
 
 @cache
 def _handler_here() -> ContextVar[Hooks | None]:
-    """What LangChain asks for a handler at every call: that of the call around it."""
+    """The handler of the enclosing call, which LangChain looks up at every call."""
     from langchain_core.tracers.context import register_configure_hook
 
     here: ContextVar[Hooks | None] = ContextVar("ragmetrics_gathered", default=None)
@@ -71,7 +71,7 @@ def _handler_here() -> ContextVar[Hooks | None]:
 
 @contextmanager
 def gathering(taker: NoteTaker) -> Generator[Gathered]:
-    """Gather what is called and noted in this block, and what was noted before it."""
+    """Collect calls and notes in this block, including earlier notes."""
     before = notes_before(taker).contexts
     with noting() as notes:
         if before is not None:

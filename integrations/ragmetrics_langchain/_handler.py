@@ -1,4 +1,4 @@
-"""The callback handler: what LangChain calls."""
+"""The callback handler."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Unpack
@@ -17,41 +17,41 @@ __all__ = ["RagMetricsCallbackHandler"]
 
 
 class RagMetricsCallbackHandler(LiveFace, Hooks):
-    """Scores every answered question of a LangChain or LangGraph application, while it runs.
+    """Score every answered question of a running LangChain or LangGraph application.
 
-    Pass it as any callback: `chain.invoke(question, {"callbacks": [handler]})`, or give it to the whole
+    Pass it like any callback: `chain.invoke(question, {"callbacks": [handler]})`, or attach it to the whole
     process with `install(handler)`. One handler serves any number of applications, threads and event loops.
 
     Args:
         metrics: names or objects, as for `evaluate`.
-        judge: the model that judges: a LangChain chat model, any callable from prompt to reply, a judge, or a
-            name such as "embedded".
-        embedder: the model that makes vectors: LangChain embeddings, an embedder, or a name.
-        scorer: the model that rates pairs, for metrics that need one.
-        live: a live scorer that other handlers use too, in place of metrics, models and live settings.
-            Closing the handler closes it, for all of them.
+        judge: a LangChain chat model, any callable from prompt to reply, a judge, or a name such as
+            "embedded".
+        embedder: LangChain embeddings, an embedder, or a name.
+        scorer: a model that rates pairs, for metrics that need one.
+        live: a live scorer shared with other handlers, instead of metrics, models and live settings. Closing
+            the handler closes it for all of them.
         settings: the live settings as one object.
-        scope: which runs are samples. "root": each outermost run. "outermost_rag": the same, but of a run
-            that gives a list of answers, the outermost runs inside it that answer one question each. A run's
-            name, or a function of `RunInfo`: the outermost runs that it names.
-        extract: takes a `RootRun` and returns fields of a sample by name, or None; see `Rules`.
+        scope: the runs that become samples. "root": each outermost run. "outermost_rag": the same, but for a
+            run that returns a list of answers, the outermost runs inside it that answer one question each. A
+            run's name, or a function of `RunInfo`: the outermost matching runs.
+        extract: takes a `RootRun` and returns a sample's fields by name, or None; see `Rules`.
         input_key: the input that is the question.
         context_key: the output or input that holds the contexts.
         answer_key: the output that is the answer.
-        context_tools: tools whose text is a context, for those that give no documents: a name, a tool, or
+        context_tools: tools whose text is a context, for tools that return no documents: a name, a tool, or
             several.
-        system_message: where no contexts are found, the model's system message is the context. It also holds
-            instructions, and the label `found_contexts` says so.
-        needs_contexts: leave out answers for which nothing was retrieved, counted as "no_contexts".
+        system_message: use the model's system message as the context if no contexts are found. It also
+            contains instructions, as the label `found_contexts` says.
+        needs_contexts: skip answers for which nothing was retrieved, counted as "no_contexts".
         session_key: the entry of a run's metadata that names the conversation.
         label_keys: entries of a run's metadata that become labels of its sample, such as "tenant".
-        max_open: outermost runs that may be open at a time; the one that was quiet longest is given up.
-        ttl: seconds without a new part after which an open run is given up.
-        keywords: live settings one by one, as `LiveScorer` takes them: `mode`, `out`, `sample_rate`,
-            `concurrency` and the others that `LiveArgs` describes.
+        max_open: maximum number of open outermost runs; beyond that the longest inactive one is dropped.
+        ttl: seconds of inactivity after which an open run is dropped.
+        keywords: single live settings, as for `LiveScorer`: `mode`, `out`, `sample_rate`, `concurrency` and
+            the others of `LiveArgs`.
 
     Raises:
-        ConfigError: a mistake in the arguments.
+        ConfigError: an argument is invalid.
     """
 
     @unfolded(ScorerArgs, SCORER_DEFAULTS)
@@ -98,10 +98,10 @@ class RagMetricsCallbackHandler(LiveFace, Hooks):
 
     @property
     def live(self) -> LiveScorer:
-        """The live scorer; the handlers of one application may share it."""
+        """The live scorer, which several handlers of an application may share."""
         return self._live
 
     @property
     def open_runs(self) -> int:
-        """How many runs have begun and are remembered: 0 when no application is running."""
+        """Number of open runs: 0 if no application is running."""
         return self._recorder.open_runs

@@ -1,4 +1,4 @@
-"""Question and history of a turn that goes on, and a history that is loaded in the run."""
+"""Question and history of a resumed turn, and a history that is loaded in the run."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ __all__ = ["resumed_question", "special_history"]
 
 
 def resumed_question(parts: Sequence[LangChainRun]) -> NamedValue | None:
-    """Of a turn whose beginning another handler saw: what its state holds, without the person's reply."""
+    """The question of a turn whose start this handler did not see, from its state."""
     first, state = parts[0], fields_of(parts[0].outputs)
     if not first.is_resumed:
         return None
@@ -24,7 +24,7 @@ def resumed_question(parts: Sequence[LangChainRun]) -> NamedValue | None:
 
 
 def special_history(parts: Sequence[LangChainRun], question: str) -> Sequence[CapturedMessage] | None:
-    """With what was asked back in a turn that goes on; what `RunnableWithMessageHistory` loaded."""
+    """The history of a resumed turn, or one loaded by `RunnableWithMessageHistory`."""
     if parts[-1].is_resumed:
         said = _said(parts[-1].outputs)
         places = [n for n, turn in enumerate(said) if turn.role == "user" and turn.text == question]

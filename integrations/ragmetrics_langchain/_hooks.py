@@ -1,4 +1,4 @@
-"""What LangChain tells a handler, said in three words: a run begins, ends or fails."""
+"""LangChain's callbacks reduced to three events: a run begins, ends or fails."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -16,11 +16,10 @@ __all__ = ["Hooks"]
 
 
 class Hooks(BaseCallbackHandler):
-    """A handler that never raises into the application, and that our own work does not reach.
+    """A handler that never raises into the application and ignores our own work.
 
     Args:
-        taker: who keeps the runs.
-            It gets besides what LangChain tells: run_id, parent_run_id, tags, metadata.
+        taker: receives the events. Keywords are LangChain's: run_id, parent_run_id, tags, metadata.
     """
 
     # Hooks only note references: going through a thread would cost more than they do.
@@ -47,24 +46,24 @@ class Hooks(BaseCallbackHandler):
 
     @property
     def ignore_retry(self) -> bool:
-        """Retries are not needed."""
+        """Ignore retries."""
         return True
 
     @property
     def ignore_custom_event(self) -> bool:
-        """The application's own events are not needed."""
+        """Ignore the application's custom events."""
         return True
 
     def on_chain_start(self, serialized: Any, inputs: Any, **told: Any) -> None:
-        """Note a run."""
+        """Note the start of a run."""
         self._begin("prompt" if told.get("run_type") == "prompt" else "chain", serialized, inputs, told)
 
     def on_chat_model_start(self, serialized: Any, messages: Any, **told: Any) -> None:
-        """Note what a chat model is sent."""
+        """Note a chat model's request."""
         self._begin("model", serialized, messages[0], told)
 
     def on_llm_start(self, serialized: Any, prompts: Any, **told: Any) -> None:
-        """Note what a completion model is sent."""
+        """Note a completion model's request."""
         self._begin("model", serialized, prompts, told)
 
     def on_retriever_start(self, serialized: Any, query: str, **told: Any) -> None:
@@ -76,11 +75,11 @@ class Hooks(BaseCallbackHandler):
         self._begin("tool", serialized, told.get("inputs") or input_str, told)
 
     def on_chain_end(self, outputs: Any, **told: Any) -> None:
-        """Take a sample when the run is one."""
+        """Submit a sample if the run is one."""
         self._guarded(self._taker.end, outputs, told)
 
     def on_llm_end(self, response: Any, **told: Any) -> None:
-        """Note what a model replied."""
+        """Note a model's reply."""
         self._guarded(self._taker.end, response, told)
 
     def on_retriever_end(self, documents: Any, **told: Any) -> None:
@@ -92,7 +91,7 @@ class Hooks(BaseCallbackHandler):
         self._guarded(self._taker.end, output, told)
 
     def on_chain_error(self, error: BaseException, **told: Any) -> None:
-        """Let go of the run; what failed is no sample."""
+        """Drop the run; a failed run is not a sample."""
         self._guarded(self._taker.fail, error, told)
 
     on_llm_error = on_chain_error
@@ -100,7 +99,7 @@ class Hooks(BaseCallbackHandler):
     on_tool_error = on_chain_error
 
     def on_interrupt(self, event: Any) -> None:
-        """LangGraph tells it only to handlers of its own; the node's error tells it here."""
+        """Do nothing: LangGraph reports it only to its own handlers; the node's error reports it here."""
 
     def on_resume(self, event: Any) -> None:
-        """LangGraph tells it only to handlers of its own; the inputs tell it here."""
+        """Do nothing: LangGraph reports it only to its own handlers; the inputs report it here."""

@@ -12,16 +12,16 @@ __all__ = ["Installed", "install"]
 
 
 class _Slot:
-    """What LangChain asks for a handler at every call, as it asks a context variable.
+    """An object in the role of a context variable, from which LangChain reads a handler at every call.
 
-    A context variable would be set in the calling thread and its tasks only; servers answer in others.
+    A context variable would apply only to the calling thread and its tasks, but servers use others.
     """
 
     def __init__(self) -> None:
         self.handler: BaseCallbackHandler | None = None
 
     def get(self) -> BaseCallbackHandler | None:
-        """The handler; none inside a judgement of ours."""
+        """The handler; None inside our own judging."""
         return None if is_judging() else self.handler
 
 
@@ -31,17 +31,17 @@ _LOCK = threading.Lock()
 
 
 class Installed:
-    """A handler that is attached to everything; `uninstall` or leaving a `with` block ends it.
+    """An attached handler; `uninstall` or leaving a `with` block detaches it.
 
     Args:
-        slot: where the handler is.
+        slot: the slot of the handler.
     """
 
     def __init__(self, slot: _Slot) -> None:
         self._slot: _Slot | None = slot
 
     def uninstall(self) -> None:
-        """Detach the handler; runs that have begun keep it."""
+        """Detach the handler; runs that have started keep it."""
         with _LOCK:
             if self._slot is not None:
                 self._slot.handler = None
@@ -57,7 +57,7 @@ class Installed:
 def install(handler: BaseCallbackHandler) -> Installed:
     """Attach a handler to every Runnable of the process, in all threads and event loops.
 
-    A call that has the handler already gets it once.
+    A call that already has the handler does not get it twice.
 
     Args:
         handler: usually a `RagMetricsCallbackHandler`.

@@ -1,4 +1,4 @@
-"""Any LangChain chat model as a judge."""
+"""LangChain chat models as judges."""
 
 import asyncio
 import json
@@ -42,25 +42,25 @@ _MESSAGES = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessa
 class LangChainJudge(ForeignJudge):
     """A LangChain chat model, bound or not, as a judge.
 
-    Its calls are seen by no handler and no tracer of the application. Sampling settings, limits and retries
-    are the model's own. It is asked through its synchronous interface, in threads, so that it may be the
+    The application's handlers and tracers do not see its calls. Sampling settings, limits and retries are the
+    model's own. The model is called through its synchronous interface, in threads, so that it can be the
     application's own model: an asynchronous client belongs to the application's event loop.
 
-    A cache would give every draw of a prompt the same reply. Draws after the first go past the model's cache;
-    where it cannot be seen (inside a sequence or a function), a warning says so.
+    A cache would return the same reply for every draw of a prompt, so draws after the first bypass it. If the
+    cache is not accessible (inside a sequence or a function), a warning is logged.
 
-    A provider's chat model with structured output of its own is held to the schema of each reply; see
-    `ragmetrics_core.adapting.ForeignJudge`. Bind a `response_format` of your own to hold it to that, or
-    `{"type": "text"}` to hold it to nothing.
+    A provider's chat model with its own structured output gets the schema of each reply; see
+    `ragmetrics_core.adapting.ForeignJudge`. Bind a `response_format` to replace it, or `{"type": "text"}` to
+    turn it off.
 
     Attributes:
-        model: the model; or a function without arguments that makes one. One without a synchronous interface
-            is asked on the running event loop, and the function is called once in each.
-        name: names the model in records; by default its class, model, server and settings.
+        model: the model, or a function without arguments that makes one, called once per event loop. A model
+            without a synchronous interface is called on the running loop.
+        name: the model's name in records. Default: its class, model, server and settings.
 
     Raises:
-        ConfigError: neither a Runnable nor a function; a Runnable that takes typed questions or a state, as
-            decision models and graphs do: the judge is asked in words, and replies in words.
+        ConfigError: `model` is neither a Runnable nor a function, or is a Runnable that does not take
+            messages, such as a graph.
     """
 
     model: Model | Callable[[], Model]
@@ -71,14 +71,14 @@ class LangChainJudge(ForeignJudge):
 
     @cached_property
     def is_asynchronous_only(self) -> bool:
-        """Whether the model has no synchronous interface; no application that runs can be scored with it."""
+        """Whether there is no synchronous interface, which live scoring needs."""
         return is_asynchronous_only(self._models.first)
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
-        """Ask the model once for each draw, at the same time.
+        """Ask the model once for each draw, concurrently.
 
         Raises:
-            ModelError: the model did not answer.
+            ModelError: the model failed.
         """
         return await self.held(request, partial(self._ask, request))
 
@@ -101,7 +101,7 @@ class LangChainJudge(ForeignJudge):
         return [_completion(reply, self.identity, held_to) for reply in replies]
 
     def _drawing(self, model: Model, draw: int) -> Model:
-        """The model that makes a draw: the first may come from a cache, the others may not."""
+        """The model for a draw: only the first may use a cache."""
         if draw == 0:
             return model
         fresh = _uncached(model)
@@ -130,7 +130,7 @@ class LangChainJudge(ForeignJudge):
 
     @cached_property
     def takes_schema(self) -> bool:
-        """Whether it is a provider's chat model with structured output of its own, and bound to none."""
+        """Whether it is a provider's chat model with its own structured output that is not bound yet."""
         model, bound = _unbound(self._models.first)
         own = BaseChatModel.with_structured_output
         has_own = isinstance(model, BaseChatModel) and type(model).with_structured_output is not own
@@ -169,7 +169,7 @@ def _unbound(model: Model) -> tuple[object, dict[str, Any]]:
 
 
 def _uncached(model: Model) -> Model | None:
-    """The same model without its cache, None where that cannot be told."""
+    """The same model without its cache, None if unknown."""
     if isinstance(model, BaseLanguageModel):
         return model if model.cache is False else model.model_copy(update={"cache": False})
     if isinstance(model, RunnableBindingBase):
@@ -179,10 +179,10 @@ def _uncached(model: Model) -> Model | None:
 
 
 def _held(model: Model, schema: Mapping[str, Any]) -> Any:
-    """The model, bound to the schema of a reply; without the parser that LangChain puts behind it.
+    """The model bound to the schema of a reply, without LangChain's parser.
 
     Raises:
-        ModelRefused: its class has no way for that.
+        ModelRefused: the model's class does not support it.
     """
     if isinstance(model, RunnableBindingBase):
         return model.model_copy(update={"bound": _held(model.bound, schema)})
@@ -196,10 +196,10 @@ def _held(model: Model, schema: Mapping[str, Any]) -> Any:
 
 
 def _completion(reply: Any, identity: str, held_to: str | None) -> Completion:
-    """A LangChain reply as ours.
+    """Convert a LangChain reply.
 
     Raises:
-        ModelError: it is neither a message nor a text.
+        ModelError: the reply is neither a message nor a text.
     """
     if isinstance(reply, str):  # a completion model, or a chat model followed by a parser
         return Completion(text=str(reply))
@@ -217,7 +217,7 @@ def _completion(reply: Any, identity: str, held_to: str | None) -> Completion:
 
 
 def _arguments(reply: BaseMessage) -> str:
-    """What the one tool is called with, as JSON; "" for no or several calls."""
+    """The arguments of the only tool call, as JSON; "" for no or several calls."""
     calls = [*getattr(reply, "tool_calls", ()), *getattr(reply, "invalid_tool_calls", ())]
     if len(calls) != 1:
         return ""

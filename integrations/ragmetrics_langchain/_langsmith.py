@@ -35,17 +35,17 @@ _REFERENCE_KEYS = ("reference", "expected", "expected_output", "ground_truth", "
 
 
 class LangSmithFeedbackSink:
-    """Writes each score as feedback on the run that it judges, where LangSmith traces the same runs.
+    """Write each score as feedback on the judged run, if LangSmith traces the same runs.
 
-    Feedback has the metric's name as its key (its signature where two metrics share a name), the score, the
-    formula as comment, and signature, status, counts and judge in its source. A metric without a value has
-    feedback without a score whose comment says why; a metric that was skipped has none. Nor has a capture
-    whose id is not that of a run.
+    Feedback has the metric's name as its key (its signature if two metrics share a name), the score, the
+    formula as comment, and signature, status, counts and judge in its source. For a metric without a value,
+    the comment gives the reason. Skipped metrics, and captures with an id that is not a run's, have no
+    feedback.
 
     Args:
-        client: the client to use; by default LangSmith's own, made with the first result.
-        project: the project that the runs are traced to; by default the one of the environment.
-        project_id: its id, when it is known; it is looked up otherwise.
+        client: the client. Default: LangSmith's own, made with the first result.
+        project: the project of the traced runs. Default: that of the environment.
+        project_id: the project's id. Default: look it up by name.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class LangSmithFeedbackSink:
         self._looking = threading.Lock()
 
     def write(self, result: LiveResult) -> None:
-        """Send the feedback; the client does it in its own threads."""
+        """Submit the feedback; the client sends it in its own threads."""
         run_id = _run_id(result.capture)
         if run_id is None:
             return
@@ -72,12 +72,12 @@ class LangSmithFeedbackSink:
                 self._send(key, record, run_id, trace if isinstance(trace, UUID) else run_id)
 
     def flush(self) -> None:
-        """Wait until the client has sent what it took."""
+        """Wait until the client has sent everything."""
         if "_client" in vars(self):
             self._client.flush()
 
     def close(self) -> None:
-        """Flush; the client is not ours to close."""
+        """Flush, without closing the client, which is not ours."""
         self.flush()
 
     def _send(self, key: str, record: Record, run_id: UUID, trace_id: UUID) -> None:
@@ -129,30 +129,30 @@ def as_langsmith_evaluator(
     """Metrics as an evaluator for `langsmith.evaluate` and `aevaluate`.
 
     Each metric gives one result: the score, the formula as comment, and in the metadata the whole record
-    under "ragmetrics", from which `recompute` derives the score again. A metric without a value gives a
-    result without a score whose comment says why.
+    under "ragmetrics", from which `recompute` computes the score again. For a metric without a value, the
+    comment gives the reason.
 
-    The question is looked for in the inputs of the example (else of the run), the answer in the outputs
-    of the run, the contexts in its outputs, in its traced retrievers and in the inputs, and the reference in
-    the outputs of the example, under the usual names.
+    Fields are found under common names: the question in the example's inputs (or else the run's), the answer
+    in the run's outputs, the contexts in its outputs, its traced retrievers and the inputs, and the reference
+    in the example's outputs.
 
-    It can also be called as the evaluators of openevals are, `evaluator(inputs=..., outputs=...,
+    It can also be called like openevals' evaluators, `evaluator(inputs=..., outputs=...,
     reference_outputs=...)`, with texts or mappings: then it returns a list of mappings with "key", "score",
     "comment" and "metadata".
 
     Args:
         metrics: names or objects, as for `evaluate`.
-        judge: the model that judges, as for `RagMetricsCallbackHandler`.
-        embedder: the model that makes vectors, likewise.
-        scorer: the model that rates pairs.
-        live: a live scorer in place of metrics, models and live settings.
-        map: makes the sample of a run and its example, in place of these rules.
+        judge: the judge, as for `RagMetricsCallbackHandler`.
+        embedder: the embedder, likewise.
+        scorer: a model that rates pairs.
+        live: a live scorer, instead of metrics, models and live settings.
+        map: makes the sample from a run and its example, instead of these rules.
         settings: the live settings as one object.
-        keywords: live settings one by one, as `LiveScorer` takes them: `concurrency`, `redact` and the others
-            that `LiveArgs` describes.
+        keywords: single live settings, as for `LiveScorer`: `concurrency`, `redact` and the others of
+            `LiveArgs`.
 
     Raises:
-        ConfigError: a mistake in the arguments.
+        ConfigError: an argument is invalid.
     """
     own = live_scorer(metrics, **keywords)
 
@@ -184,7 +184,7 @@ def as_langsmith_evaluator(
 
 
 def _run_id(capture: Capture) -> UUID | None:
-    """The run that a capture is about, None where it is none: the id of a run is written with hyphens."""
+    """The run of a capture, or None; the id of a run is written with hyphens."""
     try:
         run_id = UUID(capture.id)
     except ValueError:
@@ -228,7 +228,7 @@ def _of_parts(inputs: Any, outputs: Any, expected: Any, context: Any, run: "Run 
 
 
 def _retrievals(runs: "Sequence[Run]") -> list[Call]:
-    """The outermost retrievers that were traced inside a run, which have ended."""
+    """The outermost retrievers traced inside a run that have ended."""
     calls: list[Call] = []
     for run in runs:
         if run.run_type == "retriever":
@@ -242,7 +242,7 @@ def _retrievals(runs: "Sequence[Run]") -> list[Call]:
 
 
 def _document(traced: Any) -> Document:
-    """A document, as it is or as it was sent over the wire."""
+    """A document, as an object or as sent over the network."""
     if isinstance(traced, Document):
         return traced
     named = fields_of(traced)

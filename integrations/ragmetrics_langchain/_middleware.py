@@ -1,4 +1,4 @@
-"""Middleware for `create_agent`: sees what no callback tells, and stops answers that score too low."""
+"""Middleware for `create_agent`: more complete observation than callbacks, and a gate for answers."""
 
 import asyncio
 from collections import OrderedDict, deque
@@ -42,12 +42,12 @@ _NO_STREAM = "nostream"
 
 
 class Rejection(NamedTuple):
-    """An answer that a gate stopped.
+    """An answer that a gate rejected.
 
     Attributes:
-        id: of the sample and its records.
-        answer: what the model had said.
-        decision: why, with the records that prove it.
+        id: id of the sample and its records.
+        answer: the model's answer.
+        decision: the reasons, with the records that prove them.
     """
 
     id: str
@@ -59,40 +59,40 @@ OnReject = Literal["say", "ask_again"] | Callable[[Rejection], str | Mapping[str
 
 
 class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
-    """Scores the answers of a `create_agent` agent: beside it, or before they leave.
+    """Score the answers of a `create_agent` agent, in the background or before they are returned.
 
-    It sees what no callback tells: documents that a prompt middleware put into the system message (when it
-    says so with `note_contexts`, or used a retriever), artifacts of tools, and the state. List it first.
+    It observes what callbacks do not report: documents that a prompt middleware added to the system message
+    (noted with `note_contexts`, or from a retriever), artifacts of tools, and the state. List it first.
 
-    Without a gate each answer is scored in the background. With one the agent waits for the scores. What the
-    gate lets pass: a score that reaches its threshold, and one that is undefined, such as that of a greeting.
-    Where the judge fails or time runs out, `on_failure` decides. Tokens of a model under a gate are not
-    streamed: the answer leaves in one piece, when it has passed.
+    Without a gate each answer is scored in the background. With one, the agent waits for the scores. Scores
+    that reach their threshold pass, and so do undefined ones, such as that of a greeting. If the judge fails
+    or time runs out, `on_failure` decides. With a gate, tokens are not streamed: the answer is returned as a
+    whole after it has passed.
 
     Args:
         metrics: names or objects, as for `evaluate`.
         judge, embedder, scorer: the models, as for `RagMetricsCallbackHandler`.
-        gate: the worst score that passes, by metric: {"faithfulness": 0.7}.
-        on_reject: "say" puts `rejected_answer` in place of the answer. "ask_again" asks the model once more
-            with the unsupported statements named, and says so if that is rejected too. A function of
-            `Rejection` gives the text in its place, or an update of the state, which may have
-            "jump_to": "end" or "model".
-        on_failure: "reject" or "pass": what becomes of an answer that could not be scored.
-        rejected_answer: the text in place of a rejected answer.
-        time_limit: seconds that an answer waits for its scores; then `on_failure` decides.
-        system_message: where no contexts are found, the model's system message is the context. It also holds
-            instructions, and the label `found_contexts` says so.
+        gate: worst passing score by metric: {"faithfulness": 0.7}.
+        on_reject: "say" replaces the answer by `rejected_answer`. "ask_again" asks the model again and names
+            the unsupported statements; if that answer is rejected too, it acts like "say". A function of
+            `Rejection` returns the new text, or an update of the state, which may have "jump_to": "end" or
+            "model".
+        on_failure: "reject" or "pass" answers that could not be scored.
+        rejected_answer: text that replaces a rejected answer.
+        time_limit: maximum seconds to wait for an answer's scores; then `on_failure` decides.
+        system_message: use the model's system message as the context if no contexts are found. It also
+            contains instructions, as the label `found_contexts` says.
         context_tools: tools whose text is a context: a name, a tool, or several.
         context_key: the entry of the state that holds the contexts.
         answer_key: the entry of the state that is the answer, such as "structured_response.text".
-        needs_contexts: in the background, leave out answers for which nothing was retrieved.
-        live: a live scorer in place of metrics, models and live settings.
+        needs_contexts: without a gate, skip answers for which nothing was retrieved.
+        live: a live scorer, instead of metrics, models and live settings.
         settings: the live settings as one object.
-        keywords: live settings one by one, as `LiveScorer` takes them: `out`, `concurrency` and the others
-            that `LiveArgs` describes.
+        keywords: single live settings, as for `LiveScorer`: `out`, `concurrency` and the others of
+            `LiveArgs`.
 
     Raises:
-        ConfigError: a mistake in the arguments.
+        ConfigError: an argument is invalid.
     """
 
     @unfolded(ScorerArgs, SCORER_DEFAULTS)
@@ -140,13 +140,13 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
         return self._live
 
     def notes_here(self) -> Notes | None:
-        """Notes are taken by the calls of models and tools that this is around."""
+        """The notes of the current call of a model or a tool."""
         return None
 
     # What LangChain asks
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-        """Call the model; under a gate, decide whether its answer may leave."""
+        """Call the model; with a gate, decide whether its answer may be returned."""
         response = self._heard(handler, self._quiet(request))
         rejection = self._judged(self._to_gate(request, response))
         if rejection is not None and self._may_ask_again(request):
@@ -156,7 +156,7 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
         return response if rejection is None else self._rejected(response, rejection)
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-        """`wrap_model_call` that does not block the running loop."""
+        """Like `wrap_model_call`, without blocking the running loop."""
         response = await self._aheard(handler, self._quiet(request))
         rejection = await self._ajudged(self._to_gate(request, response))
         if rejection is not None and self._may_ask_again(request):
@@ -166,14 +166,14 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
         return response if rejection is None else self._rejected(response, rejection)
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-        """Call the tool, and remember what was retrieved in it."""
+        """Call the tool, and keep what it retrieved."""
         with gathering(self) as gathered:
             message = handler(request)
         self._remember(message, gathered)
         return message
 
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-        """`wrap_tool_call` for an asynchronous tool."""
+        """Like `wrap_tool_call`, for an asynchronous tool."""
         with gathering(self) as gathered:
             message = await handler(request)
         self._remember(message, gathered)
@@ -181,23 +181,23 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
 
     @hook_config(can_jump_to=["end", "model"])
     def after_model(self, state: Any, runtime: Any) -> Any:
-        """Make the update of the state that `on_reject` asked for."""
+        """Return the state update that `on_reject` requested."""
         last = state["messages"][-1] if state["messages"] else None
         update = None if last is None else self._updates.pop(last.id or "", None)
         return None if update is None else dict(update)
 
     def after_agent(self, state: Any, runtime: Any) -> Any:
-        """Hand in the answer; under a gate, decide about that of a tool which returns directly."""
+        """Submit the answer; with a gate, decide about the answer of a tool that returns directly."""
         return self._in_place(self._judged(self._at_the_end(state)))
 
     async def aafter_agent(self, state: Any, runtime: Any) -> Any:
-        """`after_agent` that does not block the running loop."""
+        """Like `after_agent`, without blocking the running loop."""
         return self._in_place(await self._ajudged(self._at_the_end(state)))
 
     # Working
 
     def _quiet(self, request: Any) -> Any:
-        """The request, whose tokens are not streamed under a gate: they would leave before it decides."""
+        """The request without streaming if there is a gate, which must decide before tokens are returned."""
         model = request.model
         if self._gate is None or not isinstance(model, BaseChatModel) or _NO_STREAM in (model.tags or ()):
             return request
@@ -221,13 +221,13 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
             _put(self._gathered, message.id, gathered)
 
     def _to_gate(self, request: Any, response: Any) -> Capture | None:
-        """What the gate decides about: an answer that would leave; None for calls of tools."""
+        """The gate's case for a final answer; None for tool calls."""
         messages = [*request.state["messages"], *response.result]
         state = {**request.state, "messages": messages, "structured_response": response.structured_response}
         return self._captured(state) if self._gate is not None and _is_final(state) else None
 
     def _at_the_end(self, state: Any) -> Capture | None:
-        """What the gate has to decide about at the end; without one, the answer is handed in."""
+        """The gate's case at the end; without a gate, the answer is submitted."""
         last = state["messages"][-1] if state["messages"] else None
         if self._gate is None:
             self._live.submit(self._captured(state))
@@ -254,7 +254,7 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
         )
 
     def _judged(self, capture: Capture | None) -> Rejection | None:
-        """The rejection of an answer, None when it passes, or when there is none to decide about."""
+        """The rejection of an answer; None if it passes or there is nothing to decide."""
         if capture is None:
             return None
         try:
@@ -305,7 +305,7 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
             _put(self._asked_again, cast(str, message.id), None)
 
     def _rejected(self, response: Any, rejection: Rejection) -> Any:
-        """What leaves in place of a rejected answer."""
+        """The replacement of a rejected answer."""
         message = self._instead(rejection, id=cast(AIMessage, _answer_of(response)).id)
         return ModelResponse(result=[message], structured_response=None)
 
@@ -322,7 +322,7 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
 
 
 def _is_final(state: Mapping[str, Any]) -> bool:
-    """Whether an agent with this state has answered: it calls no tool, or has its structured response."""
+    """Whether an agent with this state has answered: no tool calls, or a structured response."""
     return answer_in(state, DIALECT) is not None
 
 
@@ -332,7 +332,7 @@ def _answer_of(response: Any) -> AIMessage | None:
 
 
 def _asking_again(request: Any, response: Any, rejection: Rejection) -> Any:
-    """The request with the rejected answer and what is wrong with it; the state never holds these."""
+    """The request with the rejected answer and the reasons, which never enter the state."""
     correction = HumanMessage(rejection.decision.correction)
     return request.override(messages=[*request.messages, *response.result, correction])
 

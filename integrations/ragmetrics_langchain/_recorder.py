@@ -1,4 +1,4 @@
-"""From events to captures: which run belongs to which, and what becomes of it when it ends."""
+"""From events to captures: the tree of runs, and captures of ended ones."""
 
 import logging
 from collections import OrderedDict
@@ -37,14 +37,14 @@ _MOST_WAITING = 1000
 
 @dataclass(eq=False)
 class Recorder:
-    """Keeps what is open, and hands in what has ended.
+    """Keep open runs, and submit ended ones.
 
     Attributes:
-        live: takes the captures.
-        rules: where things are.
-        extract: gives fields of a sample, which go before all rules.
-        scope: which runs become samples.
-        needs_contexts: leave out those without contexts.
+        live: the live scorer.
+        rules: the options for finding fields.
+        extract: returns a sample's fields, which take precedence over all rules.
+        scope: selects the runs that become samples.
+        needs_contexts: skip those without contexts.
         session_key: the entry of a run's metadata that names the conversation.
         label_keys: entries of a run's metadata that become labels of the sample.
         max_open, ttl: as for `Collector`.
@@ -72,7 +72,7 @@ class Recorder:
 
     @property
     def open_runs(self) -> int:
-        """How many runs are remembered."""
+        """Number of open runs."""
         return len(self._collector)
 
     def hook_failed(self, error: Exception) -> None:
@@ -80,7 +80,7 @@ class Recorder:
         self.live.hook_failed(error)
 
     def begin(self, kind: Kind, name: str, inputs: Any, told: Mapping[str, Any]) -> None:
-        """Note that a run begins."""
+        """Note the start of a run."""
         parent_id = told.get("parent_run_id") or self._fallbacks_around(inputs)
         if kind == "model" and self._collector.get(parent_id) is None:
             self._no_root()
@@ -108,7 +108,7 @@ class Recorder:
             run.notes = notes_before(self)
 
     def end(self, outputs: Any, told: Mapping[str, Any]) -> None:
-        """Note that a run ended well; the second time, for a handler that is attached twice, does nothing."""
+        """Note a run's successful end; ignored the second time, for a handler that is attached twice."""
         node = self._collector.get(told["run_id"])
         if node is None or node.payload.ended is not None:
             return
@@ -122,7 +122,7 @@ class Recorder:
             self._collector.end(node.id)
 
     def fail(self, error: BaseException, told: Mapping[str, Any]) -> None:
-        """Note that a run failed, was cancelled or abandoned, or waits for a person."""
+        """Note that a run failed, was cancelled or abandoned, or waits for human input."""
         node = self._collector.get(told["run_id"])
         if node is None:
             return
@@ -140,7 +140,7 @@ class Recorder:
             self._collector.end(node.id)
 
     def notes_here(self) -> Notes | None:
-        """The notes of the unit that the code which runs is part of."""
+        """The notes of the current unit."""
         node = self._collector.get(parent_run_here())
         if node is None:
             return None
@@ -152,11 +152,11 @@ class Recorder:
         return node.is_root if self.scope in ("root", "outermost_rag") else run.name == self.scope
 
     def _is_whole(self, run: LangChainRun) -> bool:
-        """Whether all texts of a run are needed; of what is inside a unit, only the documents are."""
+        """Whether all texts of a run are needed; inside a unit, only its documents are."""
         return run.is_unit or run.kind != "chain" or self.scope == "outermost_rag"
 
     def _take_streamed(self, run: LangChainRun, told: Mapping[str, Any]) -> None:
-        """In a stream the inputs are complete when it ends."""
+        """Take the inputs of a stream, which are complete only at its end."""
         if run.kind == "chain" and "inputs" in told:
             run.is_streamed = True
             run.begin(told["inputs"], whole=self._is_whole(run))
@@ -171,9 +171,9 @@ class Recorder:
             )
 
     def _fallbacks_around(self, inputs: Any) -> Any:
-        """The run of a `with_fallbacks` around this one: it starts what it tries as roots of their own.
+        """The run of a `with_fallbacks` around this one, which starts its alternatives as separate roots.
 
-        It has that name unless the application named it; what it tries is given what it was given.
+        It has the default name unless the application named it; its alternatives get its inputs.
         """
         around = parent_run_here()
         node = self._collector.get(around)
@@ -183,7 +183,7 @@ class Recorder:
         return around if is_named or _is_same(node.payload.inputs, inputs) else None
 
     def _finish(self, run: LangChainRun, node: Node) -> None:
-        """Hand in what a unit has become, unless it waits for a person or was given up."""
+        """Submit the capture of an ended unit, unless it waits for human input or was dropped."""
         turn = self._turn(run)
         is_open = self.extract is None and self._session(run) is not None and not self._has_answer(turn)
         if run.interrupted or is_open:
@@ -201,7 +201,7 @@ class Recorder:
         return answer_in(turn.outputs(), DIALECT, self.rules.answer_key, turn.run.inputs) is not None
 
     def _parts(self, run: LangChainRun) -> Iterator[LangChainTurn]:
-        """The outermost runs inside one that answer a question each with something retrieved."""
+        """The outermost runs inside one that each answer a question with something retrieved."""
         for child in run.children:
             if not isinstance(child, LangChainRun):
                 continue
@@ -247,13 +247,13 @@ class Recorder:
         )
 
     def _turn(self, run: LangChainRun) -> LangChainTurn:
-        """The turn that a unit is, or goes on with."""
+        """The turn of a unit, or the turn that it resumes."""
         session = self._session(run)
         earlier = self._waiting.pop(session, None) if session is not None else None
         return LangChainTurn(run, earlier if run.is_resumed else None)
 
     def _wait(self, turn: LangChainTurn) -> None:
-        """Keep a turn that has no answer yet until its conversation goes on."""
+        """Keep a turn without an answer until it is resumed."""
         session = self._session(turn.run)
         if session is None:
             return
@@ -272,14 +272,14 @@ def _searched(call: Call) -> bool:
 
 
 def _above(node: Node) -> Iterator[LangChainRun]:
-    """The runs around a run, the nearest first."""
+    """The enclosing runs, innermost first."""
     while node.parent is not None:
         node = node.parent
         yield node.payload
 
 
 def _is_interrupt(error: BaseException) -> bool:
-    """Whether LangGraph stopped to ask a person; told by name, because langgraph may not be installed."""
+    """Whether LangGraph stopped for human input; checked by name, because langgraph may not be installed."""
     return any(kind.__name__ == "GraphInterrupt" for kind in type(error).__mro__)
 
 

@@ -1,4 +1,4 @@
-"""What is remembered of an application's runs: references to LangChain's objects, nothing made of them."""
+"""Records of an application's runs: references to LangChain's objects, not evaluated yet."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,13 +19,13 @@ _ORDER = count(1)
 
 
 class RunInfo(NamedTuple):
-    """What is known of a run when it begins; for `scope=`.
+    """A run at its start, for `scope=`.
 
     Attributes:
-        name: its name: `run_name`, or the class.
+        name: `run_name`, or the class name.
         kind: "chain" (any Runnable), "prompt", "retriever" or "tool".
-        tags, metadata: as LangChain gives them, those of outer runs included.
-        is_root: whether the handler saw no run around it.
+        tags, metadata: LangChain's, including those of outer runs.
+        is_root: whether the handler has not seen an enclosing run.
     """
 
     name: str
@@ -36,12 +36,12 @@ class RunInfo(NamedTuple):
 
 
 class RetrievedDocuments(NamedTuple):
-    """Documents that one retrieval gave, in rank order.
+    """The documents of one retrieval, in rank order.
 
     Attributes:
-        name: of the retriever or the tool.
-        query: what was looked for: often not the question itself.
-        documents: what was found.
+        name: name of the retriever or the tool.
+        query: the query, which often differs from the question.
+        documents: the retrieved documents.
     """
 
     name: str
@@ -50,12 +50,12 @@ class RetrievedDocuments(NamedTuple):
 
 
 class RootRun(NamedTuple):
-    """A whole run, as `extract=` gets it.
+    """A whole run, passed to `extract=`.
 
     Attributes:
-        name, tags, metadata: of the run.
-        inputs, outputs: what went in and came out, as the application passed it.
-        retrievals: the outermost retrievals, in the order in which they ended.
+        name, tags, metadata: the run's.
+        inputs, outputs: the application's objects.
+        retrievals: the outermost retrievals, in order of their ends.
     """
 
     name: str
@@ -68,15 +68,15 @@ class RootRun(NamedTuple):
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class LangChainRun(Call):
-    """A call, and what else is remembered of it.
+    """A call with LangChain's data.
 
     Attributes:
-        id, tags, metadata: as LangChain gives them.
-        is_unit: whether it becomes a sample of its own.
-        is_streamed: whether the inputs came with the end, as they do in a stream.
-        interrupted: whether something below it waits for a person.
-        notes: of a unit, what the application said in it that it retrieved.
-        trace: id of the LangSmith trace that the run belongs to, when it is not the run itself.
+        id, tags, metadata: LangChain's.
+        is_unit: whether it becomes a sample.
+        is_streamed: whether the inputs arrived at the end, as in a stream.
+        interrupted: whether a run inside waits for human input.
+        notes: for a unit, the application's noted contexts.
+        trace: id of the run's LangSmith trace, unless it is the run itself.
     """
 
     id: Any = None
@@ -90,11 +90,11 @@ class LangChainRun(Call):
 
     @property
     def is_resumed(self) -> bool:
-        """Whether a graph goes on from where it stopped: it gets nothing, or a `Command` of LangGraph's."""
+        """Whether a graph is resumed: it gets no inputs, or LangGraph's `Command`."""
         return self.inputs is None or type(self.inputs).__name__ == "Command"
 
     def begin(self, inputs: Any, *, whole: bool) -> None:
-        """Hold what goes in with its texts as they are now; where not the whole is needed, its documents."""
+        """Copy the inputs with their current texts; if not all is needed, only the documents."""
         self.began = self.began or next(_ORDER)
         if self.kind == "model":
             self.inputs = request_of(inputs)
@@ -102,7 +102,7 @@ class LangChainRun(Call):
             self.inputs = as_now(inputs) if whole else _shallow(inputs)
 
     def end(self, outputs: Any, *, whole: bool) -> None:
-        """Hold what came out, likewise."""
+        """Copy the outputs, likewise."""
         if self.kind == "model":
             generation = outputs.generations[0][0]
             self.outputs = getattr(generation, "message", generation.text)
@@ -111,7 +111,7 @@ class LangChainRun(Call):
         self.ended = next(_ORDER)
 
     def retrievals(self) -> Iterator["LangChainRun"]:
-        """The outermost calls that retrieved: a retriever hides those in it, a tool is one when none is."""
+        """The outermost retrievals: a retriever hides those inside; a tool counts if none is inside."""
         if self.kind == "retriever":
             if self.ended is not None:
                 yield self
@@ -124,18 +124,18 @@ class LangChainRun(Call):
 
 
 class LangChainTurn(NamedTuple):
-    """One question and everything that was done to answer it.
+    """A question and everything done to answer it.
 
     Attributes:
         run: the run.
-        earlier: the same turn before it was interrupted, when the run resumes it.
+        earlier: the part before the interruption that the run resumes.
     """
 
     run: LangChainRun
     earlier: "LangChainTurn | None" = None
 
     def parts(self) -> list[LangChainRun]:
-        """The earlier runs, the first one first, and this."""
+        """The earlier runs in order, then this one."""
         return [*(self.earlier.parts() if self.earlier is not None else ()), self.run]
 
     def root_run(self) -> RootRun:
@@ -148,11 +148,11 @@ class LangChainTurn(NamedTuple):
         return RootRun(run.name, run.tags, run.metadata, run.inputs, run.outputs, searches)
 
     def noted(self) -> tuple[Chunk, ...] | None:
-        """What the application said that it retrieved, in all parts; None where it said nothing."""
+        """The application's noted contexts in all parts; None if there are no notes."""
         return contexts_in(part.notes for part in self.parts() if part.notes is not None)
 
     def outputs(self) -> Any:
-        """What came out, without what the state of a graph still holds from earlier turns."""
+        """The outputs, without the graph state of earlier turns."""
         writes = [
             call.outputs
             for part in self.parts()
@@ -169,13 +169,13 @@ class LangChainTurn(NamedTuple):
 
 
 def contexts_in(notes: Iterable[Notes]) -> tuple[Chunk, ...] | None:
-    """What the application said in these notes that it retrieved; None where it said nothing."""
+    """The contexts in these notes; None if there are no notes."""
     said = [contexts for note in notes if (contexts := note.contexts) is not None]
     return tuple(dict.fromkeys(chunk for contexts in said for chunk in contexts)) if said else None
 
 
 def _written(write: Any) -> Iterator[str]:
-    """The names of what a node wrote, also in several updates."""
+    """Names of a node's updates, including several updates."""
     if is_series(write):
         for update in write:
             yield from _written(update)
@@ -184,7 +184,7 @@ def _written(write: Any) -> Iterator[str]:
 
 
 def _shallow(value: Any) -> Any:
-    """What the application may change after the run, held: lists and mappings one level deep, documents."""
+    """A copy of objects that may change after the run: lists and mappings one level deep, documents."""
     if is_list(value) and type(value) is list:
         return [_held(part) for part in value]
     if is_dict(value):

@@ -1,4 +1,4 @@
-"""A live scorer that takes LangChain's models."""
+"""A live scorer that accepts LangChain's models."""
 
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
@@ -31,14 +31,14 @@ __all__ = ["SCORER_DEFAULTS", "ScorerArgs", "live_scorer", "scored_beside"]
 
 
 class ScorerArgs(LiveArgs, total=False):
-    """What every door takes that scores live: models, and the live settings.
+    """Arguments of every function that scores live: models, and the live settings.
 
     Attributes:
-        judge: the model that judges: a LangChain chat model, any callable from prompt to reply, a judge, or a
-            name such as "embedded".
-        embedder: the model that makes vectors: LangChain embeddings, an embedder, or a name.
-        scorer: the model that rates pairs, for metrics that need one.
-        live: a live scorer in place of metrics, models and live settings; others may use it too.
+        judge: a LangChain chat model, any callable from prompt to reply, a judge, or a name such as
+            "embedded".
+        embedder: LangChain embeddings, an embedder, or a name.
+        scorer: a model that rates pairs, for metrics that need one.
+        live: a live scorer, instead of metrics, models and live settings; it may be shared.
         settings: the live settings as one object.
     """
 
@@ -51,7 +51,7 @@ class ScorerArgs(LiveArgs, total=False):
 
 _MODELS = ("judge", "embedder", "scorer")
 SCORER_DEFAULTS: Mapping[str, Any] = {**LIVE_DEFAULTS, **dict.fromkeys((*_MODELS, "live", "settings"))}
-"""What these are when they are not given."""
+"""Default values of these arguments."""
 
 
 def live_scorer(
@@ -59,13 +59,12 @@ def live_scorer(
     ways: ContextWays | None = None,
     **keywords: Unpack[ScorerArgs],
 ) -> LiveScorer:
-    """A live scorer that takes LangChain's models too, or the one that is given as `live`.
+    """A live scorer that also accepts LangChain's models, or the one given as `live`.
 
     The other arguments are those of `LiveScorer`.
 
     Raises:
-        ConfigError: a mistake in the arguments, something beside a live scorer that it has itself, or a model
-            that can only be asked asynchronously.
+        ConfigError: an argument is invalid or conflicts with `live`, or a model has no synchronous interface.
     """
     refuse_unknown(keywords, *SCORER_DEFAULTS)
     given: dict[str, Any] = dict(keywords)
@@ -81,17 +80,17 @@ def live_scorer(
     for model in (judge, embedder):
         if isinstance(model, LangChainJudge | LangChainEmbedder) and model.is_asynchronous_only:
             raise ConfigError(
-                f"{model.identity} can only be asked asynchronously. Its client belongs to the application's "
-                "event loop, and judging happens in threads beside it: give it a synchronous side "
+                f"{model.identity} has no synchronous interface. Its client belongs to the application's "
+                "event loop, but judging runs in separate threads: add a synchronous method "
                 "(`_generate`, `embed_documents`, RunnableLambda(function, afunc=...)) or pass another model"
             )
     return LiveScorer(metrics, ways=ways or ContextWays(Rules()), **given)
 
 
 def scored_beside(live: LiveScorer, capture: Capture) -> "Future[LiveResult]":
-    """Score a capture in a thread of its own: who runs out of time waits no longer, and nothing is held up.
+    """Score a capture in a separate thread, so that a caller can stop waiting for it.
 
-    What is scored later goes to the sinks all the same.
+    Late scores still go to the sinks.
     """
     # the context goes along, so that sinks find the span that is open here
     return in_own_thread(copy_context().run, live.score, capture)

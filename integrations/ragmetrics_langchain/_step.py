@@ -1,4 +1,4 @@
-"""Scoring as a step of a chain, whose scores the next step may act on."""
+"""A scoring step for chains."""
 
 import asyncio
 import logging
@@ -37,28 +37,28 @@ def score_step(
 ) -> Runnable[Any, dict[str, Any]]:
     """A step that takes a mapping with question, contexts and answer and adds the scores to it.
 
-    The chain waits for the scores. A judge that fails breaks nothing: a metric without a value has None.
-    The sample has the id of the step's own run, so that feedback of a `LangSmithFeedbackSink` is found there.
+    The chain waits for the scores. If the judge fails, the chain continues with None as the metric's value.
+    The sample has the id of the step's own run, where the feedback of a `LangSmithFeedbackSink` appears.
 
     Args:
         metrics: names or objects, as for `evaluate`.
-        judge: the model that judges, as for `RagMetricsCallbackHandler`.
-        embedder: the model that makes vectors, likewise.
-        scorer: the model that rates pairs.
-        live: a live scorer in place of metrics, models and live settings, e.g. that of a handler.
-        time_limit: seconds that the chain waits for all scores; then each is None, and what is scored later
-            still goes to the sinks. None waits as long as it takes.
-        input_key: where the question is, if not under one of the usual names.
-        context_key: where the contexts are, likewise.
-        answer_key: where the answer is, likewise.
-        scores_key: where the scores go: a mapping from the metrics' names to values.
-        records_key: where the records go, which prove them; by default nowhere.
+        judge: the judge, as for `RagMetricsCallbackHandler`.
+        embedder: the embedder, likewise.
+        scorer: a model that rates pairs.
+        live: a live scorer, such as a handler's, instead of metrics, models and live settings.
+        time_limit: maximum seconds to wait for all scores; then each is None, and late scores still go to the
+            sinks. None means no limit.
+        input_key: key of the question, if it has no common name.
+        context_key: key of the contexts, likewise.
+        answer_key: key of the answer, likewise.
+        scores_key: key for the scores, a mapping from metric names to values.
+        records_key: key for the records. Default: leave them out.
         settings: the live settings as one object.
-        keywords: live settings one by one, as `LiveScorer` takes them: `concurrency`, `redact` and the others
-            that `LiveArgs` describes.
+        keywords: single live settings, as for `LiveScorer`: `concurrency`, `redact` and the others of
+            `LiveArgs`.
 
     Raises:
-        ConfigError: a mistake in the arguments; when the step runs: it was given no mapping.
+        ConfigError: an argument is invalid or, when the step runs, its input is not a mapping.
     """
     if time_limit is not None and not time_limit > 0:
         raise ConfigError(f"time_limit must be more than 0 seconds, not {time_limit}")
@@ -83,7 +83,9 @@ def score_step(
 
     def scored(value: Any, result: LiveResult | None) -> dict[str, Any]:
         if result is None:
-            _LOGGER.warning("score_step: no scores within %s s; the chain goes on without", time_limit)
+            _LOGGER.warning(
+                "score_step: no scores within %s s; the chain continues without scores", time_limit
+            )
         scores = dict.fromkeys(own.means) if result is None else result.scores
         records = {} if records_key is None else {records_key: () if result is None else result.records}
         return {**fields_of(value), scores_key: scores, **records}
@@ -109,13 +111,13 @@ def score_step(
 def below(
     metric: str, threshold: float, *, without_value: bool = False, scores_key: str = "scores"
 ) -> Callable[[Mapping[str, Any]], bool]:
-    """A condition for `RunnableBranch`: whether a score is below a threshold; see `above` for its twin.
+    """A condition for `RunnableBranch`: whether a score is below a threshold; see also `above`.
 
     Args:
         metric: the metric's name.
         threshold: a score of exactly this is not below.
-        without_value: what holds when there is no score, because it is undefined or the judge failed.
-        scores_key: where `score_step` put the scores.
+        without_value: the condition's value without a score, because it is undefined or the judge failed.
+        scores_key: the `scores_key` of `score_step`.
     """
     return _condition(lt, metric, threshold, without_value, scores_key)
 
@@ -123,13 +125,13 @@ def below(
 def above(
     metric: str, threshold: float, *, without_value: bool = False, scores_key: str = "scores"
 ) -> Callable[[Mapping[str, Any]], bool]:
-    """`below` for metrics where lower is better, such as hallucination: whether a score is above a threshold.
+    """Like `below`, for metrics where lower is better: whether a score is above a threshold.
 
     Args:
         metric: the metric's name.
         threshold: a score of exactly this is not above.
-        without_value: what holds when there is no score, because it is undefined or the judge failed.
-        scores_key: where `score_step` put the scores.
+        without_value: the condition's value without a score, because it is undefined or the judge failed.
+        scores_key: the `scores_key` of `score_step`.
     """
     return _condition(gt, metric, threshold, without_value, scores_key)
 

@@ -1,4 +1,4 @@
-"""Names that options take: of tools that give contexts, of metadata that become labels."""
+"""Names given as options: tools that return contexts, metadata that become labels."""
 
 from collections import UserDict
 from collections.abc import Iterable
@@ -21,12 +21,12 @@ _WAYS = (
 
 
 class ContextWays(UserDict[str, str]):
-    """How a sample gets contexts, for the warning when none of the first captures had any.
+    """Instructions for providing contexts, for the warning when none of the first captures had any.
 
-    Where tools are named that were never called, it says which ones were.
+    If the named tools were never called, the warning names those that were.
 
     Args:
-        rules: the tools whose text is a context, and which were called where no contexts were found.
+        rules: the tools whose text is a context, and the tools called in runs without contexts.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -34,7 +34,7 @@ class ContextWays(UserDict[str, str]):
         self._rules = rules
 
     def __getitem__(self, field: str) -> str:
-        """The ways to give a field."""
+        """The instructions for a field."""
         ways = super().__getitem__(field)
         unknown = {*self._rules.context_tools} - self._rules.called
         if not unknown or not self._rules.called:
@@ -44,23 +44,23 @@ class ContextWays(UserDict[str, str]):
 
 
 def tool_names(tools: ContextTools) -> tuple[str, ...]:
-    """The names of tools: of one, or of several; by name or as objects.
+    """The names of tools, from a name, a tool, or several.
 
     Raises:
-        ConfigError: something else is among them.
+        ConfigError: a value has the wrong type.
     """
     if isinstance(tools, str | BaseTool):
         return (_name(tools),)
     if not is_iterable(tools) or is_mapping(tools):
-        raise ConfigError(f"context_tools takes names of tools or tools, not {type(tools).__name__}")
+        raise ConfigError(f"context_tools takes tools or names of tools, not {type(tools).__name__}")
     return tuple(_name(tool) for tool in tools)
 
 
 def label_names(keys: str | Iterable[object]) -> tuple[str, ...]:
-    """The names of labels: one, or several.
+    """The names of labels, from one or several.
 
     Raises:
-        ConfigError: something else is among them.
+        ConfigError: a value has the wrong type.
     """
     names: tuple[object, ...] = (keys,) if isinstance(keys, str) else tuple(keys)
     known = tuple(name for name in names if isinstance(name, str) and name)
@@ -72,5 +72,5 @@ def label_names(keys: str | Iterable[object]) -> tuple[str, ...]:
 def _name(tool: object) -> str:
     name = tool if isinstance(tool, str) else getattr(tool, "name", None) or getattr(tool, "__name__", None)
     if not isinstance(name, str) or not name.strip():
-        raise ConfigError(f"context_tools takes names of tools or tools, not {tool!r}")
+        raise ConfigError(f"context_tools takes tools or names of tools, not {tool!r}")
     return name

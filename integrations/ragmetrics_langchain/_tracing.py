@@ -1,4 +1,4 @@
-"""What is around the code that runs: LangSmith's trace, and the run of LangChain's."""
+"""The current context: LangSmith's trace, and LangChain's run."""
 
 import sys
 from typing import Any
@@ -9,13 +9,13 @@ __all__ = ["current_trace", "parent_run_here"]
 
 
 def parent_run_here() -> Any:
-    """Id of the run that the code which calls this is part of, None without one."""
+    """Id of the current run, or None."""
     config = var_child_runnable_config.get()
     return None if config is None else getattr(config.get("callbacks"), "parent_run_id", None)
 
 
 def current_trace() -> Any:
-    """Id of the LangSmith trace that is open here, None without one; two look-ups, no import."""
+    """Id of the current LangSmith trace, or None; two look-ups, no import."""
     helpers = sys.modules.get("langsmith.run_helpers")
     if helpers is None:
         return None

@@ -1,4 +1,4 @@
-"""Which model call made the answer, and what earlier turns of a conversation put into its messages."""
+"""The model call that made the answer, and documents of earlier turns in its messages."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -39,12 +39,12 @@ def translated(
 
     Args:
         calls: the outermost calls in it.
-        inputs: of its first part.
-        outputs: of its last part.
-        rules: where things are.
-        given: fields that `extract` gave.
-        question: where it is not in the inputs.
-        history: where it is neither in the inputs nor in the outputs.
+        inputs: inputs of its first part.
+        outputs: outputs of its last part.
+        rules: the options for finding fields.
+        given: fields from `extract`.
+        question: the question, if it is not in the inputs.
+        history: the history, if it is neither in the inputs nor in the outputs.
 
     Raises:
         Skip: as `sample_of`; "media_in_question".
@@ -70,7 +70,7 @@ def translated(
 
 
 class _Made(NamedTuple):
-    """The answer, which calls made it, and which outputs may each be it; None where that is not known."""
+    """The answer, the calls that made it, and the outputs that may be it; None if unknown."""
 
     answer: NamedValue | None
     calls: Sequence[Call] | None = None
@@ -78,10 +78,10 @@ class _Made(NamedTuple):
 
 
 def _made(calls: Iterable[Call], outputs: Any, inputs: Any, rules: Rules) -> _Made:
-    """The answer among the outputs, and the model call whose reply it is.
+    """The answer among the outputs, and the model call with the answer as its reply.
 
-    Where no rule names the answer, it is the only text of the outputs that a model replied with. Where
-    several calls replied with its text, it is the one inside the call that put out this very object.
+    If no rule names the answer, it is the only output text that is a model's reply. If several calls replied
+    with this text, the call is the one inside the call that returned this very object.
     """
     ended = sorted((call for call in calls if call.ended is not None), key=lambda call: call.ended or 0)
     replies = [(call, list(_replies(call.outputs))) for call in ended if call.kind == "model"]
@@ -114,7 +114,7 @@ def _made(calls: Iterable[Call], outputs: Any, inputs: Any, rules: Rules) -> _Ma
 
 
 def _made_of(answer: str, calls: Sequence[Call]) -> set[str]:
-    """The texts that became the answer by steps which take a text and give one, and call no model."""
+    """Texts from which the answer was made by steps without a model that turn a text into a text."""
     texts = {answer}
     for call in reversed(calls):
         is_step = call.kind == "chain" and not any(inner.kind == "model" for inner in call.walk())
@@ -124,7 +124,7 @@ def _made_of(answer: str, calls: Sequence[Call]) -> set[str]:
 
 
 def _replies(reply: Any) -> Iterator[str]:
-    """The texts of a reply: what it says, and what it puts into a form."""
+    """The texts of a reply: its content and its structured output."""
     yield DIALECT.text(reply) or ""
     if isinstance(reply, AIMessage):
         yield from _texts([call["args"] for call in reply.tool_calls])
@@ -139,7 +139,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def earlier_documents(messages: Sequence[BaseMessage], tools: Iterable[str]) -> list[Document]:
-    """What tools gave before the last question: their documents; the texts of those tools that search."""
+    """Tool results before the last question: documents, and the texts of search tools."""
     asked = max((n for n, message in enumerate(messages) if message.type == "human"), default=0)
     names = set(tools)
     documents: list[Document] = []
@@ -151,6 +151,6 @@ def earlier_documents(messages: Sequence[BaseMessage], tools: Iterable[str]) -> 
 
 
 def with_earlier(inputs: Any, documents: Sequence[Document]) -> Any:
-    """The inputs of a run with documents that its conversation holds already."""
+    """The inputs of a run with the documents that its conversation already contains."""
     named = fields_of(inputs)
     return {**named, _EARLIER: list(documents)} if named and documents else inputs

@@ -1,4 +1,4 @@
-"""ragmetrics in LlamaIndex: evaluators that need no new code, retrieval metrics, and live scores."""
+"""ragmetrics in LlamaIndex: drop-in evaluators, retrieval metrics, and live scores."""
 
 from ragmetrics_llama_index._captured import RootSpan
 from ragmetrics_llama_index._datasets import read_labelled_dataset, write_labelled_dataset

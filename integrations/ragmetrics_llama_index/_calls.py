@@ -1,4 +1,4 @@
-"""From spans to the calls of a captured run: what they are, what they took and what they gave."""
+"""Translation of spans into the calls of a captured run."""
 
 import inspect
 from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ _KINDS: tuple[tuple[type, frozenset[str], Kind], ...] = (
 
 
 class OpenCall(NamedTuple):
-    """A call of the captured run, and whose it is."""
+    """A call of the captured run, and its object."""
 
     call: Call
     instance: object
@@ -46,9 +46,9 @@ def begun(
     hold: Hold,
     clock: Iterator[int],
 ) -> OpenCall | None:
-    """The call that a span is, inside of another; None for what does not belong to the run.
+    """The call of a span inside another; None if it does not belong to the run.
 
-    A method that calls another one of the same object, or a model that asks a model, is one call.
+    A method that calls another method of the same object, or a model that calls a model, is one call.
     """
     kind = _kind(instance, method)
     is_inner = instance is not None and around.instance is instance
@@ -81,7 +81,7 @@ def begun(
 
 
 def _hand_over(synthesizer: Call, outer: Call, now: int) -> None:
-    """Note what was done to what was found until a synthesizer got it, such as numbering the sources."""
+    """Note changes to retrieved nodes before a synthesizer got them, such as numbering the sources."""
     steps = [call.outputs for call in outer.children if call.kind in ("retriever", "postprocessor")]
     inputs, outputs = {"nodes": steps}, synthesizer.inputs
     if outputs["nodes"] or any(steps[-1:]):
@@ -93,14 +93,14 @@ def _hand_over(synthesizer: Call, outer: Call, now: int) -> None:
 def ended(
     seen: OpenCall, span: str, result: Any, hold: Hold, clock: Iterator[int], *, is_named: bool
 ) -> None:
-    """Keep what a call gave; a tool that failed has given nothing, and a stream ends when it was read.
+    """Store a call's output; a failed tool has none, and a stream ends when it has been read.
 
     Args:
         seen: the call.
         span: its span.
-        result: what it gave.
-        hold: holds a list of nodes as it is now.
-        clock: numbers what happens.
+        result: its output.
+        hold: copies a list of nodes.
+        clock: counts events.
         is_named: whether it is a tool whose text is a context.
     """
     call = seen.call
@@ -129,7 +129,7 @@ def ended(
 
 
 def _kind(instance: object, method: str) -> Kind | None:
-    """What a method does; a function is a step of a workflow."""
+    """The kind of a method; a function is a step of a workflow."""
     if instance is None:
         return "chain"
     for kind, methods, word in _KINDS:
@@ -139,7 +139,7 @@ def _kind(instance: object, method: str) -> Kind | None:
 
 
 def _tell_streamed(step: Call, result: Any) -> None:
-    """What an agent's step gives is the reply of the model whose stream it has read."""
+    """Set the output of an agent's step, which is the model's reply from the stream that it read."""
     if isinstance(result, AgentOutput):
         for call in step.children[-1:]:
             if call.kind == "model" and call.outputs is None:
@@ -147,7 +147,7 @@ def _tell_streamed(step: Call, result: Any) -> None:
 
 
 def _tool_chunks(output: Any) -> list[Chunk]:
-    """The chunks in what a tool returned, else its text as the model was shown it."""
+    """The chunks in a tool's result, or else its text as shown to the model."""
     raw = getattr(output, "raw_output", output)
     parts = getattr(raw, "content", None)  # of a tool behind the Model Context Protocol
     listed = next((value for value in (raw, parts) if is_series(value)), None)

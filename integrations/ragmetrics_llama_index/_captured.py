@@ -1,4 +1,4 @@
-"""From what the hooks saw to a sample; this runs in the background."""
+"""Translation of a capture into a sample, in the background."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -28,22 +28,22 @@ ARGUMENTS = frozenset(
 
 
 class Retrieval(NamedTuple):
-    """What an outermost retriever was asked, and what it gave."""
+    """The query and the result of an outermost retriever."""
 
     query: Any
     nodes: Sequence[Any]
 
 
 class RootSpan(NamedTuple):
-    """A whole answer, as `extract=` gets it.
+    """A whole answer, passed to `extract=`.
 
     Attributes:
         name: the class of the engine, chat engine or workflow.
-        tags: those that were set with `instrument_tags`.
-        arguments: what it was called with, by name: the question, a chat's history, a workflow's start event.
-        result: what it returned; of a stream the text.
-        nodes: the nodes that the result names as its sources, None where it does not say.
-        retrievals: what the outermost retriever of each branch was asked and gave.
+        tags: tags set with `instrument_tags`.
+        arguments: its arguments by name: the question, a chat's history, a workflow's start event.
+        result: the returned value; for a stream, the text.
+        nodes: the result's source nodes, or None if it has no such field.
+        retrievals: the query and result of each branch's outermost retriever.
     """
 
     name: str
@@ -58,11 +58,11 @@ Extract = Callable[[RootSpan], Mapping[str, Any] | None]
 
 
 def sample_of(capture: Capture) -> Sample:
-    """The sample of a capture; what `extract` gives goes before what the rules find.
+    """The sample of a capture; fields from `extract` take precedence over the rules.
 
     Raises:
         Skip: there is no question or no answer.
-        SampleError: `extract` gave a field that samples do not have, or contexts without a text.
+        SampleError: `extract` returned a field that samples do not have, or contexts without text.
     """
     calls: Sequence[Call] = capture.data["calls"]
     # a list holds the tokens of a stream
@@ -96,9 +96,9 @@ def _extracted(capture: Capture, calls: Sequence[Call], answer: Any) -> Mapping[
 
 
 def _makers(calls: Sequence[Call], answer: str) -> list[Call] | None:
-    """The model calls that made the answer: those of the last synthesizer that gave it, or the last that did.
+    """The model calls that made the answer: those of the last synthesizer that returned it, or the last call.
 
-    None where nothing that was seen gave it as it is: an agent takes it out of a reply.
+    None if no observed call returned it unchanged: an agent extracts it from a reply.
     """
     wanted = answer.split()
 

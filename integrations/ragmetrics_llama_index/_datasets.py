@@ -1,7 +1,7 @@
-"""LlamaIndex's labelled test sets (`LabelledRagDataset`) as samples, and samples as such a test set.
+"""Conversion between LlamaIndex's labelled test sets (`LabelledRagDataset`) and samples.
 
-The class is not in the versions of llama-index-core that the adapter supports; older ones have it. Its files
-and its objects are read by their fields, and no class is needed.
+The class exists only in llama-index-core versions older than the supported ones. Its files and objects are
+read by their fields, without the class.
 """
 
 import json
@@ -18,17 +18,17 @@ __all__ = ["read_labelled_dataset", "write_labelled_dataset"]
 
 
 def read_labelled_dataset(dataset: object, predictions: object = None) -> list[Sample]:
-    """The samples of a `LabelledRagDataset`, one for each example, in their order.
+    """The samples of a `LabelledRagDataset`, one per example, in order.
 
-    The query is the question, the reference answer the reference; the reference contexts keep their name.
-    With predictions (of `make_predictions_with`) their responses and contexts are the answers and contexts.
+    The query becomes the question, the reference answer the reference; reference contexts keep their name.
+    Predictions (from `make_predictions_with`) add answers and contexts.
 
     Args:
-        dataset: the dataset, or the file that its `save_json` has written.
-        predictions: the predictions, or the file that their `save_json` has written; one for each example.
+        dataset: the dataset, or a file written by its `save_json`.
+        predictions: the predictions, or a file written by their `save_json`; one per example.
 
     Raises:
-        SampleError: it is no such dataset, or the predictions are not as many as the examples.
+        SampleError: the dataset is invalid, or the numbers of predictions and examples differ.
     """
     examples = _entries(dataset, "examples")
     answers = [None] * len(examples) if predictions is None else _entries(predictions, "predictions")
@@ -40,7 +40,7 @@ def read_labelled_dataset(dataset: object, predictions: object = None) -> list[S
 
 
 def write_labelled_dataset(samples: Iterable[Sample], path: str | Path) -> None:
-    """Write samples as a file that `LabelledRagDataset.from_json` reads; one without a reference has "".
+    """Write samples as a file for `LabelledRagDataset.from_json`; a missing reference is "".
 
     Raises:
         SampleError: a sample has no question.
@@ -82,5 +82,5 @@ def _entries(source: object, name: str) -> Sequence[object]:
         return []  # so an empty list of predictions is saved
     entries = field_of(source, name)
     if not is_sequence(entries) or isinstance(entries, str):
-        raise SampleError(f"this is no dataset of LlamaIndex: it has no {name}")
+        raise SampleError(f"this is not a dataset of LlamaIndex: it has no {name}")
     return entries

@@ -1,4 +1,4 @@
-"""How LlamaIndex's objects are read: nodes, texts of responses and messages, fields of events and states."""
+"""Functions that read LlamaIndex's objects: nodes, texts of responses and messages, fields of events."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -19,18 +19,18 @@ _ROLES = {"chatbot": "assistant", "model": "assistant", "function": "tool", "dev
 
 
 def chunks_in(nodes: object) -> list[Chunk]:
-    """The nodes of a list as they are now: what becomes of them afterwards changes nothing."""
+    """Copies of the nodes in a list, not affected by later changes."""
     return [chunk for node in nodes if (chunk := _document(node)) is not None] if is_series(nodes) else []
 
 
 def documents_by_field(event: object) -> dict[str, list[Chunk]]:
-    """The lists of nodes in an event of a workflow; an empty list may be one."""
+    """The lists of nodes in a workflow's event; an empty list may be one."""
     lists = {name: value for name, value in _fields(event).items() if is_series(value)}
     return {name: chunks for name, value in lists.items() if len(chunks := chunks_in(value)) == len(value)}
 
 
 def request_of(value: object) -> str | list[CapturedMessage]:
-    """What a model is sent, held as it is now: the text of a prompt, or messages."""
+    """A copy of a model's request: the text of a prompt, or messages."""
     return value if isinstance(value, str) else _messages(value)
 
 

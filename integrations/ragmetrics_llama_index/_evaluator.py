@@ -1,4 +1,4 @@
-"""One class evaluates every metric in LlamaIndex's terms."""
+"""A class that evaluates any metric with LlamaIndex's interface."""
 
 import asyncio
 import logging
@@ -36,12 +36,12 @@ _BUILT_IN = ("eval_template", "refine_template")
 
 
 class EvaluatorArgs(TrafficArgs, total=False):
-    """What every evaluator takes as keywords, in the words of `ragmetrics_core.evaluate`.
+    """Keywords of every evaluator, as for `ragmetrics_core.evaluate`.
 
     Attributes:
-        repeats: how often each verdict is asked for, as further draws; the majority decides.
-        redact: takes what is private out of texts before a model or a record sees it; see `evaluate`.
-        prompts: a folder of prompt files that replace those of the same name.
+        repeats: number of requests for each verdict; the majority decides.
+        redact: removes private data from texts before a model or a record sees them; see `evaluate`.
+        prompts: folder of prompt files that replace those with the same name.
     """
 
     repeats: int
@@ -55,33 +55,33 @@ EVALUATOR_DEFAULTS: Mapping[str, Any] = {
     "redact": None,
     "prompts": None,
 }
-"""What these settings are when they are not given."""
+"""Default values of these settings."""
 
 
 class RagMetricsEvaluator(BaseEvaluator):
-    """Evaluates one metric, or several that share their calls, where LlamaIndex expects an evaluator.
+    """Evaluate one or several metrics with the interface of LlamaIndex's evaluators.
 
-    It does not raise for what one sample or one call brings: the result says what went wrong
-    (`invalid_result`, `invalid_reason`), and a batch goes on. It keeps nothing of an evaluation and may be
-    used by many at a time, in any event loop.
+    Invalid samples and failed calls do not raise: the result gives the reason (`invalid_result`,
+    `invalid_reason`), and a batch continues. An evaluator has no state and can be used concurrently, in any
+    event loop. Metrics share their calls.
 
     Args:
         metrics: names or metric objects.
-        llm: the judge: a LlamaIndex model, or what `ragmetrics_core.as_judge` takes, such as "embedded"; by
-            default the one that was set as `Settings.llm`, looked up at the first evaluation that needs one.
-        embed_model: the embedder: a LlamaIndex model, or a ragmetrics one or its name; by default
-            `Settings.embed_model`, looked up in the same way.
-        threshold: every metric must reach it to pass, or not exceed it where lower is better; without one
-            `passing` stays None.
-        scorer: the model that rates pairs, for metrics that need one, or its name.
-        on_error: "record" says in the result why there is no score; "raise" raises `EvaluationFailed`, which
-            is a `ValueError`, besides.
-        traffic: how the models are asked: `Traffic(concurrency=64)`.
-        settings: `concurrency`, `timeout` and the other settings of `traffic` one by one, `repeats`, `redact`
-            and `prompts`; see `EvaluatorArgs`.
+        llm: the judge: a LlamaIndex model, or an argument of `ragmetrics_core.as_judge` such as "embedded".
+            Default: the model set as `Settings.llm`, read at the first evaluation that needs it.
+        embed_model: the embedder: a LlamaIndex model, or a ragmetrics one or its name. Default:
+            `Settings.embed_model`, read in the same way.
+        threshold: lowest passing value of every metric (highest, if lower is better); without one, `passing`
+            stays None.
+        scorer: a model that rates pairs, or its name, for metrics that need one.
+        on_error: "record" puts the reason for a missing score into the result; "raise" also raises
+            `EvaluationFailed`, a `ValueError`.
+        traffic: settings for model calls: `Traffic(concurrency=64)`.
+        settings: `concurrency`, `timeout` and the other settings of `traffic`, `repeats`, `redact` and
+            `prompts`; see `EvaluatorArgs`.
 
     Raises:
-        ConfigError: a mistake in the metrics or models, or one threshold for metrics of both directions.
+        ConfigError: a metric or model is invalid, or one threshold is given for metrics of both directions.
     """
 
     # What an evaluation without a query asks about; faithfulness is often evaluated without one.
@@ -127,7 +127,7 @@ class RagMetricsEvaluator(BaseEvaluator):
 
     @property
     def metrics(self) -> tuple[Metric[Any], ...]:
-        """What is measured, with the prompts as they are now."""
+        """The metrics with the current prompts."""
         return self._metrics
 
     def evaluate(
@@ -137,7 +137,7 @@ class RagMetricsEvaluator(BaseEvaluator):
         contexts: Sequence[str] | None = None,
         **kwargs: Any,
     ) -> TracedEvaluationResult:
-        """Evaluate and wait for it; also inside a running event loop, which it blocks meanwhile.
+        """Evaluate and wait for the result. Also works in a running event loop, which it blocks.
 
         The arguments are those of `aevaluate`.
         """
@@ -161,9 +161,9 @@ class RagMetricsEvaluator(BaseEvaluator):
             response: the answer.
             contexts: the retrieved texts, in rank order.
             reference: the expected answer, or a list of several acceptable ones: the best one counts.
-            sleep_time_in_seconds: wait so long first.
-            references: the same list under its name in `Sample`; a `reference` beside it is one of them.
-            kwargs: what other evaluators of the same batch take; not used.
+            sleep_time_in_seconds: seconds to wait first.
+            references: all acceptable answers; a `reference` must be one of them.
+            kwargs: arguments of other evaluators in the same batch; ignored.
 
         Raises:
             EvaluationFailed: there is no score, if `on_error` is "raise".
@@ -191,7 +191,7 @@ class RagMetricsEvaluator(BaseEvaluator):
     def evaluate_response(
         self, query: str | None = None, response: Any = None, **kwargs: Any
     ) -> TracedEvaluationResult:
-        """Evaluate a response object and wait for it; see `aevaluate_response`."""
+        """Evaluate a response object and wait for the result; see `aevaluate_response`."""
         return on_own_loop(self.aevaluate_response(query, response, **kwargs))
 
     async def aevaluate_response(
@@ -204,14 +204,14 @@ class RagMetricsEvaluator(BaseEvaluator):
     ) -> TracedEvaluationResult:
         """Evaluate the response of a query or chat engine, with its source nodes as the contexts.
 
-        A stream is read to its end; structured output counts as its JSON. The other arguments are those of
+        A stream is read to its end; structured output is used as JSON. The other arguments are those of
         `aevaluate`.
 
         Args:
             query: the question.
             response: the response.
-            response_field: the entry of the response's metadata that is the answer, such as "sql_query", in
-                place of its text; where there is none, there is no answer.
+            response_field: entry of the response's metadata to use as the answer, such as "sql_query",
+                instead of its text. Without this entry there is no answer.
             kwargs: as for `aevaluate`.
         """
         if response is None:
@@ -252,7 +252,7 @@ class RagMetricsEvaluator(BaseEvaluator):
         return list(run.records())
 
     def _told(self, words: str) -> str:
-        """Words of an error, as far as they may be told."""
+        """The redacted message of an error."""
         if self._redact is None:
             return words
         try:
@@ -274,12 +274,12 @@ class RagMetricsEvaluator(BaseEvaluator):
         self._metrics = templates.updated(self._metrics, own)
 
     def _adopt(self, name: str, template: BasePromptTemplate | str | None) -> None:
-        """Take a template that was written for a built-in evaluator, if one of our prompts is like it."""
+        """Use a template written for a built-in evaluator if one of our prompts has the same variables."""
         if template is None:
             return
         prompt = templates.fitting(self._metrics, template)
         if prompt is None:
-            self._warn(name, "its variables are those of no prompt of this evaluator: see get_prompts()")
+            self._warn(name, "no prompt of this evaluator has these variables: see get_prompts()")
             return
         self._metrics = templates.updated(self._metrics, {f"{prompt.name}_template": template})
 
@@ -288,7 +288,7 @@ class RagMetricsEvaluator(BaseEvaluator):
 
 
 def _given(query: object, response: object, contexts: object) -> dict[str, Any]:
-    """What was evaluated, as far as a result can hold it: it refuses what is no text, and says it aloud."""
+    """The evaluated values that a result can hold: it refuses anything but text."""
     texts = contexts if is_series(contexts) and all(isinstance(text, str) for text in contexts) else None
     return {
         "query": query if isinstance(query, str) else None,

@@ -1,7 +1,7 @@
-"""The evaluators under LlamaIndex's own names, with its call forms, and those of our other metrics.
+"""Evaluators with LlamaIndex's own names and call forms, and those of our other metrics.
 
-Each class is data: what it measures, what its built-in counterpart takes, and where its threshold lies.
-All of the work is `RagMetricsEvaluator`'s.
+Each class is data: its metrics, the arguments of its built-in counterpart, and its threshold.
+`RagMetricsEvaluator` does all of the work.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -64,22 +64,21 @@ _DEFAULTS = {**EVALUATOR_DEFAULTS, "raise_error": False, "scale": "1-5", "simila
 
 
 class NamedEvaluatorArgs(EvaluatorArgs, total=False):
-    """What evaluators with a name of their own take besides; the signature of each says which of it.
+    """Additional arguments of named evaluators; the signature of each class lists its own.
 
     Attributes:
-        raise_error: raise where there is no score; in faithfulness and relevancy also where the answer does
-            not pass.
-        eval_template, refine_template: in place of the prompt that has the same variables; one that was
-            written for the built-in evaluator has none of ours and is not used, with a warning.
-        score_threshold: a score of this or more passes, in `CorrectnessEvaluator`; not used in the others,
-            with a warning.
-        parser_function, output_parser: not used, with a warning.
-        guidelines: one in each line, or a list.
-        embed_model: the embedder; by default `Settings.embed_model`.
-        scale: that of `CorrectnessEvaluator`.
-        threshold: a score of this or more passes; without one nothing passes or fails.
-        metric: the metric with other settings, such as `Faithfulness(granularity="sentence")`.
-        traffic: how the models are asked; see `RagMetricsEvaluator`.
+        raise_error: raise if there is no score; for faithfulness and relevancy also if the answer does not
+            pass.
+        eval_template, refine_template: replace the prompt with the same variables; templates written for the
+            built-in evaluator have different variables and are ignored with a warning.
+        score_threshold: lowest passing score of `CorrectnessEvaluator`; ignored by the others with a warning.
+        parser_function, output_parser: ignored with a warning.
+        guidelines: one per line, or a list.
+        embed_model: the embedder. Default: `Settings.embed_model`.
+        scale: scale of `CorrectnessEvaluator`.
+        threshold: lowest passing score; without one, nothing passes or fails.
+        metric: the metric with different settings, such as `Faithfulness(granularity="sentence")`.
+        traffic: settings for model calls; see `RagMetricsEvaluator`.
     """
 
     raise_error: bool
@@ -137,7 +136,7 @@ class _Named(RagMetricsEvaluator):
                 self._warn(name, why)
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Say in the class's own signature what it takes."""
+        """Set the class's signature to its own arguments."""
         super().__init_subclass__(**options)
         if cls._measured and "__init__" not in vars(cls):
             inherited = cls.__init__
@@ -159,7 +158,7 @@ class _Named(RagMetricsEvaluator):
         return Signature(parameters)
 
     def _metrics_of(self, given: Mapping[str, Any]) -> Sequence[Metric[Any]]:
-        """What is measured with these arguments."""
+        """The metrics for these arguments."""
         metric: Metric[Any] | None = given.get("metric")
         if metric is None:
             return self._measured
@@ -169,12 +168,12 @@ class _Named(RagMetricsEvaluator):
         return [metric]
 
     def _passes(self, given: dict[str, Any]) -> Passing:
-        """How a value becomes a score that passes or not; takes the arguments that it has used."""
+        """How values become scores that pass or not; returns the arguments it has used too."""
         return Passing(given.get("threshold"))
 
 
 class _WithoutReference(_Named):
-    """An evaluator that needs no expected answer, so that the fourth argument is the time to sleep."""
+    """An evaluator without an expected answer, so that the fourth argument is the time to sleep."""
 
     async def aevaluate(  # type: ignore[override]
         self,
@@ -193,8 +192,9 @@ class _WithoutReference(_Named):
 class FaithfulnessEvaluator(_WithoutReference):
     """Share of the answer's statements that the contexts support, in [0, 1].
 
-    It passes when all are supported, or as many as `threshold` says. The query helps to understand the answer
-    and may be left out. With `raise_error` an answer that does not pass raises too, as the built-in one does.
+    It passes if all are supported, or at least the share `threshold`. The query helps to understand the
+    answer and is optional. With `raise_error`, an answer that does not pass raises too, as in the built-in
+    evaluator.
     """
 
     _measured = (Faithfulness(),)
@@ -205,10 +205,10 @@ class FaithfulnessEvaluator(_WithoutReference):
 
 
 class RelevancyEvaluator(_WithoutReference):
-    """Whether the response answers the query and is in line with the contexts.
+    """Whether the response answers the query and agrees with the contexts.
 
     Two metrics in [0, 1]: the share of the answer's statements that the contexts support, and whether the
-    answer does what was asked (`Criterion`). The score is their mean; both must reach the threshold to pass.
+    answer answers the query (`Criterion`). The score is their mean; both must reach the threshold to pass.
     With `raise_error` an answer that does not pass raises too.
     """
 
@@ -225,9 +225,9 @@ ResponseEvaluator = FaithfulnessEvaluator
 
 
 class AnswerRelevancyEvaluator(_WithoutReference):
-    """How near questions that the answer would answer come to the query: a mean cosine, in [-1, 1].
+    """Mean cosine of the query and questions generated from the answer, in [-1, 1].
 
-    What a cosine is worth depends on the embedding model, so nothing passes or fails without a `threshold`.
+    Cosines depend on the embedding model, so nothing passes or fails without a `threshold`.
     """
 
     _measured = (AnswerRelevance(),)
@@ -246,13 +246,13 @@ class ContextRelevancyEvaluator(_WithoutReference):
 
 
 class GuidelineEvaluator(_WithoutReference):
-    """Share of the guidelines that the response keeps, in [0, 1]; it passes when it keeps all of them.
+    """Share of the guidelines that the response follows, in [0, 1]; it passes if it follows all of them.
 
-    All guidelines are asked about in one call (`Criterion`); each has a verdict and a reason. By default they
-    are that it answers fully, clearly and specifically.
+    One call (`Criterion`) covers all guidelines; each has a verdict and a reason. Default: the response
+    answers fully, clearly and specifically.
 
     Raises:
-        ConfigError: there is no guideline.
+        ConfigError: the guidelines are empty.
     """
 
     _measured = (
@@ -275,7 +275,7 @@ class GuidelineEvaluator(_WithoutReference):
             return self._measured
         texts = [*dict.fromkeys(text for line in lines if (text := line.strip().lstrip("-*• ")))]
         if not texts:
-            raise ConfigError("GuidelineEvaluator needs a guideline: one in each line, or a list of them")
+            raise ConfigError("GuidelineEvaluator needs guidelines: one per line, or a list")
         return [Criterion(texts[0], others=tuple(texts[1:]))]
 
 
@@ -287,15 +287,15 @@ _SCALES = {"1-5": Passing(4.0, _one_to_five, "1 + 4 × value"), "0-1": Passing(0
 
 
 class CorrectnessEvaluator(_Named):
-    """How far the answer agrees with the reference, on LlamaIndex's scale from 1 to 5.
+    """Agreement of the answer with the reference, on LlamaIndex's scale from 1 to 5.
 
     The value v is the factual correctness of answer and reference in [0, 1] (answer correctness without the
     similarity, so that no embedding model is needed), and the score 1 + 4 v; `scale="0-1"` gives the value
-    itself. It passes from 4.0 on, which is v = 0.75. The reference is needed: without one there is no score.
+    itself. It passes from 4.0, where v = 0.75. Without a reference there is no score.
     `metric=AnswerCorrectness()` has the weights 0.75 and 0.25, and needs `embed_model`.
 
     Raises:
-        ConfigError: there is no such scale, or the threshold is not on it.
+        ConfigError: the scale does not exist, or the threshold is outside it.
     """
 
     _measured = (AnswerCorrectness(weights=(1.0, 0.0)),)
@@ -319,13 +319,13 @@ class CorrectnessEvaluator(_Named):
 
 
 class SemanticSimilarityEvaluator(_Named):
-    """Cosine between the vectors of answer and reference, in [-1, 1].
+    """Cosine of the vectors of answer and reference, in [-1, 1].
 
-    `similarity_fn` must be None, for a record proves cosines, and `similarity_mode` the cosine; for vectors
-    of length one the dot product is the same number. A score of `similarity_threshold` or more passes.
+    `similarity_fn` must be None and `similarity_mode` the cosine, because a record proves cosines; for unit
+    vectors the dot product is the same. A score of at least `similarity_threshold` passes.
 
     Raises:
-        ConfigError: another similarity than the cosine is asked for.
+        ConfigError: a similarity other than the cosine is requested.
     """
 
     _measured = (AnswerSimilarity(),)
@@ -336,7 +336,7 @@ class SemanticSimilarityEvaluator(_Named):
         is_cosine = given["similarity_mode"] in (None, SimilarityMode.DEFAULT)
         if given["similarity_fn"] is not None or not is_cosine:
             raise ConfigError(
-                "SemanticSimilarityEvaluator gives the cosine, which its record proves: leave similarity_fn "
+                "SemanticSimilarityEvaluator returns the cosine, which its record proves: leave similarity_fn "
                 "and similarity_mode out, or use LlamaIndex's own evaluator for another similarity"
             )
         return Passing(given["similarity_threshold"])
@@ -349,13 +349,13 @@ class FactualCorrectnessEvaluator(_Named):
 
 
 class ContextPrecisionEvaluator(_Named):
-    """Whether the chunks that help stand first: average precision of the judged chunks, in [0, 1]."""
+    """Average precision of the judged chunks, in [0, 1]: whether helpful chunks come first."""
 
     _measured = (ContextPrecision(),)
 
 
 class ContextRecallEvaluator(_Named):
-    """Share of the reference's statements that the contexts hold, in [0, 1]."""
+    """Share of the reference's statements that the contexts support, in [0, 1]."""
 
     _measured = (ContextRecall(),)
 

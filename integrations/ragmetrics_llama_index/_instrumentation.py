@@ -1,4 +1,4 @@
-"""`instrument`: live scores for an application that runs on LlamaIndex."""
+"""`instrument`: live scores for a LlamaIndex application."""
 
 # LlamaIndex's dispatcher leaves the spans of its handlers open.
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -35,7 +35,7 @@ _INSTALLING = threading.Lock()
 
 
 class Instrumentation(LiveFace):
-    """Live scores, until `uninstrument` or `close`; made by `instrument`."""
+    """Live scores until `uninstrument` or `close`; made by `instrument`."""
 
     def __init__(self, spans: Spans, key: object) -> None:
         self._spans = spans
@@ -49,16 +49,16 @@ class Instrumentation(LiveFace):
 
     @property
     def is_installed(self) -> bool:
-        """Whether LlamaIndex's dispatcher knows of it."""
+        """Whether LlamaIndex's dispatcher has the hook."""
         return any(handler is self._handler for handler in get_dispatcher().span_handlers)
 
     @property
     def open_spans(self) -> int:
-        """How many spans have begun and are remembered: 0 when nothing is being answered."""
+        """Number of open spans: 0 when nothing is being answered."""
         return len(self._spans)
 
     def uninstrument(self) -> None:
-        """Take the hook out of LlamaIndex's dispatcher; what was captured is still scored. Again: nothing."""
+        """Remove the hook from LlamaIndex's dispatcher; captures so far are still scored. Can be repeated."""
         with _INSTALLING:
             handlers = get_dispatcher().span_handlers
             handlers[:] = [handler for handler in handlers if handler is not self._handler]
@@ -67,12 +67,12 @@ class Instrumentation(LiveFace):
             self._spans.clear()
 
     def close(self, timeout: float | None = None) -> bool:
-        """`uninstrument`, finish what was captured and end the threads; False when time ran out."""
+        """Uninstrument, finish pending captures and end the threads; False on timeout."""
         self.uninstrument()
         return self.live.close(timeout)
 
     async def aclose(self, timeout: float | None = None) -> bool:
-        """`close` that does not block the running loop."""
+        """Like `close`, without blocking the running loop."""
         self.uninstrument()
         return await self.live.aclose(timeout)
 
@@ -99,38 +99,38 @@ def instrument(
     ttl: float = 900.0,
     **keywords: Unpack[LiveArgs],
 ) -> Instrumentation:
-    """Score what query engines, chat engines and workflows answer, while they answer.
+    """Score the answers of query engines, chat engines and workflows in the background.
 
     One answer is one sample: the outermost engine's question, its answer and its source nodes. Streams are
-    scored when they have been read to the end. What LlamaIndex's evaluators ask through query engines of
-    their own is not scored, nor is what our judge does. A second call for the same `watch` and the same
-    metrics replaces the first, so that a notebook's cell can be run again: it finishes what the first one
-    captured, closes it and goes on in its folder. A call with other metrics runs beside it.
+    scored after they have been read to the end. Calls of LlamaIndex's evaluators through their own query
+    engines, and calls of our judge, are not scored. A second call with the same `watch` and metrics replaces
+    the first, so that a notebook's cell can be run again: it finishes and closes the first one and continues
+    in its folder. A call with different metrics runs in parallel.
 
     Args:
         metrics: names or metric objects.
-        llm: the judge: a LlamaIndex model, or what `ragmetrics_core.as_judge` takes, such as "embedded"; by
-            default `Settings.llm`, looked up when the first answer is scored. A LlamaIndex model is asked
-            through its synchronous interface, in threads of the scorer's.
-        embed_model: the embedder, likewise; by default `Settings.embed_model`.
-        watch: the engines, chat engines and workflows (agents too) to score, as objects or classes; by
-            default all query and chat engines, and no workflows.
-        scorer: the model that rates pairs, for metrics that need one.
-        live: a live scorer that others use too, in place of metrics, models and live settings. `close`
-            closes it, for all of them; `uninstrument` does not.
+        llm: the judge: a LlamaIndex model, or an argument of `ragmetrics_core.as_judge` such as "embedded".
+            Default: `Settings.llm`, read when the first answer is scored. A LlamaIndex model is called
+            through its synchronous interface, in the scorer's threads.
+        embed_model: the embedder, likewise. Default: `Settings.embed_model`.
+        watch: the engines, chat engines and workflows (including agents) to score, as objects or classes.
+            Default: all query and chat engines, but no workflows.
+        scorer: a model that rates pairs, for metrics that need one.
+        live: a shared live scorer, instead of metrics, models and live settings. `close` closes it for all
+            users; `uninstrument` does not.
         settings: the live settings as one object.
-        needs_contexts: leave out answers for which nothing was retrieved, counted as "no_contexts".
-        context_tools: names of tools of watched agents whose text is a context, for tools that give no nodes.
-            What an engine or a model has written inside of a tool is none.
-        extract: takes a `RootSpan` and returns fields of a sample by name, or None; what is not among them is
-            left to the rules. It runs in the background and may raise `Skip`.
-        max_open: answers that may be open at a time; the one that was quiet longest is given up.
-        ttl: seconds without a new span after which an open answer is given up.
-        keywords: live settings one by one, as `LiveScorer` takes them: `mode`, `out`, `sample_rate`,
-            `concurrency` and the others that `LiveArgs` describes.
+        needs_contexts: skip answers for which nothing was retrieved, counted as "no_contexts".
+        context_tools: names of watched agents' tools whose text is a context, for tools that return no nodes.
+            Text written by an engine or a model inside a tool is not a context.
+        extract: takes a `RootSpan` and returns a sample's fields by name, or None; rules find the other
+            fields. It runs in the background and may raise `Skip`.
+        max_open: maximum number of open answers; beyond that the longest inactive one is dropped.
+        ttl: seconds without a new span after which an open answer is dropped.
+        keywords: single live settings, as for `LiveScorer`: `mode`, `out`, `sample_rate`, `concurrency` and
+            the others of `LiveArgs`.
 
     Raises:
-        ConfigError: a mistake in the arguments.
+        ConfigError: an argument is invalid.
     """
     refuse_unknown(keywords, *LIVE_DEFAULTS)
     if watch is not None:
@@ -173,7 +173,7 @@ def _end_earlier(key: object, live: LiveScorer | None) -> None:
     earlier = _INSTALLED.get(key)
     if earlier is None:
         return
-    log.info("the same was instrumented before: the earlier instrumentation is ended")
+    log.info("the same objects and metrics are already instrumented: the earlier instrumentation was closed")
     if earlier.live is live:
         earlier.uninstrument()
     else:
@@ -189,10 +189,10 @@ def _check(watch: object) -> None:
 
 
 def _known_tools(names: Iterable[str], watch: Sequence[object] | None) -> frozenset[str]:
-    """The names of tools, as far as the watched agents say which tools they have.
+    """The names of tools, checked against the watched agents that list their tools.
 
     Raises:
-        ConfigError: an agent is needed, or no watched one has such a tool.
+        ConfigError: no agent is watched, or none of them has the tool.
     """
     wanted = frozenset([names] if isinstance(names, str) else names)
     if not wanted:
@@ -207,13 +207,13 @@ def _known_tools(names: Iterable[str], watch: Sequence[object] | None) -> frozen
     if unknown := sorted(wanted - there):
         have = ", ".join(sorted(there)) or "none"
         raise ConfigError(
-            f"context_tools names {unknown[0]!r}, and the watched agents have no such tool: {have}"
+            f"context_tools names {unknown[0]!r}, but the watched agents only have the tools {have}"
         )
     return wanted
 
 
 def _agents(workflow: object) -> list[frozenset[str] | None]:
-    """The names of the tools of each agent in a workflow; None where that is not known before it runs."""
+    """Tool names of each agent in a workflow; None if unknown before it runs."""
     if isinstance(workflow, AgentWorkflow):
         return [names for agent in workflow.agents.values() for names in _agents(agent)]
     if not isinstance(workflow, BaseWorkflowAgent) or workflow.tool_retriever is not None:

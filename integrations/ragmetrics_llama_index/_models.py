@@ -1,4 +1,4 @@
-"""LlamaIndex models as the judge and the embedder of ragmetrics."""
+"""LlamaIndex models as judges and embedders."""
 
 # LlamaIndex leaves the fields of what a provider sends open.
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -73,17 +73,17 @@ _FORMS = {"OpenAI": _OPENAI, "Ollama": "format"}
 class LlamaIndexJudge(ForeignJudge, Judge):
     """A LlamaIndex language model as a judge.
 
-    A chat model gets system and user message, a completion model the text that its own `messages_to_prompt`
-    makes of them. It is asked through its synchronous interface, in threads: a model's asynchronous client
-    belongs to one event loop, which is the application's. Sampling settings are the model's; several draws
-    are several calls.
+    A chat model gets system and user messages, a completion model the text that its `messages_to_prompt`
+    makes from them. The model is called through its synchronous interface, in threads, because its
+    asynchronous client belongs to the application's event loop. Sampling settings are the model's; each draw
+    is a call.
 
-    A chat model of the OpenAI protocol or of Ollama is held to the schema of each reply; see
-    `ragmetrics_core.adapting.ForeignJudge`. A form in its `additional_kwargs` goes before that.
+    A chat model of the OpenAI protocol or of Ollama gets the schema of each reply; see
+    `ragmetrics_core.adapting.ForeignJudge`. A format in its `additional_kwargs` takes precedence.
 
     Attributes:
         llm: the model.
-        name: names it in records; by default its class, its model's name, its server and its settings.
+        name: the model's name in records. Default: its class, model name, server and settings.
     """
 
     llm: LLM
@@ -96,20 +96,20 @@ class LlamaIndexJudge(ForeignJudge, Judge):
 
     @cached_property
     def takes_schema(self) -> bool:
-        """Whether its `chat` has a parameter for the form of the reply, which its user did not choose."""
+        """Whether its `chat` has a parameter for a reply format that its user has not set."""
         chosen = getattr(self.llm, "additional_kwargs", {})
         return self._form is not None and self.llm.metadata.is_chat_model and self._form not in chosen
 
     @cached_property
     def _form(self) -> str | None:
-        """The parameter by which it takes a form."""
+        """The model's parameter for a reply format."""
         return next((form for kind in type(self.llm).__mro__ if (form := _FORMS.get(kind.__name__))), None)
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
-        """Ask the model, once for each draw.
+        """Call the model once for each draw.
 
         Raises:
-            ModelError: it did not answer, and the error says whether it may when asked again.
+            ModelError: the model failed; the class says whether a retry may help.
         """
         return await self.held(request, partial(self._draw, request))
 
@@ -145,13 +145,13 @@ class LlamaIndexJudge(ForeignJudge, Judge):
 @checked
 @dataclass(frozen=True, repr=False)
 class LlamaIndexEmbedder(ForeignModel, Embedder):
-    """A LlamaIndex embedding model as an embedder; all texts are embedded as texts, none as a query.
+    """A LlamaIndex embedding model as an embedder; all texts are embedded as texts, not as queries.
 
-    It is asked through its synchronous interface, in threads.
+    The model is called through its synchronous interface, in threads.
 
     Attributes:
         embed_model: the model.
-        name: names it in records; by default its class, its model's name, its server and its settings.
+        name: the model's name in records. Default: its class, model name, server and settings.
     """
 
     embed_model: BaseEmbedding
@@ -163,10 +163,10 @@ class LlamaIndexEmbedder(ForeignModel, Embedder):
         return _name_of(self.embed_model)
 
     async def aembed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
-        """One row for each text.
+        """One row per text.
 
         Raises:
-            ModelError: the model did not answer.
+            ModelError: the model failed.
         """
         vectors = await foreign_answer(self._embed(list(texts)), lambda error: _told(error, self.embed_model))
         return np.asarray(vectors, dtype=np.float64)
@@ -176,15 +176,15 @@ class LlamaIndexEmbedder(ForeignModel, Embedder):
 
 
 def judge_of(llm: AnyLLM | None, asking: str = "") -> Judge:
-    """A judge from a LlamaIndex model, or from whatever `ragmetrics_core.as_judge` takes.
+    """A judge from a LlamaIndex model or an argument of `ragmetrics_core.as_judge`.
 
     Args:
-        llm: the model; None for the one that the application has set for everything, as `Settings.llm`.
-        asking: what needs a judge.
+        llm: the model; None for the application's `Settings.llm`.
+        asking: the part that needs a judge, for messages.
 
     Raises:
-        ConfigError: neither, or a model that can only be asked asynchronously; or the application has set
-            none: LlamaIndex's own default is nobody's choice of a judge.
+        ConfigError: `llm` is invalid or has no synchronous interface, or `Settings.llm` is not set:
+            LlamaIndex's own default is never used.
     """
     if llm is None:
         if getattr(Settings, "_llm", None) is None:
@@ -200,10 +200,10 @@ def judge_of(llm: AnyLLM | None, asking: str = "") -> Judge:
 
 
 def embedder_of(embed_model: AnyEmbedder | None) -> Embedder:
-    """An embedder from a LlamaIndex model, an embedder or a name; from None that of `Settings`.
+    """An embedder from a LlamaIndex model, an embedder or a name; None means that of `Settings`.
 
     Raises:
-        ConfigError: none of these, or a model that can only be asked asynchronously.
+        ConfigError: the argument is invalid, or the model has no synchronous interface.
     """
     if embed_model is None:
         embed_model = Settings.embed_model
@@ -219,18 +219,18 @@ def embedder_of(embed_model: AnyEmbedder | None) -> Embedder:
 def _no_synchronous_side(model: LLM | BaseEmbedding) -> str:
     kind = "an embedder" if isinstance(model, BaseEmbedding) else "a judge"
     return (
-        f"{type(model).__name__} has no synchronous interface, which is the one that {kind} is asked "
+        f"{type(model).__name__} has no synchronous interface, which {kind} is asked "
         "through: its asynchronous one belongs to the application's event loop"
     )
 
 
 def needed(metrics: Iterable[Metric[Any]], model: Literal["judge", "embedder", "scorer"]) -> bool:
-    """Whether metrics with these settings use a kind of model."""
+    """Whether metrics with these settings use a model of this kind."""
     return any(model in models_needed(metric) for metric in metrics)
 
 
 def _name_of(model: LLM | BaseEmbedding, asked: Mapping[str, str] | None = None) -> ForeignName:
-    """Its name by the settings that it publishes, how it samples and is asked, and a digest of the others."""
+    """The model's name from its published settings, with a digest of the others."""
     published = _published(model)
     told = {name: getattr(model, name, None) for name in _SAMPLING} | published
     settings = {name: value for name, value in told.items() if name not in _NO_SETTINGS and value is not None}
@@ -257,16 +257,16 @@ def _name_of(model: LLM | BaseEmbedding, asked: Mapping[str, str] | None = None)
 
 
 def _published(model: LLM | BaseEmbedding) -> dict[str, Any]:
-    """What a model says of itself; before llama-index-core 0.14.24 it has no method for that."""
+    """A model's published settings; before llama-index-core 0.14.24 there is no method for them."""
     if hasattr(model, "to_payload"):
         return model.to_payload()
     return model.metadata.model_dump() if isinstance(model, LLM) else {"model_name": model.model_name}
 
 
 def _format_of(model: LLM) -> str | None:
-    """What the function that makes the prompt of a completion model is known as.
+    """The known name of the function that makes a completion model's prompt.
 
-    Empty where the model's class or LlamaIndex says which one it is, None where nothing tells it from others.
+    Empty if the model's class or LlamaIndex determines it, None if it cannot be identified.
     """
     function = model.messages_to_prompt
     if function is None or function is generic_format or getattr(function, "__self__", None) is model:

@@ -1,4 +1,4 @@
-"""What LlamaIndex objects hold: the text of an answer, nodes and their texts, a question."""
+"""Contents of LlamaIndex objects: the text of an answer, nodes and their texts, a question."""
 
 import asyncio
 from collections import deque
@@ -21,10 +21,10 @@ _ANSWERS = ("response", "answer", "result", "output")
 
 
 async def read_whole(response: Any) -> Any:
-    """The response with all of its text: a stream that nobody has read yet is read to its end.
+    """The response with its complete text: an unread stream is read to its end.
 
     Raises:
-        ConfigError: a chat's stream is written by another event loop, which may stand still meanwhile.
+        ConfigError: a different event loop writes the chat's stream; it may be blocked meanwhile.
     """
     if isinstance(response, AsyncStreamingResponse):
         return await response.get_response()
@@ -36,7 +36,7 @@ async def read_whole(response: Any) -> Any:
 
 
 async def _read_chat(response: StreamingAgentChatResponse) -> None:
-    """Read what a chat engine streams; one that was read already is done."""
+    """Read a chat engine's stream, unless it was read before."""
     if response.achat_stream is not None:
         writing = cast("asyncio.Task[object] | None", vars(response)["awrite_response_to_history_task"])
         is_elsewhere = writing is not None and writing.get_loop() is not asyncio.get_running_loop()
@@ -52,9 +52,9 @@ async def _read_chat(response: StreamingAgentChatResponse) -> None:
 
 
 def answer_in(value: Any) -> str | None:
-    """The text of an answer, however a query engine, a chat engine, an agent or a workflow gives it.
+    """The text of an answer from a query engine, a chat engine, an agent or a workflow.
 
-    None when there is none; also for a stream whose text is not there yet. Structured output is its JSON.
+    None if there is no text, including streams that are not read yet. Structured output becomes JSON.
     """
     match value:
         case None | str():
@@ -74,18 +74,18 @@ def answer_in(value: Any) -> str | None:
 
 
 def entry_in(value: Any, name: str) -> str | None:
-    """An entry of a response's metadata, as a text; None when it has none of this name."""
+    """An entry of a response's metadata as text, or None."""
     metadata = field_of(value, "metadata")
     entry = metadata.get(name) if is_mapping(metadata) else None
     return None if entry is None else str(entry)
 
 
 def nodes_in(value: Any) -> list[Any] | None:
-    """The source nodes of an answer, as a new list; None when it does not say."""
+    """The source nodes of an answer as a new list; None if it has no such field."""
     nodes = field_of(value, "source_nodes")
     return list(nodes) if is_sequence(nodes) and not isinstance(nodes, str) else None
 
 
 def text_of_node(node: Any) -> str:
-    """A node's text, as the evaluators of LlamaIndex take it."""
+    """A node's text, as LlamaIndex's evaluators use it."""
     return node.get_content() if isinstance(node, NodeWithScore | BaseNode) else str(node)

@@ -1,4 +1,4 @@
-"""Evaluation results that carry their proof."""
+"""Evaluation results with their proof."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -15,33 +15,32 @@ __all__ = ["EvaluationFailed", "Passing", "TracedEvaluationResult", "result_of"]
 class TracedEvaluationResult(EvaluationResult):
     """An evaluation result with the record of each score.
 
-    Where there is no score, `score` is None and never 0, `invalid_result` is True and `invalid_reason` says
-    why. For several metrics `score` is the mean of theirs, None as soon as one is missing, and where lower is
-    better in some of them and higher in others: see `scores`.
-    `feedback` is the readable list of verdicts.
+    Without a score, `score` is None and never 0, `invalid_result` is True and `invalid_reason` gives the
+    reason. For several metrics, `score` is the mean; None if a score is missing or if lower is better in some
+    metrics and higher in others: see `scores`. `feedback` is the readable list of verdicts.
 
     Attributes:
-        records: one for each metric, with sample and prompts: `ragmetrics_core.recompute` takes them.
+        records: one per metric, with sample and prompts, ready for `ragmetrics_core.recompute`.
     """
 
     records: tuple[Record, ...] = ()
 
     @property
     def record(self) -> Record | None:
-        """The record, of a single metric."""
+        """The record of a single metric."""
         return self.records[0] if len(self.records) == 1 else None
 
     @property
     def scores(self) -> dict[str, float | None]:
-        """The metrics' own values by name (by signature where two have the same name)."""
+        """The metrics' own values by name (by signature if two share the name)."""
         return {name: record.value for name, record in by_name(self.records).items()}
 
 
 class EvaluationFailed(RagMetricsError, ValueError):
-    """With `on_error="raise"` or `raise_error=True`: there is no score, or (faithfulness) it did not pass.
+    """There is no score, or (faithfulness) it did not pass; with `on_error="raise"` or `raise_error=True`.
 
     Attributes:
-        result: what the evaluation came to.
+        result: the result of the evaluation.
     """
 
     def __init__(self, result: TracedEvaluationResult) -> None:
@@ -53,10 +52,9 @@ class Passing(NamedTuple):
     """How a metric's value becomes a score that passes or not.
 
     Attributes:
-        threshold: a score of this or more passes, of this or less where lower is better; None leaves
-            `passing` open.
-        scaled: the score of a value.
-        scale: says in the feedback how it was scaled, "" for not at all.
+        threshold: lowest passing score (highest, if lower is better); None leaves `passing` undefined.
+        scaled: converts a value to a score.
+        scale: description of the scale for the feedback, or "".
     """
 
     threshold: float | None
@@ -67,13 +65,13 @@ class Passing(NamedTuple):
 def result_of(
     records: Sequence[Record], passing: Passing, given: Mapping[str, Any], lower_is_better: frozenset[str]
 ) -> TracedEvaluationResult:
-    """The result that records amount to.
+    """The result of some records.
 
     Args:
-        records: one for each metric.
+        records: one per metric.
         passing: how values become scores.
         given: query, response and contexts.
-        lower_is_better: signatures of the metrics whose low end is the good one.
+        lower_is_better: signatures of the metrics where lower is better.
     """
     scores = [passing.scaled(record.value) for record in records if record.value is not None]
     is_whole = bool(scores) and len(scores) == len(records)

@@ -1,9 +1,8 @@
-"""Metrics for `RetrieverEvaluator`: rankings by ids, and context precision and recall by a judge.
+"""Metrics for `RetrieverEvaluator`: rankings by ids, and context precision and recall with a judge.
 
-The ranking metrics have the names and settings of the built-in ones and trec_eval's answers: a result that
-was retrieved twice counts once, an expected id that was given twice too, and an empty retrieval scores 0.
-`RetrievalMetricResult` must hold a number, so a score that does not exist is NaN there (which pandas leaves
-out of a mean), and `metadata` says why.
+The ranking metrics have the names and settings of the built-in ones and the results of trec_eval: repeated
+results and repeated expected ids count once, and an empty retrieval scores 0. `RetrievalMetricResult` must
+hold a number, so a missing score is NaN (which pandas excludes from means), and `metadata` gives the reason.
 """
 
 import math
@@ -57,7 +56,7 @@ class _Metric(BaseRetrievalMetric):
         retrieved_texts: list[str] | None = None,
         **kwargs: Any,
     ) -> RetrievalMetricResult:
-        """The score of one retrieval; NaN where there is none, and where what it needs is not given."""
+        """The score of one retrieval; NaN if undefined or if an input is missing."""
         del kwargs
         given = {"expected_ids": expected_ids, "expected_texts": expected_texts}
         given |= {"retrieved_ids": retrieved_ids, "retrieved_texts": retrieved_texts}
@@ -77,7 +76,7 @@ class _Ranking(_Metric):
     """A formula over the retrieved ids in rank order and the set of expected ids.
 
     Attributes:
-        k: look at the first so many results only; None for all.
+        k: use only the first `k` results; None means all.
     """
 
     k: int | None = Field(default=None, ge=1)
@@ -96,7 +95,7 @@ class _Ranking(_Metric):
 
 
 class HitRate(_Ranking):
-    """1 when an expected result was retrieved, else 0; granular: the share of the expected ones (recall)."""
+    """1 if an expected result was retrieved, else 0; granular: the share of expected results (recall)."""
 
     metric_name: ClassVar[str] = "hit_rate"
     use_granular_hit_rate: bool = False
@@ -104,7 +103,7 @@ class HitRate(_Ranking):
 
 
 class MRR(_Ranking):
-    """One over the rank of the first expected result; granular: the mean over all that were retrieved."""
+    """Reciprocal rank of the first expected result; granular: the mean over all retrieved ones."""
 
     metric_name: ClassVar[str] = "mrr"
     use_granular_mrr: bool = False
@@ -126,17 +125,17 @@ class Recall(_Ranking):
 
 
 class AveragePrecision(_Ranking):
-    """Mean precision at the ranks of the expected results, over all that are expected."""
+    """Mean precision at the ranks of the expected results, over all expected results."""
 
     metric_name: ClassVar[str] = "ap"
     _formulas: ClassVar = (average_precision_at,)
 
 
 class NDCG(_Ranking):
-    """Discounted gain of the ranking, as a share of the best one's.
+    """Discounted gain of the ranking, as a share of the best ranking's.
 
     Attributes:
-        mode: taken from the built-in metric; with expected ids both modes are the same.
+        mode: as in the built-in metric; with expected ids both modes are equal.
     """
 
     metric_name: ClassVar[str] = "ndcg"
@@ -147,15 +146,15 @@ class NDCG(_Ranking):
 class _Judged(_Metric):
     """A metric of ragmetrics over the retrieved texts; the expected texts are the reference.
 
-    LlamaIndex calls `compute` without awaiting it, also from `aevaluate`: the loop waits for the judge. In a
+    LlamaIndex calls `compute` without awaiting it, even from `aevaluate`, so the judge blocks the loop. In a
     server, call `RetrieverEvaluator.evaluate` in a thread.
 
     Attributes:
-        llm: the judge: a LlamaIndex model, or what `ragmetrics_core.as_judge` takes; by default
-            `Settings.llm`, looked up at the first use.
-        traffic: how the judge is asked: `Traffic(concurrency=64)`.
-        redact: takes what is private out of texts before a model or a record sees it; see `evaluate`.
-        prompts: a folder of prompt files that replace those of the same name.
+        llm: the judge: a LlamaIndex model, or an argument of `ragmetrics_core.as_judge`. Default:
+            `Settings.llm`, read on first use.
+        traffic: settings for model calls: `Traffic(concurrency=64)`.
+        redact: removes private data from texts before a model or a record sees them; see `evaluate`.
+        prompts: folder of prompt files that replace those with the same name.
     """
 
     llm: Any = Field(default=None, exclude=True, repr=False)
@@ -167,7 +166,7 @@ class _Judged(_Metric):
 
     @property
     def metric(self) -> Metric[Any]:
-        """What is measured."""
+        """The metric."""
         return get(self.metric_name)
 
     def _outcome(self, query: str | None, given: Mapping[str, Any]) -> Outcome:
@@ -189,13 +188,13 @@ class _Judged(_Metric):
 
 
 class ContextPrecision(_Judged):
-    """Whether the retrieved chunks that help stand first; undefined when nothing was retrieved."""
+    """Average precision of the retrieved chunks: whether helpful ones come first; undefined without chunks."""
 
     metric_name: ClassVar[str] = "context_precision"
 
 
 class ContextRecall(_Judged):
-    """Share of the statements of the expected texts that the retrieved chunks hold."""
+    """Share of the expected texts' statements that the retrieved chunks support."""
 
     metric_name: ClassVar[str] = "context_recall"
 
@@ -205,14 +204,14 @@ _RANKINGS: tuple[type[_Metric], ...] = (HitRate, MRR, Precision, Recall, Average
 
 
 def register_retrieval_metrics(*, replace: bool = True) -> tuple[str, ...]:
-    """Make the metrics known by name to `RetrieverEvaluator.from_metric_names`; again changes nothing.
+    """Register the metrics for `RetrieverEvaluator.from_metric_names`. Can be repeated.
 
     Args:
-        replace: let the names of the built-in ranking metrics (hit_rate, mrr, precision, recall, ap, ndcg)
-            mean ours, in the whole process; with False only `context_precision` and `context_recall` are new.
+        replace: also replace the built-in ranking metrics (hit_rate, mrr, precision, recall, ap, ndcg), in
+            the whole process. Otherwise only add `context_precision` and `context_recall`.
 
     Returns:
-        The names that mean a metric of ours now.
+        The names that now refer to our metrics.
     """
     kinds = (*_RANKINGS, *_JUDGED) if replace else _JUDGED
     METRIC_REGISTRY.update({kind.metric_name: kind for kind in kinds})

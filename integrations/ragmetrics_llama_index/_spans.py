@@ -1,8 +1,7 @@
-"""The hooks: which spans of LlamaIndex belong to one answered question, and what is taken from them.
+"""Hooks that collect the spans of each answered question.
 
-A unit is an answer to score: the outermost query or chat engine that is watched, or a watched workflow. The
-spans below a unit are kept while it is open, which is until its stream was read; what lies outside of units
-costs one look into a table.
+A unit is an answer to score: the outermost watched query or chat engine, or a watched workflow. Its inner
+spans are kept until its stream has been read; spans outside of units cost one table look-up.
 """
 
 import inspect
@@ -52,15 +51,15 @@ _UUID = 37
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class WorkUnit:
-    """What is kept of a unit while it is open.
+    """An open unit.
 
     Attributes:
-        seen: the whole, whose call holds those inside of it.
-        arguments, tags, notes: from its beginning.
-        clock: numbers what happens in it.
-        has_answered: whether it has ended, and only its stream is still read.
-        writing: the stream of a chat, once it has ended.
-        written: what became of it, once that is known: its tokens, or why there are none.
+        seen: the unit's call, which contains the inner calls.
+        arguments, tags, notes: from its start.
+        clock: counts events in it.
+        has_answered: whether it has ended, while its stream is still being read.
+        writing: a chat's stream, after the unit has ended.
+        written: the stream's tokens, or the reason for having none, once known.
     """
 
     seen: OpenCall
@@ -73,7 +72,7 @@ class WorkUnit:
     written: list[str] | SkipReason | None = None
 
     def settle(self) -> None:
-        """End the stream of a chat as the writing of it ended, once both are there."""
+        """End a chat's stream like its writing, once both are known."""
         if self.writing is None or self.written is None:
             return
         if isinstance(self.written, str):
@@ -84,16 +83,16 @@ class WorkUnit:
 
 @dataclass(eq=False)
 class Spans:
-    """Makes captures of spans.
+    """Make captures from spans.
 
     Attributes:
-        live: takes the captures.
-        watch: the engines and workflows that are scored, as objects or classes.
-        max_open: units that may be open at a time.
-        ttl: seconds without a new span after which an open one is given up.
-        needs_contexts: leave out answers without contexts.
+        live: the live scorer.
+        watch: the engines and workflows to score, as objects or classes.
+        max_open: maximum number of open units.
+        ttl: seconds without a new span after which an open unit is dropped.
+        needs_contexts: skip answers without contexts.
         context_tools: names of tools whose text is a context.
-        extract: looks first; see `instrument`.
+        extract: takes precedence over rules; see `instrument`.
     """
 
     live: LiveScorer
@@ -112,16 +111,16 @@ class Spans:
         take_notes(self)
 
     def notes_here(self) -> Notes | None:
-        """What the application has noted in the answer that the current code is part of."""
+        """The application's notes in the current answer."""
         node = self._open.get(active_span_id.get())
         return None if node is None else _unit(node).notes
 
     def __len__(self) -> int:
-        """How many spans are open."""
+        """Number of open spans."""
         return len(self._open)
 
     def clear(self) -> None:
-        """Forget what is open."""
+        """Drop all open spans."""
         self._open.clear()
 
     def enter(
@@ -132,7 +131,7 @@ class Spans:
         parent_id: Any = None,
         tags: Any = (),
     ) -> None:
-        """A span has begun."""
+        """Note the start of a span."""
         if is_judging():
             return
         method = _method(span)
@@ -154,7 +153,7 @@ class Spans:
             self._open.start(span, None, unit)
 
     def leave(self, span: str, bound_args: BoundArguments, instance: Any = None, result: Any = None) -> None:
-        """A span has ended well."""
+        """Note a span's successful end."""
         node = self._open.get(span)
         if node is None:
             return
@@ -167,13 +166,13 @@ class Spans:
             ended(seen, span, result, self._hold, unit.clock, is_named=is_named)
 
     def drop(self, span: str, bound_args: BoundArguments, instance: Any = None, err: Any = None) -> None:
-        """A span has ended with an error, or was cancelled or abandoned."""
+        """Note that a span failed, was cancelled or abandoned."""
         node = self._open.get(span)
         if node is not None and node.is_root:
             self._give_up(span, reason_of(err))
 
     def _takes(self, instance: object, method: str) -> bool:
-        """Whether this call is one to score, if it is the outermost."""
+        """Whether to score this call if it is the outermost."""
         is_query = method in _ENGINE_METHODS and isinstance(instance, ENGINES)
         if not is_query and not (method == "run" and isinstance(instance, Workflow)):
             return False
@@ -184,7 +183,7 @@ class Spans:
         return isinstance(instance, kinds) and not _is_in_an_evaluator(inspect.currentframe())
 
     def _above(self, parent: str | None) -> Node | None:
-        """What a span is part of: its parent, or what made the stream that is read just now."""
+        """The enclosing node of a span: its parent, or the source of the stream being read."""
         node = None if parent is None else self._open.get(parent)
         read = READ.get()
         reading = None if read is None else self._open.get(read)
@@ -251,9 +250,9 @@ class Spans:
 
 
 class SpanHandler(NullSpanHandler):
-    """What LlamaIndex's dispatcher calls; keeps no span objects, and never raises.
+    """Span handler for LlamaIndex's dispatcher; keeps no span objects and never raises.
 
-    The dispatcher would swallow an error without a word.
+    The dispatcher would ignore errors silently.
     """
 
     _spans: Spans = PrivateAttr()
@@ -264,19 +263,19 @@ class SpanHandler(NullSpanHandler):
 
     @classmethod
     def class_name(cls) -> str:
-        """Names the handler among others."""
+        """The name of the handler."""
         return "RagMetricsSpanHandler"
 
     def span_enter(self, id_: str, *args: Any, **kwargs: Any) -> None:
-        """A span begins."""
+        """Note the start of a span."""
         self._noted(self._spans.enter, id_, *args, **kwargs)
 
     def span_exit(self, id_: str, *args: Any, **kwargs: Any) -> None:
-        """A span ends."""
+        """Note the end of a span."""
         self._noted(self._spans.leave, id_, *args, **kwargs)
 
     def span_drop(self, id_: str, *args: Any, **kwargs: Any) -> None:
-        """A span ends with an error."""
+        """Note the failure of a span."""
         self._noted(self._spans.drop, id_, *args, **kwargs)
 
     def _noted(self, note: Callable[..., None], *args: Any, **kwargs: Any) -> None:
@@ -286,7 +285,7 @@ class SpanHandler(NullSpanHandler):
             self._spans.live.hook_failed(error)
 
     def close(self) -> None:
-        """The dispatcher shuts down: finish what was captured."""
+        """Finish pending captures when the dispatcher shuts down."""
         self._spans.live.flush()
 
 
@@ -295,7 +294,7 @@ def _method(span: str) -> str:
 
 
 def _follow(response: StreamingAgentChatResponse, unit: WorkUnit, span: str) -> None:
-    """Note what a chat engine writes into its memory, in a thread or task that ends at any time."""
+    """Observe a chat engine's writing to its memory, in a thread or task that ends at any time."""
 
     def settle(written: Any) -> None:
         unit.written = written
@@ -305,14 +304,14 @@ def _follow(response: StreamingAgentChatResponse, unit: WorkUnit, span: str) -> 
 
 
 def _up(node: Node | None) -> Iterator[Node]:
-    """A node and all around it."""
+    """A node and all enclosing ones."""
     while node is not None:
         yield node
         node = node.parent
 
 
 def _around(node: Node) -> OpenCall:
-    """The innermost call that a node is part of."""
+    """The innermost enclosing call of a node."""
     payload = next(around.payload for around in _up(node) if around.payload is not None)
     return payload.seen if isinstance(payload, WorkUnit) else payload
 

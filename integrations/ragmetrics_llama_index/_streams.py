@@ -1,4 +1,4 @@
-"""Streams that are read by the user and noted on the way: the same objects, the same tokens, no delay."""
+"""Observation of streams while the user reads them: same objects, same tokens, no delay."""
 
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ __all__ = ["READ", "Stream", "is_unread", "tee"]
 T = TypeVar("T")
 
 READ: ContextVar[str | None] = ContextVar("ragmetrics_llama_index_read", default=None)
-"""The span that a stream was made in, while it is read: a model is often asked only then."""
+"""The span that made the stream being read: a model is often called only then."""
 
 
 @dataclass(eq=False)
@@ -24,8 +24,8 @@ class Stream:
     """An answer that is still being read.
 
     Attributes:
-        on_finish: takes the tokens, or the answer, once it is there.
-        on_give_up: takes the reason why there is none.
+        on_finish: takes the tokens or the answer at the end.
+        on_give_up: takes the reason for a missing answer.
     """
 
     on_finish: Callable[[Any], object]
@@ -34,11 +34,11 @@ class Stream:
     is_settled: bool = False
 
     def finish(self, answer: Any = None) -> None:
-        """The answer is there: the tokens, unless it is given."""
+        """Finish with the tokens, or with a given answer."""
         self._settle(self.on_finish, self.tokens if answer is None else answer)
 
     def give_up(self, reason: SkipReason) -> None:
-        """There will be no whole answer."""
+        """Finish without a complete answer."""
         self._settle(self.on_give_up, reason)
 
     def _settle(self, how: Callable[[Any], object], outcome: Any) -> None:
@@ -52,7 +52,7 @@ class Stream:
 
 
 def is_unread(response: object) -> bool:
-    """Whether it is the stream of a query engine that nobody has read yet."""
+    """Whether it is an unread stream of a query engine."""
     return (
         isinstance(response, StreamingResponse | AsyncStreamingResponse)
         and response.response_txt is None
@@ -65,7 +65,7 @@ def tee(
     stream: Stream,
     span: str,
 ) -> None:
-    """Note the tokens of a response for a stream, which was made in a span."""
+    """Collect the tokens of a response for a stream that a span made."""
     if isinstance(response, StreamingAgentChatResponse):
         if response.chat_stream is not None:
             response.chat_stream = _noted(response.chat_stream, stream, span)
@@ -79,7 +79,7 @@ def tee(
 
 @contextmanager
 def _settled(stream: Stream) -> Generator[None]:
-    """The stream ends as the reading of it does; everything is the reader's, and is only noted here."""
+    """End the stream like its reading; all results and errors go to the reader."""
     try:
         yield
     except BaseException as error:
@@ -89,7 +89,7 @@ def _settled(stream: Stream) -> Generator[None]:
 
 
 def _noted(tokens: Generator[T], stream: Stream, span: str) -> Generator[T]:
-    """The tokens, as they come; closing it closes the inner one."""
+    """The tokens as they arrive; closing it closes the inner one."""
     try:
         with _settled(stream):
             while True:
@@ -108,7 +108,7 @@ def _noted(tokens: Generator[T], stream: Stream, span: str) -> Generator[T]:
 
 
 async def _anoted(tokens: AsyncGenerator[T], stream: Stream, span: str) -> AsyncGenerator[T]:
-    """The tokens, as they come; closing it closes the inner one."""
+    """The tokens as they arrive; closing it closes the inner one."""
     try:
         with _settled(stream):
             while True:
@@ -127,5 +127,5 @@ async def _anoted(tokens: AsyncGenerator[T], stream: Stream, span: str) -> Async
 
 
 def _text(token: Any) -> Any:
-    """A token, or what is new in a chat's response."""
+    """A token, or the new part of a chat's response."""
     return (token.delta or "") if hasattr(token, "delta") else token

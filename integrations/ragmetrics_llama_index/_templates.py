@@ -1,7 +1,7 @@
-"""The prompts of metrics as LlamaIndex templates, and back.
+"""Conversion between metrics' prompts and LlamaIndex templates.
 
 `<name>_template` is a `ChatPromptTemplate` of a prompt's system and user text. Variables are written `{name}`
-there and `{{ name }}` here.
+in templates and `{{ name }}` in prompts.
 """
 
 import re
@@ -25,7 +25,7 @@ _SUFFIX = "_template"
 
 
 def prompts_of(metrics: Iterable[Metric[Any]]) -> dict[str, Prompt[Any]]:
-    """All prompts that metrics and their parts ask, by name."""
+    """All prompts of metrics and their parts by name."""
     prompts: dict[str, Prompt[Any]] = {}
     for metric in metrics:
         prompts |= {prompt.name: prompt for prompt in metric.prompts_asked.values()}
@@ -49,10 +49,10 @@ def templates_of(metrics: Iterable[Metric[Any]]) -> dict[str, BasePromptTemplate
 def updated(
     metrics: tuple[Metric[Any], ...], templates: Mapping[str, BasePromptTemplate | str]
 ) -> tuple[Metric[Any], ...]:
-    """The metrics with the texts of templates in place of their prompts'.
+    """The metrics with prompts replaced by templates.
 
     Raises:
-        PromptError: no metric asks a prompt of such a name, or a text has other variables.
+        PromptError: no metric has a prompt of this name, or a text has different variables.
     """
     for key, template in templates.items():
         prompts = prompts_of(metrics)
@@ -65,14 +65,14 @@ def updated(
 
 
 def text_of(prompt: Prompt[Any], template: BasePromptTemplate | str) -> PromptText:
-    """A prompt's text with that of a template.
+    """A prompt with the text of a template.
 
     Args:
         prompt: the prompt.
         template: a chat template with a system and a user message, or a text for the user message.
 
     Raises:
-        PromptError: the template has other roles or other variables than the prompt.
+        PromptError: the template has roles or variables that differ from the prompt's.
     """
     system = prompt.system
     if isinstance(template, ChatPromptTemplate):
@@ -92,7 +92,7 @@ def text_of(prompt: Prompt[Any], template: BasePromptTemplate | str) -> PromptTe
 
 
 def fitting(metrics: tuple[Metric[Any], ...], template: BasePromptTemplate | str) -> Prompt[Any] | None:
-    """The prompt that has the template's variables; None when there is none."""
+    """The prompt with the template's variables, or None."""
     if isinstance(template, ChatPromptTemplate):
         variables = set(template.template_vars)
     else:
@@ -110,5 +110,5 @@ def _as_theirs(text: str) -> str:
 
 
 def _as_ours(text: str) -> str:
-    """Every `{name}` as a variable, so that one that the prompt does not know is reported."""
+    """Mark every `{name}` as a variable, so that unknown ones are reported."""
     return text if _OURS.search(text) else _THEIRS.sub(r"{{ \1 }}", text)

@@ -1,4 +1,4 @@
-"""ragmetrics in pytest: runs as fixtures, and assertions whose failure opens the worst score."""
+"""ragmetrics in pytest: runs as fixtures, and assertions that show the worst score on failure."""
 
 from ragmetrics_pytest._assertions import assert_scores
 

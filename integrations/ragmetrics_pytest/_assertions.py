@@ -1,4 +1,4 @@
-"""The assertion: means at least as good as what is asked, or an error that opens the worst score."""
+"""An assertion on means, which shows the worst score on failure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
@@ -30,37 +30,37 @@ def assert_scores(
     cluster: str | None = None,
     **limits: float,
 ) -> None:
-    """Assert that means are at least as good as what is asked: `assert_scores(run, faithfulness=0.8)`.
+    """Assert that means reach their limits: `assert_scores(run, faithfulness=0.8)`.
 
-    Where lower is better, as in `hallucination=0.1`, a limit is the highest mean that passes. The error tells
-    each mean that is beyond its limit, with n and what was left out, and opens the worst score: its formula,
-    every statement and its verdict with reason and evidence.
+    If lower is better, as in `hallucination=0.1`, a limit is the highest passing mean. The error lists each
+    mean that misses its limit, with n and the number of excluded samples, and shows the worst score: its
+    formula, and every statement with its verdict, reason and evidence.
 
-    A mean counts on nothing that is not known: an incomplete score has its worse bound, and an answer that
-    says nothing (an empty one), or for which nothing was retrieved, the worst score that there is. Only an
-    answer that declines, and a sample without the expected texts that a metric needs, leave the mean: hold
-    the first with `declined`. A run that did not finish fails.
+    Unknown values count as the worst: an incomplete score as its worse bound, an empty answer or one for
+    which nothing was retrieved as the worst possible score. Only answers that decline, and samples without
+    the expected texts that a metric needs, are excluded from the mean; limit the former with `declined`. An
+    unfinished run fails.
 
     Args:
         run: a finished run.
-        means: limits by a metric's name or signature, for signatures that are no keyword.
-        each: likewise, but every single sample's score must reach it: the worse bound of an incomplete one. A
-            sample without a score fails, but for scores that failed, which `failures` is about.
-        failures: how many scores of these metrics may have failed (a model or a parser did) or be missing,
-            rows that are no samples among them; a mean over what happened to succeed proves nothing.
-        declined: the highest share of answers that decline, by all metrics of the run; a blank one does, and
-            so does one of which nobody knows. It fails where no metric of the run asks.
-        beyond_doubt: a mean's 95 % interval must reach its limit too, so that other samples would do so: with
-            few samples it does not. What failed counts as the worst. It needs the extra `study`.
-        cluster: for that, the label whose values say which samples belong together; without it `session`,
-            where samples carry it; "none" takes all for independent.
-        limits: limits of means by a metric's name.
+        means: limits by a metric's name or signature, for signatures that are not valid keywords.
+        each: limits for every single score, likewise; an incomplete score counts as its worse bound. A sample
+            without a score fails, except for failed scores, which `failures` limits.
+        failures: maximum number of failed (model or parser) or missing scores of these metrics, including
+            invalid rows. Default 0, because a mean over the successful rest proves nothing.
+        declined: maximum share of answers that decline, by all metrics of the run; blank and undetermined
+            answers count as declining. Fails if no metric of the run checks this.
+        beyond_doubt: whether a mean's whole 95 % interval must reach its limit, which few samples rarely do.
+            Failed scores count as the worst. Requires the extra `study`.
+        cluster: label that groups dependent samples for the interval. Default: `session`, if samples have it;
+            "none" treats all samples as independent.
+        limits: limits for means by metric name.
 
     Raises:
-        AssertionError: something is beyond its limit, or too much failed.
+        AssertionError: a limit is missed, or too many scores failed.
         ConfigError: the run has no such metric.
         RecordError: a file of the run was changed after it was written.
-        ValueError: nothing is asked, or what every score would pass.
+        ValueError: there is no limit, or one that every score would pass.
     """
     __tracebackhide__ = True
     asked, single = [*(means or {}).items(), *limits.items()], list((each or {}).items())
@@ -69,7 +69,7 @@ def assert_scores(
     run.refuse_altered()
     _check(run, [*asked, *single], failures)
     if declined is not None and not 0 <= declined <= 1:
-        raise ValueError(f"declined is a share of the answers, from 0 to 1, not {declined!r}")
+        raise ValueError(f"declined must be a share of the answers, from 0 to 1, not {declined!r}")
     found = [] if run.finished else [f"the run is not finished: it has {len(run)} samples so far"]
     found += [
         *(problem for metric, limit in asked for problem in _mean_beyond(run, metric, limit)),
@@ -94,9 +94,9 @@ def assert_scores(
 
 
 def _check(run: "Run", limits: Iterable[tuple[str, object]], failures: object) -> None:
-    """Refuse what no run could fail."""
+    """Reject limits that no run could miss."""
     if isinstance(failures, bool) or not isinstance(failures, int) or failures < 0:
-        raise ValueError(f"failures is how many scores may have failed, not {failures!r}")
+        raise ValueError(f"failures must be the number of scores that may fail, not {failures!r}")
     for metric, limit in limits:
         entry = _entry(run, run.mean(metric).metric)
         value = limit if isinstance(limit, int | float) and not isinstance(limit, bool) else float("nan")
@@ -133,7 +133,7 @@ def _declined_beyond(run: "Run", limit: float) -> Iterator[str]:
 
 
 def _sure(run: "Run", entry: "MetricEntry") -> list[float]:
-    """What a mean may count on; scores that failed are counted apart, see `_failed`."""
+    """The values of a mean with unknown ones at their worst; for failed scores see `_failed`."""
     from ragmetrics_core.records import FAILED  # as below
 
     return [
@@ -155,7 +155,7 @@ def _scores_beyond(run: "Run", metric: str, limit: float) -> Iterator[str]:
 
 
 def _without_score(run: "Run", metric: str, entry: "MetricEntry") -> Iterator[str]:
-    """The samples that no limit can hold, and that no model or parser failed."""
+    """The samples without a value that no model or parser failed on."""
     from ragmetrics_core.records import FAILED  # here, for pytest loads this module in every project
 
     lacking: list[str] = []
@@ -194,7 +194,7 @@ def _failed(run: "Run", metrics: Mapping[str, None], allowed: int) -> Iterator[s
         left = "1 score failed" if scores == 1 else f"{scores} scores failed"
         yield f"{left} ({told}), and {allowed} may: the means leave {'it' if scores == 1 else 'them'} out"
     if bad:
-        rows = "1 row was no sample" if len(bad) == 1 else f"{len(bad)} rows were no samples"
+        rows = "1 row was invalid" if len(bad) == 1 else f"{len(bad)} rows were invalid"
         yield f"{rows} ({bad[0].where}: {bad[0].message}): correct the data and evaluate again"
 
 
@@ -207,19 +207,19 @@ def _goodness(value: float, entry: "MetricEntry") -> float:
 
 
 def _beyond(value: float, limit: float, entry: "MetricEntry") -> str:
-    """On which side of the limit a value is worse; "" when it is not."""
+    """The side of the limit on which a value is worse; "" if it reaches the limit."""
     if _goodness(value, entry) >= _goodness(limit, entry):
         return ""
     return "below" if entry.higher_is_better else "above"
 
 
 def _outcomes(run: "Run", entry: "MetricEntry") -> "dict[str, Outcome]":
-    """What each sample came to, by its id; of several whole measurements what they came to together."""
+    """Each sample's result by id, combined over repeated measurements."""
     return {key.sample_id: each for key, each in run.averaged_outcomes() if key.signature == entry.signature}
 
 
 def _scores(run: "Run", entry: "MetricEntry", *, bounds: bool = False) -> Iterator[tuple[str, float]]:
-    """The samples with a value; with `bounds` an incomplete one has the worse of its bounds."""
+    """The samples with a value; with `bounds`, an incomplete one has the worse of its bounds."""
     outcomes = _outcomes(run, entry)
     for sample_id in run.sample_ids:
         if (score := outcomes.get(sample_id)) is not None:
@@ -235,7 +235,7 @@ def _worst_value(score: "Outcome | Record", entry: "MetricEntry") -> float | Non
 
 
 def _opened(run: "Run", entry: "MetricEntry", sample_id: str) -> str:
-    """The proof of a sample's score, the worst of several, set in below what it proves."""
+    """The proof of a sample's score, the worst of several, indented."""
     of_sample, several = run.scores(sample_id), {each.signature for each in run.repetitions(entry.signature)}
     known = [
         (value, score)

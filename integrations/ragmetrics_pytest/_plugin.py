@@ -1,10 +1,10 @@
-"""What pytest loads: a marker that names a run, and fixtures.
+"""The pytest plugin: a marker that names a run, and fixtures.
 
     @pytest.mark.ragmetrics(run="runs/nightly")
     def test_answers_stay_grounded(ragmetrics_run, assert_scores):
         assert_scores(ragmetrics_run, faithfulness=0.8)
 
-Nothing of ragmetrics itself is imported before a test asks for it.
+ragmetrics itself is imported only when a test uses it.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,12 +23,12 @@ _EVALUATED = pytest.StashKey[dict[Any, tuple[dict[str, Any], "Run"]]]()
 
 _MARKER = (
     "ragmetrics(run=FOLDER) or ragmetrics(data=FILE, **settings of ragmetrics_core.evaluate): "
-    "the run that the fixture ragmetrics_run gives"
+    "the run of the fixture ragmetrics_run"
 )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known."""
+    """Register the marker."""
     config.addinivalue_line("markers", _MARKER)
     config.stash[_EVALUATED] = {}
 
@@ -43,24 +43,23 @@ def assert_scores() -> Callable[..., None]:
 
 @pytest.fixture
 def ragmetrics_run(request: pytest.FixtureRequest) -> "Run":
-    """The run that the test's marker names: a folder that is read, or data that is evaluated.
+    """The run of the test's marker: a folder that is read, or data that is evaluated.
 
-    Paths are relative to pytest's root folder. Data are evaluated once in a session for all tests whose
-    markers are equal. `out=FOLDER` beside `data=` keeps the run, so that the next session goes on with it and
-    asks nothing twice.
+    Paths are relative to pytest's root folder. Data are evaluated once per session for all tests with equal
+    markers. `out=FOLDER` with `data=` keeps the run, so that the next session resumes it.
     """
     marker = request.node.get_closest_marker("ragmetrics")
     if marker is None:
         raise pytest.UsageError("ragmetrics_run needs @pytest.mark.ragmetrics(run=...) or (data=...)")
     if marker.args or ("run" in marker.kwargs) == ("data" in marker.kwargs):
-        raise pytest.UsageError("@pytest.mark.ragmetrics takes either run=FOLDER or data=FILE, by name")
+        raise pytest.UsageError("@pytest.mark.ragmetrics takes either run=FOLDER or data=FILE as a keyword")
     settings = {name: _placed(name, value, request.config.rootpath) for name, value in marker.kwargs.items()}
     from ragmetrics_core import Run, evaluate
 
     if "run" in settings:
         if len(settings) > 1:
             others = ", ".join(sorted(set(settings) - {"run"}))
-            raise pytest.UsageError(f"a run that is read takes no settings, and got {others}")
+            raise pytest.UsageError(f"run=FOLDER takes no other settings, but got {others}")
         return Run.load(settings["run"])
     evaluated = request.config.stash[_EVALUATED]
     key = tuple((name, _key(value)) for name, value in sorted(settings.items()))
@@ -71,7 +70,7 @@ def ragmetrics_run(request: pytest.FixtureRequest) -> "Run":
 
 
 def _key(value: Any) -> Any:
-    """What makes two settings the same: equal values, and for what has no hash the very same object."""
+    """A key that is equal for equal settings, by identity for unhashable ones."""
     if isinstance(value, list | tuple):
         return tuple(map(_key, cast("Sequence[Any]", value)))
     try:
@@ -82,7 +81,7 @@ def _key(value: Any) -> Any:
 
 
 def _placed(name: str, value: Any, root: Path) -> Any:
-    """A path below the root folder; everything else as it is."""
+    """A path below the root folder; other values unchanged."""
     if name in ("run", "data", "out", "cache", "prompts") and isinstance(value, str | Path):
         return root / value
     return value

@@ -25,7 +25,8 @@ REJECTED = "rejected_by_gate"
 
 
 class RagMetricsAgentHook(Live):
-    """Score the last answer of every run of an agent in the background.
+    """
+    Score the last answer of every run of an agent in the background.
 
     The question is the user's last message, the answer the agent's. Contexts are the documents in the agent's
     state, or else its tools' results for this question.
@@ -53,7 +54,8 @@ class RagMetricsAgentHook(Live):
         needs_contexts: bool = False,
         **settings: Unpack[LiveComponentArgs],
     ) -> None:
-        """Create the hook; nothing is loaded, started or written yet.
+        """
+        Create the hook; nothing is loaded, started or written yet.
 
         :param metrics: A name, a mapping of name and parameters, or a list of these.
         :param chat_generator: The judge: a separate chat generator, not the agent's, or the name of a
@@ -67,7 +69,7 @@ class RagMetricsAgentHook(Live):
         :param needs_contexts: Skip answers for which nothing was retrieved, counted as "no_contexts".
         :param settings: `scorer` (the name of a model that rates pairs), `name` (the application's name), and
             the live settings: `out`, `sinks`, `on_result`, `references`, `sample_rate`, `seed`,
-            `max_pending`, `overflow`, `redact` `prompts`, `concurrency`, `timeout`, `attempts`,
+            `max_pending`, `overflow`, `redact`, `prompts`, `concurrency`, `timeout`, `attempts`,
             `requests_per_minute` and `tokens_per_minute`. Functions must be functions of a module; `sinks`
             takes functions that make a sink.
         :raises ConfigError: A metric or parameter does not exist, or a model is missing.
@@ -80,7 +82,8 @@ class RagMetricsAgentHook(Live):
         self._gate = Gate(self.gate, self._metrics, self.unscored) if self.gate else None
 
     def run(self, state: State) -> None:
-        """Submit the agent's conversation; with a gate, wait for the scores and replace a rejected answer.
+        """
+        Submit the agent's conversation; with a gate, wait for the scores and replace a rejected answer.
 
         :param state: The agent's state at the end of its run.
         """
@@ -96,7 +99,8 @@ class RagMetricsAgentHook(Live):
             self._undecided(state, capture.id, error)
 
     async def run_async(self, state: State) -> None:
-        """Like `run`, without blocking the loop.
+        """
+        Like `run`, without blocking the loop.
 
         :param state: The agent's state at the end of its run.
         """

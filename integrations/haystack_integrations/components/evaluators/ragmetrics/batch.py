@@ -33,7 +33,8 @@ _INPUT_TYPES: Mapping[str, Any] = {
 
 
 class BatchEvaluator(Configured):
-    """Evaluate lists of questions, contexts and answers with one or several metrics.
+    """
+    Evaluate lists of questions, contexts and answers with one or several metrics.
 
     Inputs that the metrics need are mandatory, the others optional.
     """
@@ -75,7 +76,8 @@ class BatchEvaluator(Configured):
         await self._release_async()
 
     def run(self, **inputs: Any) -> dict[str, Any]:
-        """Evaluate the inputs, several at a time.
+        """
+        Evaluate the inputs, several at a time.
 
         :param inputs: `questions`, `contexts` (a list of texts for each question), `predicted_answers` and
             `ground_truth_answers`: lists of the same length, if the metrics need them.
@@ -98,7 +100,8 @@ class BatchEvaluator(Configured):
             return self._outputs(evaluate(samples, **options), samples)
 
     async def run_async(self, **inputs: Any) -> dict[str, Any]:
-        """Evaluate the inputs on the running event loop; otherwise like `run`.
+        """
+        Evaluate the inputs on the running event loop; otherwise like `run`.
 
         :param inputs: See `run`.
         :returns: See `run`.

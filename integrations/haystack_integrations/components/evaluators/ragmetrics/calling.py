@@ -20,7 +20,8 @@ __all__ = ["call", "identity_of"]
 
 
 async def call(component: Any, *, asynchronous: bool, executor: Executor | None, **inputs: Any) -> Mapping[str, Any]:
-    """Run a component without blocking the loop.
+    """
+    Run a component without blocking the loop.
 
     :param component: The component.
     :param asynchronous: Await its `run_async`, if it has one. A client belongs to the event loop of its first
@@ -47,7 +48,8 @@ async def call(component: Any, *, asynchronous: bool, executor: Executor | None,
 
 
 def identity_of(component: Any, settings: Mapping[str, str] | None = None) -> ForeignName:
-    """Name a generator or an embedder by its class, model, server and settings, without keys.
+    """
+    Name a generator or an embedder by its class, model, server and settings, without keys.
 
     :param component: The component.
     :param settings: Additional settings of the calls.
@@ -75,7 +77,8 @@ def identity_of(component: Any, settings: Mapping[str, str] | None = None) -> Fo
 
 
 def _shows_settings(component: Any) -> bool:
-    """Whether a component can be saved with its settings.
+    """
+    Whether a component can be saved with its settings.
 
     Haystack saves the default of a setting that the component stores under a different name.
 

@@ -54,7 +54,8 @@ class Configured:
         settings: Mapping[str, Any],
         defaults: Mapping[str, Any],
     ) -> None:
-        """Store each setting under its own name, make the metrics and check that their models are there.
+        """
+        Store each setting under its own name, make the metrics and check that their models are there.
 
         :raises ConfigError: A metric or prompt does not exist, a model is missing, or the name of a model
             holds a password, which would be saved.
@@ -111,7 +112,8 @@ class Configured:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """Make the component from its dictionary.
+        """
+        Make the component from its dictionary.
 
         :param data: The result of `to_dict`; it is not changed.
         :returns: The component.

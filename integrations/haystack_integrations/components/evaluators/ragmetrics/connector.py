@@ -19,7 +19,8 @@ __all__ = ["RagMetricsConnector"]
 
 @component
 class RagMetricsConnector(Live):
-    """Score every run of its pipeline in the background: add it, and connect nothing.
+    """
+    Score every run of its pipeline in the background: add it, and connect nothing.
 
     It finds question, contexts and answer in the inputs and outputs of the pipeline's components. The result
     of `Pipeline.run` does not change, and an enabled tracer (Langfuse, OpenTelemetry) keeps working.
@@ -41,7 +42,8 @@ class RagMetricsConnector(Live):
         needs_contexts: bool = False,
         **settings: Unpack[LiveComponentArgs],
     ) -> None:
-        """Create the connector; nothing is loaded, started or written yet.
+        """
+        Create the connector; nothing is loaded, started or written yet.
 
         :param metrics: A name, a mapping of name and parameters, or a list of these.
         :param chat_generator: The judge: a separate chat generator, not the pipeline's, or the name of a
@@ -56,7 +58,7 @@ class RagMetricsConnector(Live):
         :param needs_contexts: Skip answers for which nothing was retrieved, counted as "no_contexts".
         :param settings: `scorer` (the name of a model that rates pairs), `name` (the application's name), and
             the live settings: `out`, `sinks`, `on_result`, `references`, `sample_rate`, `seed`,
-            `max_pending`, `overflow`, `redact` `prompts`, `concurrency`, `timeout`, `attempts`,
+            `max_pending`, `overflow`, `redact`, `prompts`, `concurrency`, `timeout`, `attempts`,
             `requests_per_minute` and `tokens_per_minute`. Functions must be functions of a module; `sinks`
             takes functions that make a sink.
         :raises ConfigError: A metric or parameter does not exist, a model is missing, or `extract` is
@@ -71,7 +73,8 @@ class RagMetricsConnector(Live):
         )
 
     def warm_up(self) -> None:
-        """Check the places of `extract` in the pipeline, warm up the models, and enable the tracer.
+        """
+        Check the places of `extract` in the pipeline, warm up the models, and enable the tracer.
 
         :raises ConfigError: The pipeline does not have a place.
         """
@@ -79,7 +82,8 @@ class RagMetricsConnector(Live):
         Live.warm_up(self)
 
     async def warm_up_async(self) -> None:
-        """Warm up like `warm_up`.
+        """
+        Warm up like `warm_up`.
 
         :raises ConfigError: The pipeline does not have a place.
         """
@@ -87,7 +91,8 @@ class RagMetricsConnector(Live):
         await Live.warm_up_async(self)
 
     def run(self) -> dict[str, Any]:
-        """Score the run of which this component is a part, as soon as it ends.
+        """
+        Score the run of which this component is a part, as soon as it ends.
 
         :returns: Nothing, so the pipeline's result does not change.
         """
@@ -100,14 +105,16 @@ class RagMetricsConnector(Live):
         return {}
 
     async def run_async(self) -> dict[str, Any]:
-        """Like `run`.
+        """
+        Like `run`.
 
         :returns: Nothing.
         """
         return self.run()
 
     def watcher_of(self, run: WatchedRun) -> Watcher | None:
-        """The watcher of a run of this component's pipeline; called by the tracer.
+        """
+        The watcher of a run of this component's pipeline; called by the tracer.
 
         :param run: The run, even if it ended before this component could run, or continued after it.
         :returns: Its watcher; None for a run of a different pipeline.

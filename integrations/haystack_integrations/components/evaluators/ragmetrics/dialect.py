@@ -74,7 +74,8 @@ HAYSTACK = Dialect(document=_document, text=_text, messages=_messages, fields=_f
 
 
 def text_in(value: object) -> str | None:
-    """The text of an answer, a message or a text, or of the first one in a list.
+    """
+    The text of an answer, a message or a text, or of the first one in a list.
 
     :param value: A component's output.
     :returns: The text, or None.
@@ -85,7 +86,8 @@ def text_in(value: object) -> str | None:
 
 
 def parsed(result: ToolCallResult) -> Any:
-    """Parse a tool's result from the message that reports it, if the call itself was not observed.
+    """
+    Parse a tool's result from the message that reports it, if the call itself was not observed.
 
     :param result: The result in the message.
     :returns: Its lists and mappings, in JSON or Python syntax; otherwise its text, or [] if empty.

@@ -22,7 +22,8 @@ __all__ = ["HaystackEmbedder"]
 @checked
 @dataclass(frozen=True, repr=False)
 class HaystackEmbedder(ForeignModel):
-    """A text embedder of Haystack as a ragmetrics embedder.
+    """
+    A text embedder of Haystack as a ragmetrics embedder.
 
     A text embedder takes one text at a time, so the texts of a call are embedded in parallel.
 
@@ -50,7 +51,8 @@ class HaystackEmbedder(ForeignModel):
         return identity_of(self.text_embedder)
 
     async def aembed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
-        """Embed each text.
+        """
+        Embed each text.
 
         :param texts: The texts.
         :returns: One row per text.

@@ -18,7 +18,8 @@ __all__ = ["RagMetricsEvaluator"]
 
 @component
 class RagMetricsEvaluator(BatchEvaluator):
-    """Evaluate lists of questions, contexts and answers; every score comes with its proof.
+    """
+    Evaluate lists of questions, contexts and answers; every score comes with its proof.
 
     Inputs and outputs are those of Haystack's own evaluators; the outputs are those of the first metric.
     `by_metric` has the outputs of all metrics, ready for `EvaluationRunResult`.
@@ -52,7 +53,8 @@ class RagMetricsEvaluator(BatchEvaluator):
         on_error: OnError = "record",
         **settings: Unpack[BatchArgs],
     ) -> None:
-        """Create the evaluator; nothing is loaded and no key is needed yet.
+        """
+        Create the evaluator; nothing is loaded and no key is needed yet.
 
         :param metrics: A name, a mapping of name and parameters such as `{"name": "faithfulness", "variant":
             "paper"}`, or a list of these. "recommended" means faithfulness and factual correctness.

@@ -30,7 +30,8 @@ _MESSAGES = {
 @checked
 @dataclass(frozen=True, repr=False)
 class HaystackJudge(ForeignJudge):
-    """A chat generator of Haystack as a ragmetrics judge; sampling settings are the generator's.
+    """
+    A chat generator of Haystack as a ragmetrics judge; sampling settings are the generator's.
 
     A generator for the OpenAI protocol gets the schema of each reply; see
     `ragmetrics_core.adapting.ForeignJudge`. Its own `response_format` takes precedence.
@@ -64,7 +65,8 @@ class HaystackJudge(ForeignJudge):
         return "OpenAIChatGenerator" in kinds and "response_format" not in chosen
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
-        """Ask the generator once.
+        """
+        Ask the generator once.
 
         :param request: The rendered prompt.
         :returns: The generator's replies.
@@ -94,7 +96,8 @@ class HaystackJudge(ForeignJudge):
 
 @contextmanager
 def _span(generator: ChatGenerator, messages: list[ChatMessage]) -> Generator[Span | None]:
-    """A span like that of Haystack's own components around a call, so that tracers see its tokens.
+    """
+    A span like that of Haystack's own components around a call, so that tracers see its tokens.
 
     A live score has no span, because it is not part of the application's run.
     """

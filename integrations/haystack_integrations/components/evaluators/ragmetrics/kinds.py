@@ -19,7 +19,8 @@ _KINDS = {
 
 
 def check_model(name: str, value: object) -> None:
-    """Check that a parameter is a component of the right kind or a valid name; nothing is loaded.
+    """
+    Check that a parameter is a component of the right kind or a valid name; nothing is loaded.
 
     :param name: "chat_generator" or "text_embedder".
     :param value: Its value; None for the default.

@@ -27,7 +27,8 @@ _MAKING = threading.RLock()
 
 
 class Live(LiveFace, Configured):
-    """Submit the application's answers to a live scorer.
+    """
+    Submit the application's answers to a live scorer.
 
     The scorer's own thread calls the generator's `run`, whatever loop the pipeline uses.
     """
@@ -50,7 +51,8 @@ class Live(LiveFace, Configured):
 
     @property
     def live(self) -> LiveScorer:
-        """The live scorer, made on first use.
+        """
+        The live scorer, made on first use.
 
         A closed scorer can still be read; the next `warm_up` makes a new one, without alerts and pauses.
         """
@@ -90,7 +92,8 @@ class Live(LiveFace, Configured):
         return models
 
     def warm_up(self) -> None:
-        """Make the scorer, warm up the chat generator and the text embedder, and enable the tracer.
+        """
+        Make the scorer, warm up the chat generator and the text embedder, and enable the tracer.
 
         If a model cannot be warmed up (missing key, server down), a warning is logged once and its scores
         fail; the application continues.
@@ -117,7 +120,8 @@ class Live(LiveFace, Configured):
                 logger.warning("A model that judges cannot be warmed up, so scores will fail: {error}", error=told)
 
     def watcher_of(self, run: WatchedRun) -> Watcher | None:  # noqa: ARG002  (a connector's does)
-        """Whether the component scores a run by itself; called by the tracer.
+        """
+        Whether the component scores a run by itself; called by the tracer.
 
         :param run: The run.
         :returns: None: only a connector does.
@@ -125,7 +129,8 @@ class Live(LiveFace, Configured):
         return None
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until everything captured so far is scored and written.
+        """
+        Wait until everything captured so far is scored and written.
 
         :param timeout: Maximum seconds to wait.
         :returns: False on timeout.
@@ -133,7 +138,8 @@ class Live(LiveFace, Configured):
         return self._live is None or not self._is_open or self._live.flush(timeout)
 
     def close(self, timeout: float | None = None) -> bool:
-        """Finish pending captures, close the models, and remove the unused tracer.
+        """
+        Finish pending captures, close the models, and remove the unused tracer.
 
         Another run opens everything again.
 
@@ -149,7 +155,8 @@ class Live(LiveFace, Configured):
         return done
 
     async def aclose(self, timeout: float | None = None) -> bool:
-        """Like `close`, without blocking the loop.
+        """
+        Like `close`, without blocking the loop.
 
         :param timeout: Maximum seconds to wait for pending captures.
         :returns: False on timeout.

@@ -43,7 +43,8 @@ class _Scored(NamedTuple):
 
 @component
 class RagMetricsLiveEvaluator(Live):
-    """Score the answers of a running pipeline, inside the pipeline.
+    """
+    Score the answers of a running pipeline, inside the pipeline.
 
     It takes `answers`, as `AnswerBuilder` makes them, or `query`, `documents` and `replies`. `documents`
     given with `answers` replace the answers' own, which a reference pattern may have filtered.
@@ -72,7 +73,8 @@ class RagMetricsLiveEvaluator(Live):
         on_error: OnError = "record",
         **settings: Unpack[LiveComponentArgs],
     ) -> None:
-        """Create the evaluator; nothing is loaded, started or written yet.
+        """
+        Create the evaluator; nothing is loaded, started or written yet.
 
         :param metrics: A name, a mapping of name and parameters, or a list of these.
         :param chat_generator: The judge: a separate chat generator, not the pipeline's, or the name of a
@@ -87,7 +89,7 @@ class RagMetricsLiveEvaluator(Live):
             continues, and the answer's meta reports the failure.
         :param settings: `scorer` (the name of a model that rates pairs), `name` (the application's name), and
             the live settings: `out`, `sinks`, `on_result`, `references`, `sample_rate`, `seed`,
-            `max_pending`, `overflow`, `redact` `prompts`, `concurrency`, `timeout`, `attempts`,
+            `max_pending`, `overflow`, `redact`, `prompts`, `concurrency`, `timeout`, `attempts`,
             `requests_per_minute` and `tokens_per_minute`. Functions must be functions of a module; `sinks`
             takes functions that make a sink.
         :raises ConfigError: A metric or parameter does not exist, a model is missing, or an option needs
@@ -129,7 +131,8 @@ class RagMetricsLiveEvaluator(Live):
         documents: list[Document] | None = None,
         replies: list[ChatMessage] | list[str] | None = None,
     ) -> dict[str, Any]:
-        """Score the answers, or submit them for scoring.
+        """
+        Score the answers, or submit them for scoring.
 
         :param answers: The answers, with their query and documents.
         :param query: The question, if there are no `answers`.
@@ -155,7 +158,8 @@ class RagMetricsLiveEvaluator(Live):
         documents: list[Document] | None = None,
         replies: list[ChatMessage] | list[str] | None = None,
     ) -> dict[str, Any]:
-        """Score the answers without blocking the loop; otherwise like `run`.
+        """
+        Score the answers without blocking the loop; otherwise like `run`.
 
         :param answers: See `run`.
         :param query: See `run`.

@@ -50,7 +50,8 @@ class MetricEvaluator(BatchEvaluator):
         parameters: dict[str, Any] | None = None,
         **settings: Unpack[BatchArgs],
     ) -> None:
-        """Create the evaluator; nothing is loaded and no key is needed yet.
+        """
+        Create the evaluator; nothing is loaded and no key is needed yet.
 
         :param examples: Only for compatibility: None or the default examples of Haystack's evaluator. Prompts
             are files, chosen by `variant` and `prompts`.
@@ -72,7 +73,7 @@ class MetricEvaluator(BatchEvaluator):
         """
         if examples and examples != _built_in_examples(type(self).__name__):
             msg = (
-                f"{type(self).__name__} takes no examples: choose a variant, or give prompt files of your own with "
+                f"{type(self).__name__} takes no examples: choose a variant, or pass your own prompt files with "
                 "prompts='FOLDER'"
             )
             raise ConfigError(msg)
@@ -92,7 +93,8 @@ class MetricEvaluator(BatchEvaluator):
 
 @component
 class FaithfulnessEvaluator(MetricEvaluator):
-    """Share of each answer's statements that its contexts support.
+    """
+    Share of each answer's statements that its contexts support.
 
     Inputs and outputs are those of Haystack's `FaithfulnessEvaluator`; an answer without a statement has no
     score (NaN) instead of Haystack's 0. A statement that was not judged is NaN in `statement_scores`.

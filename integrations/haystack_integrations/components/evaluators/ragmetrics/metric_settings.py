@@ -21,7 +21,8 @@ FIELDS = {
 
 
 def metrics_of(settings: MetricSettings) -> tuple[Metric[Any], ...]:
-    """Make the metrics from the settings.
+    """
+    Make the metrics from the settings.
 
     :param settings: A name ("faithfulness", "faithfulness/paper", "recommended"), a mapping with the `name`
         and, if wanted, the `variant` and other parameters, or a list of these.
@@ -50,7 +51,8 @@ def _metric(setting: object) -> str | Metric[Any]:
 
 
 def inputs_needed(metrics: tuple[Metric[Any], ...]) -> frozenset[str]:
-    """The inputs of an evaluator that its metrics require.
+    """
+    The inputs of an evaluator that its metrics require.
 
     :param metrics: The metrics.
     :returns: Haystack's names of the inputs.
@@ -66,7 +68,8 @@ def inputs_needed(metrics: tuple[Metric[Any], ...]) -> frozenset[str]:
 
 
 def plain(value: Any) -> Any:
-    """Copy a parameter into YAML's types: a tuple becomes a list.
+    """
+    Copy a parameter into YAML's types: a tuple becomes a list.
 
     :param value: Text, numbers, lists, mappings.
     :returns: The copy.

@@ -30,7 +30,8 @@ class Socket(NamedTuple):
     socket: str
 
     def __str__(self) -> str:
-        """The place in the user's notation.
+        """
+        The place in the user's notation.
 
         :returns: "component.socket".
         """
@@ -45,7 +46,8 @@ _Sockets = Mapping[str, Any] | None
 
 
 def places_of(extract: object, answer_from: object = None) -> Places:
-    """Parse the user's places.
+    """
+    Parse the user's places.
 
     :param extract: A mapping of fields to places, or None.
     :param answer_from: The component that outputs the answer, or None.
@@ -80,7 +82,8 @@ def _place(written: object) -> Socket | None:
 
 
 def check_places(places: Places, pipeline: object) -> None:
-    """Check that a pipeline, or the pipelines, agents and tools inside, have the places.
+    """
+    Check that a pipeline, or the pipelines, agents and tools inside, have the places.
 
     :param places: The places by field.
     :param pipeline: The pipeline; other objects are not checked.

@@ -17,7 +17,8 @@ _OF_VERDICT = ("number", "about", "text", "supported", "label", "reason")
 
 
 def entry_of(record: Record, *, with_record: bool) -> dict[str, Any]:
-    """Convert a record to a result in the form of Haystack's evaluators.
+    """
+    Convert a record to a result in the form of Haystack's evaluators.
 
     :param record: The record.
     :param with_record: Include the whole record as JSON, with sample and prompts: `Record.from_json` reads it
@@ -44,7 +45,8 @@ def entry_of(record: Record, *, with_record: bool) -> dict[str, Any]:
 
 
 def outputs_of(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Combine the results of one metric; the mean excludes missing scores, and a warning is logged.
+    """
+    Combine the results of one metric; the mean excludes missing scores, and a warning is logged.
 
     :param entries: One result per sample.
     :returns: `score`, `individual_scores` and `results`.
@@ -61,7 +63,8 @@ def outputs_of(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def meta_of(run: Run, sample_ids: Sequence[str]) -> list[dict[str, Any]] | None:
-    """Model and usage of each reply; a reply that metrics share is listed once.
+    """
+    Model and usage of each reply; a reply that metrics share is listed once.
 
     :param run: The run.
     :param sample_ids: The samples.

@@ -89,7 +89,8 @@ class _WatchedSpan(Span):
         self.inner.set_tags(tags)
 
     def set_content_tag(self, key: str, value: Any) -> None:
-        """Keep a reference to the content, even if content tracing is disabled, and forward it.
+        """
+        Keep a reference to the content, even if content tracing is disabled, and forward it.
 
         :param key: Its name.
         :param value: Its value.
@@ -105,14 +106,16 @@ class _WatchedSpan(Span):
         self.inner.set_content_tag(key, value)
 
     def raw_span(self) -> Any:
-        """The inner span's raw span.
+        """
+        The inner span's raw span.
 
         :returns: The span of the tracing backend.
         """
         return self.inner.raw_span()
 
     def get_correlation_data_for_logs(self) -> dict[str, Any]:
-        """The inner span's correlation data.
+        """
+        The inner span's correlation data.
 
         :returns: Data that links logs to traces.
         """
@@ -123,7 +126,8 @@ class _WatchedSpan(Span):
 
 
 class RagMetricsTracer(Tracer):
-    """Score the answers of pipelines and agents without changing them.
+    """
+    Score the answers of pipelines and agents without changing them.
 
     Haystack has one tracer. This one wraps it and forwards every call, so that nothing changes for Langfuse,
     OpenTelemetry or a logger. `RagMetricsConnector` enables it. To score every pipeline and agent of a
@@ -145,7 +149,8 @@ class RagMetricsTracer(Tracer):
     _users: ClassVar["WeakSet[Any]"] = WeakSet()
 
     def __init__(self, inner: Tracer | None = None) -> None:
-        """Wrap a tracer; most users need only `install`.
+        """
+        Wrap a tracer; most users need only `install`.
 
         :param inner: The tracer.
         """
@@ -153,7 +158,8 @@ class RagMetricsTracer(Tracer):
 
     @classmethod
     def install(cls) -> "RagMetricsTracer":
-        """Wrap the enabled tracer, unless it is ours already.
+        """
+        Wrap the enabled tracer, unless it is ours already.
 
         :returns: The tracer that is now enabled.
         """
@@ -187,7 +193,8 @@ class RagMetricsTracer(Tracer):
         needs_contexts: bool = False,
         name: str | None = None,
     ) -> None:
-        """Score every outermost pipeline and agent run of the process.
+        """
+        Score every outermost pipeline and agent run of the process.
 
         :param live: The live scorer.
         :param only: Takes a pipeline's `metadata` (empty for an agent); returns whether to score it.
@@ -202,14 +209,16 @@ class RagMetricsTracer(Tracer):
         self._watchers.append(Watcher(by=live, only=only, places=places, needs_contexts=needs_contexts, name=name))
 
     def unwatch(self, live: LiveScorer) -> None:
-        """Stop passing runs to a live scorer.
+        """
+        Stop passing runs to a live scorer.
 
         :param live: The scorer.
         """
         self._watchers[:] = [each for each in self._watchers if each.by is not live]
 
     def retain(self, user: Any) -> None:
-        """Register a user of this tracer.
+        """
+        Register a user of this tracer.
 
         :param user: The user.
         """
@@ -218,7 +227,8 @@ class RagMetricsTracer(Tracer):
 
     @classmethod
     def release(cls, user: Any) -> None:
-        """Remove a user; the last one restores the inner tracer.
+        """
+        Remove a user; the last one restores the inner tracer.
 
         :param user: The user.
         """
@@ -230,7 +240,8 @@ class RagMetricsTracer(Tracer):
     def trace(
         self, operation_name: str, tags: dict[str, Any] | None = None, parent_span: Span | None = None
     ) -> Generator[Span]:
-        """Open a span of the inner tracer, and watch it.
+        """
+        Open a span of the inner tracer, and watch it.
 
         :param operation_name: The operation.
         :param tags: Tags of the span.
@@ -260,7 +271,8 @@ class RagMetricsTracer(Tracer):
                         HERE.reset(token)
 
     def notes_here(self) -> Notes | None:
-        """The notes of the current run, for `note_contexts`.
+        """
+        The notes of the current run, for `note_contexts`.
 
         :returns: The notes; None outside a run.
         """
@@ -268,7 +280,8 @@ class RagMetricsTracer(Tracer):
         return None if here is None or here.run.has_ended else here.run.notes
 
     def current_span(self) -> Span | None:
-        """The inner tracer's current span.
+        """
+        The inner tracer's current span.
 
         :returns: The span.
         """

@@ -1,4 +1,5 @@
-"""Limits for loaded pipelines: folders and servers that this process does not allow are refused.
+"""
+Limits for loaded pipelines: folders and servers that this process does not allow are refused.
 
 Haystack loads classes only from trusted modules. The same applies here to folders and servers.
 """
@@ -24,7 +25,8 @@ _AT_PATH = re.compile(r"(llama|entailment|cross-encoder|token-match):(?P<path>.+
 
 
 def check_trusted(parameters: Mapping[str, Any]) -> None:
-    """Check that the parameters of a loaded component name only allowed folders and servers.
+    """
+    Check that the parameters of a loaded component name only allowed folders and servers.
 
     A run may be written below `runs` in the working directory, and prompts and model files be read from
     anywhere in the working directory. The environment variables RAGMETRICS_YAML_FOLDERS and
@@ -54,8 +56,8 @@ def _check_model(name: str, value: str) -> None:
         plain = _PLAIN.fullmatch(server["url"].strip().lower())
         if plain is None or not {plain["host"], plain["host"].partition(":")[0]} & set(_allowed(_HOSTS)):
             msg = (
-                f"{name} names a server, and a pipeline that is loaded may send nothing there. If you trust it, put "
-                f"its host into the environment variable {_HOSTS}, or load the pipeline with unsafe=True"
+                f"{name} names a server that a loaded pipeline may not use. If you trust it, add "
+                f"its host to the environment variable {_HOSTS}, or load the pipeline with unsafe=True"
             )
             raise DeserializationError(msg)
     file = _AT_PATH.fullmatch(value.strip())

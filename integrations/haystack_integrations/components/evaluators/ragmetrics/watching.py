@@ -36,7 +36,8 @@ GENERATORS: Final = frozenset({"haystack.agent.step.llm", "haystack.chat_generat
 
 @dataclass(frozen=True, kw_only=True)
 class Watcher:
-    """A subscriber to runs.
+    """
+    A subscriber to runs.
 
     Attributes:
         by: the live scorer.
@@ -55,7 +56,8 @@ class Watcher:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Visit:
-    """One span of Haystack: a pipeline, a component, an agent, a tool or a model that ran.
+    """
+    One span of Haystack: a pipeline, a component, an agent, a tool or a model that ran.
 
     Attributes:
         operation: the span's operation.
@@ -101,7 +103,8 @@ class Visit:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class WatchedRun:
-    """A run of a pipeline, or of a standalone agent.
+    """
+    A run of a pipeline, or of a standalone agent.
 
     Only the run's spans and context refer to it, so it is released with them, however the run ends.
 
@@ -139,7 +142,8 @@ HERE: ContextVar[Here | None] = ContextVar("ragmetrics_haystack_here", default=N
 
 
 def noted_here() -> tuple[Chunk, ...] | None:
-    """The application's notes so far in the current run.
+    """
+    The application's notes so far in the current run.
 
     :returns: The chunks, or None if there are no notes.
     """

@@ -1,5 +1,5 @@
-"""Translation of a run's spans into a captured run: inputs and outputs of components, and the answer's
-source.
+"""
+Translation of a run's spans into a captured run, by the wiring of the components.
 
 Runs in the background. Follows the pipeline's edges, and the order in time only for visits of one component.
 """
@@ -39,7 +39,8 @@ class _Reply(NamedTuple):
 
 
 def capture_of(run: WatchedRun, watcher: Watcher) -> Capture:
-    """Make a capture of an ended run; the host waits, so only references are kept.
+    """
+    Make a capture of an ended run; the host waits, so only references are kept.
 
     :param run: The run.
     :param watcher: Its watcher.
@@ -65,7 +66,8 @@ def _run_sample(capture: Capture) -> Sample:
 
 
 class Wiring:
-    """The calls of a run, each with the calls that produced its inputs.
+    """
+    The calls of a run, each with the calls that produced its inputs.
 
     :param root: The span of the pipeline or the agent; None if there is none.
     """
@@ -79,7 +81,8 @@ class Wiring:
         self.calls = [self._call(self._root, {})] if self._root.operation == AGENT else self._inside(self._root, ())
 
     def sample(self, run: CapturedRun) -> Sample:
-        """Make the sample of a run; a tool's text is a context, unless a model wrote it.
+        """
+        Make the sample of a run; a tool's text is a context, unless a model wrote it.
 
         :param run: The run without its calls.
         :returns: The sample.
@@ -90,7 +93,8 @@ class Wiring:
         return sample_of(run, HAYSTACK, rules)
 
     def run(self, inputs: Mapping[str, Any], places: Places) -> CapturedRun:
-        """Make the captured run of a pipeline or an agent.
+        """
+        Make the captured run of a pipeline or an agent.
 
         :param inputs: Its inputs by component.
         :param places: The user's places of fields.
@@ -220,7 +224,8 @@ class Wiring:
         return list(dict.fromkeys(maker for source in before for maker in self._makers(source)))
 
     def agents_last(self, agent: Visit) -> list[Call]:
-        """Find the call of an agent's model that made its last message.
+        """
+        Find the call of an agent's model that made its last message.
 
         :param agent: The agent's span; it may be open.
         :returns: The call, or None.
