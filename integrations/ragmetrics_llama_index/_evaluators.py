@@ -67,8 +67,7 @@ class NamedEvaluatorArgs(EvaluatorArgs, total=False):
     """Additional arguments of named evaluators; the signature of each class lists its own.
 
     Attributes:
-        raise_error: raise if there is no score; for faithfulness and relevancy also if the answer does not
-            pass.
+        raise_error: raise if there is no score or, for faithfulness and relevancy, the answer does not pass.
         eval_template, refine_template: replace the prompt with the same variables; templates written for the
             built-in evaluator have different variables and are ignored with a warning.
         score_threshold: lowest passing score of `CorrectnessEvaluator`; ignored by the others with a warning.
@@ -168,7 +167,7 @@ class _Named(RagMetricsEvaluator):
         return [metric]
 
     def _passes(self, given: dict[str, Any]) -> Passing:
-        """How values become scores that pass or not; returns the arguments it has used too."""
+        """The rule that converts values to scores; removes the arguments that it uses."""
         return Passing(given.get("threshold"))
 
 
@@ -336,7 +335,7 @@ class SemanticSimilarityEvaluator(_Named):
         is_cosine = given["similarity_mode"] in (None, SimilarityMode.DEFAULT)
         if given["similarity_fn"] is not None or not is_cosine:
             raise ConfigError(
-                "SemanticSimilarityEvaluator returns the cosine, which its record proves: leave similarity_fn "
+                "SemanticSimilarityEvaluator gives the cosine, which its record proves: leave similarity_fn "
                 "and similarity_mode out, or use LlamaIndex's own evaluator for another similarity"
             )
         return Passing(given["similarity_threshold"])

@@ -49,7 +49,7 @@ class EvaluationFailed(RagMetricsError, ValueError):
 
 
 class Passing(NamedTuple):
-    """How a metric's value becomes a score that passes or not.
+    """Conversion of a metric's value to a score, and its threshold.
 
     Attributes:
         threshold: lowest passing score (highest, if lower is better); None leaves `passing` undefined.

@@ -188,7 +188,7 @@ class _Judged(_Metric):
 
 
 class ContextPrecision(_Judged):
-    """Average precision of the retrieved chunks: whether helpful ones come first; undefined without chunks."""
+    """Average precision of the retrieved chunks, with helpful ones first; undefined without chunks."""
 
     metric_name: ClassVar[str] = "context_precision"
 

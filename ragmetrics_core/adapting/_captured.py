@@ -52,7 +52,7 @@ class Call:
         kind: kind of the call.
         name: the component's name in the application.
         inputs: the host's inputs; for a model call, the request.
-        outputs: the host's outputs; for a model call, the reply; None without output.
+        outputs: the host's outputs; for a model call, the reply; None if there is no output.
         query: the query of a search or a tool; None to read it from `inputs`.
         sources: the calls that produced its inputs, if the host knows its wiring; None if any call that ended
             before may be one.

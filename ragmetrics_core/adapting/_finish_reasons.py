@@ -11,7 +11,7 @@ from ragmetrics_core.shapes import field_of, is_series
 __all__ = ["Ending", "ending", "finish_reason", "is_cut"]
 
 Ending = Literal["whole", "cut", "filtered", "refused", "tool call", "unknown"]
-"""How a reply ended.
+"""The ending of a reply.
 
 "whole": the model stopped by itself. "cut": a limit or a fault ended it. "filtered": the provider held it
 back. "refused": the model declined. "tool call": it called a tool instead of answering. "unknown": no reason

@@ -33,7 +33,7 @@ class ShownChunks(NamedTuple):
 
 
 class KnownRun(NamedTuple):
-    """What is known of an answered question before its contexts are determined.
+    """An answered question before its contexts are determined.
 
     Attributes:
         run: the run.

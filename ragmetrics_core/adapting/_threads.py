@@ -32,7 +32,7 @@ class Pool(Protocol):
 
     @property
     def is_stuck(self) -> bool:
-        """Whether so many calls hang that no further thread can be replaced."""
+        """Whether too many calls hang to replace another thread."""
         ...
 
     def leave_behind(self, future: "Future[Any]") -> None:

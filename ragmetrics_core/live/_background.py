@@ -67,7 +67,7 @@ class Threads(ThreadPoolExecutor):
 
     @property
     def is_stuck(self) -> bool:
-        """Whether so many calls hang that no further thread can be replaced."""
+        """Whether too many calls hang to replace another thread."""
         return self._left_behind == self._count
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:

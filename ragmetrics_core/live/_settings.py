@@ -32,7 +32,7 @@ Mode = Literal["background", "inline"]
 """Whether the application continues at once or waits for the scores."""
 
 Overflow = Literal["drop_oldest", "drop_newest"]
-"""Which capture is dropped when the queue is full."""
+"""Choice of the dropped capture when the queue is full."""
 
 Expected = str | Sequence[str]
 """An expected answer, or several, of which the best match counts."""
@@ -60,7 +60,7 @@ class SharedLiveArgs(TrafficArgs, total=False):
     """Maximum number of waiting captures."""
 
     overflow: Overflow
-    """Which capture to drop when the queue is full: "drop_oldest" or "drop_newest"."""
+    """Capture to drop when the queue is full: "drop_oldest" or "drop_newest"."""
 
     redact: Redact | None
     """Function that removes private data from a text.

@@ -1,7 +1,7 @@
 """Identity of functions: a digest of the code and of everything it holds.
 
 An object is digested as its pickled state and the code of its class. Objects that cannot be pickled (a lock,
-a socket, a file) and objects of a package (a client) cannot be told apart: a function that holds one is
+a socket, a file) and objects of a package (a client) cannot be distinguished: a function that holds one is
 unnamed unless it is given an identity.
 """
 

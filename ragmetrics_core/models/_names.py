@@ -223,8 +223,9 @@ def _checker(rest: str, *, asked: bool) -> "Checker":
     if base_url is None and "lettuce" in known:
         return grounded.LettuceDetect(model=model, asked=asked)
     raise ConfigError(
-        f"the name {without_secrets(rest)!r} is not a grounded model's: it must contain minicheck with roberta, "
-        "deberta or flan-t5, factcg, or lettucedetect; or bespoke-minicheck or granite-guardian, at a server"
+        f"the name {without_secrets(rest)!r} is not a grounded model's: it must contain minicheck with "
+        "roberta, deberta or flan-t5, factcg, or lettucedetect; "
+        "or bespoke-minicheck or granite-guardian, at a server"
     )
 
 

@@ -286,7 +286,7 @@ class OpenAIEmbedder(Served):
 
 @dataclass
 class _Learned:
-    """What a judge learned about its server: accepted constraints, and support for several draws."""
+    """Observed abilities of a server: accepted constraints, and support for several draws."""
 
     held_to: HeldTo = "json_schema"
     many: bool = True

@@ -30,7 +30,7 @@ class TrafficArgs(TypedDict, total=False):
     form_attempts: int
     """Maximum number of times a reply is requested until it has the requested form.
 
-    The judge is told in the same conversation why its reply was rejected; 1 asks only once.
+    The same conversation tells the judge why its reply was rejected; 1 asks only once.
     """
 
     requests_per_minute: float | None

@@ -71,8 +71,8 @@ def test_scores_at_the_threshold_itself_raise_no_alarm(live: MakeScorer, side: s
     [
         ({}, "an alert takes one threshold"),
         ({"below": 0.2, "above": 0.8}, "an alert takes one threshold"),
-        ({"below": float("nan")}, "a threshold is a finite number, not"),
-        ({"below": float("inf")}, "a threshold is a finite number, not"),
+        ({"below": float("nan")}, "a threshold must be a finite number, not"),
+        ({"below": float("inf")}, "a threshold must be a finite number, not"),
         ({"below": 0.2, "window": 0}, "window must be at least 1, not 0"),
     ],
 )

@@ -173,5 +173,5 @@ def test_settings_that_make_no_sense_are_refused(settings: dict[str, float], tol
 
 
 def test_a_judge_cannot_be_batched():
-    with pytest.raises(ConfigError, match="Batched goes around an embedder, not SlowJudge"):
+    with pytest.raises(ConfigError, match="Batched wraps an embedder, not SlowJudge"):
         Batched(line(SlowJudge()))

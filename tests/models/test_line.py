@@ -140,7 +140,7 @@ def test_a_line_to_a_judge_is_no_embedder():
 
 @pytest.mark.parametrize("inner", [str.upper, "embedded", None, ScriptedJudge])
 def test_to_what_is_no_model_there_is_no_line(inner: object):
-    with pytest.raises(ConfigError, match="Line goes around a judge, an embedder or a scorer, not "):
+    with pytest.raises(ConfigError, match="Line wraps a judge, an embedder or a scorer, not "):
         Line(inner)
 
 

@@ -124,9 +124,9 @@ def told(error: ModelError) -> str:
         (
             Answer(body=b'{"choices": [{"mess'),
             TransientModelError,
-            'URL sent an answer that is cut off or not JSON: {"choices": [{"mess',
+            'URL sent an answer that is truncated or not JSON: {"choices": [{"mess',
         ),
-        (Answer(body=[1]), ModelError, "URL answered with JSON that is no object: [1]"),
+        (Answer(body=[1]), ModelError, "URL answered with JSON that is not an object: [1]"),
         (
             Answer(body={"object": "list"}),
             ModelError,

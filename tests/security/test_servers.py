@@ -105,7 +105,7 @@ def test_no_redirect_is_followed_and_the_error_names_where_it_pointed(status: in
 
         assert other.seen == [], "no other host sees a prompt"
     assert type(error) is ModelError
-    assert f"points elsewhere ({status})" in str(error)
+    assert f"redirects elsewhere ({status})" in str(error)
     assert f"{other.base_url}/chat/completions" in str(error)
     assert KEY not in str(error)
     assert "abc12345" not in str(error)

@@ -39,14 +39,13 @@ class LexicalJudge:
     """A judge that needs no key and no network: its verdicts come from a small model of word features.
 
     It answers each prompt of the library from the prompt's variables, as the JSON object of the prompt's
-    answer, so that a run with it is a run like any other. It is deterministic. Whatever is no verdict on a
-    statement comes from rules. The identity says whether its weights know word vectors, as they do with the
-    extra `embedded`. It looks at each word in its place and refuses what says something else there. It
-    concludes nothing: a paraphrase in quite other words is "not supported". docs/judges.md has measured
-    figures.
+    answer. It is deterministic. Answers other than verdicts on statements come from rules. The identity says
+    whether its weights use word vectors, which need the extra `embedded`. It compares each word at its
+    position and rejects statements that differ there. It does not infer: a paraphrase in different words is
+    "not supported". docs/judges.md has measured figures.
 
     Attributes:
-        identity: how it is named in records; by default after its weights.
+        identity: the judge's name in records; by default after its weights.
     """
 
     draws_at_once: ClassVar[bool] = True
@@ -60,17 +59,17 @@ class LexicalJudge:
 
     @property
     def note(self) -> str:
-        """What the judge says about itself, for whoever reads its scores."""
+        """A note on the judge's limits, for readers of its scores."""
         return (
             "a small model trained on labelled claims: it compares words and concludes nothing; "
             "use a model for real work"
         )
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
-        """As many replies as there are draws; they differ only for the prompt that asks for one question.
+        """A reply per draw; they differ only for the prompt that requests one question.
 
         Raises:
-            ConfigError: there is no rule for the prompt.
+            ConfigError: the judge has no rule for the prompt.
         """
         self.check_prompts([request.prompt.name])
         shown = _Shown(request.variables)
@@ -80,7 +79,7 @@ class LexicalJudge:
         return [_completion(_RULES[request.prompt.name](shown))] * request.draws
 
     def check_prompts(self, names: Iterable[str]) -> None:
-        """Raise `ConfigError` when there is no rule for one of the prompts."""
+        """Raise `ConfigError` if there is no rule for one of the prompts."""
         for name in sorted(set(names) - set(_RULES)):
             known = ", ".join(sorted(_RULES))
             raise ConfigError(f"the embedded judge has no rule for the prompt {name!r}; it knows {known}")
@@ -88,7 +87,7 @@ class LexicalJudge:
 
 @dataclass(frozen=True)
 class _Shown:
-    """What a prompt shows, by its variables."""
+    """The variables of a prompt."""
 
     variables: Mapping[str, object]
 
@@ -188,7 +187,7 @@ def _questions(shown: _Shown) -> Value:
 
 
 def _drawn(shown: _Shown, draw: int) -> Value:
-    """One question, another one for each draw."""
+    """One question, different for each draw."""
     written = questions_for(shown.plain("answer"), draw + 1)
     return {"questions": [{"question": written[draw % len(written)]}] if written else []}
 

@@ -21,15 +21,15 @@ _TURN: Final = re.compile(
 
 
 def is_missing_remark(sentence: str) -> bool:
-    """Whether a sentence says that something is not known or not told."""
+    """Whether a sentence says that something is unknown or not stated."""
     return _reason(sentence) is not None
 
 
 def refusal(answer: str) -> str | None:
-    """Why an answer declines to answer, or None when it gives an answer.
+    """The way in which an answer declines, or None if it answers.
 
-    It declines when its first sentence does and what follows is no answer after a turn ("However, ..."),
-    and when all its sentences do.
+    It declines if its first sentence does and no answer follows after a turn ("However, ..."), or if all its
+    sentences do.
 
     >>> refusal("NO ANSWER FOUND. The text is about something else.")
     'it says that no answer was found'

@@ -1,4 +1,4 @@
-"""A small supervised model that says whether texts support a statement: weights as data, and numpy."""
+"""A small supervised model that decides whether texts support a statement: weights as data, and numpy."""
 
 from ragmetrics_core.models._support.model import Support, SupportModel, support_model, support_name, weigh
 

@@ -1,4 +1,4 @@
-"""Where each word of a statement would stand in the evidence, and what stands there instead."""
+"""Alignment of a statement's words with the evidence."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -37,14 +37,14 @@ CONFLICTS: Final = (
 
 
 class Rival(NamedTuple):
-    """What stands in the evidence where a word of the statement would stand.
+    """A word of the evidence at the position of a different word of the statement.
 
     Attributes:
         own: the word.
         other: the evidence's word.
-        here: how well the word itself is in its place there, from 0 to 1; 0 when the evidence lacks it.
-        instead: how well the other one is.
-        kin: how alike the two are by word vectors; 1 for numbers, names, opposites and small classes.
+        here: how well the word itself fits its position, from 0 to 1; 0 if the evidence lacks it.
+        instead: how well the other word fits it.
+        kin: similarity of the two by word vectors; 1 for numbers, names, opposites and small classes.
     """
 
     own: Token
@@ -55,19 +55,19 @@ class Rival(NamedTuple):
 
     @property
     def lead(self) -> float:
-        """By how much the other one is better in its place."""
+        """Difference by which the other word fits better."""
         return self.instead - self.here
 
 
 class Alignment:
-    """A statement laid over the sentences that fit it best.
+    """A statement aligned with the sentences that fit it best.
 
-    A word is in its place when the statement's words around it stand around it there too, the nearer the
+    A word is at its position if its neighbours in the statement are its neighbours there too, the nearer the
     better.
 
     Attributes:
-        rows: the tokens that are laid over: the content, and words of small classes.
-        tokens: those of the evidence's sentences, in a row.
+        rows: the aligned tokens: content words, and words of small classes.
+        tokens: all tokens of the evidence's sentences, in order.
     """
 
     def __init__(self, said: Sentence, found: WordPlaces, vectors: Vectors | None) -> None:
@@ -105,7 +105,7 @@ class Alignment:
 
     @cached_property
     def _occurrences(self) -> list[list[int]]:
-        """For each row the places of the evidence that have it."""
+        """The evidence's positions of each row's word."""
         return [self._occurrences_of(token) for token in self.rows]
 
     def _occurrences_of(self, token: Token) -> list[int]:
@@ -119,7 +119,7 @@ class Alignment:
 
     @cached_property
     def fit(self) -> NDArray[np.float64]:
-        """How well each place of the evidence is each row's place: (rows, places), from 0 to 1."""
+        """Fit of each position of the evidence for each row: (rows, positions), from 0 to 1."""
         count, places = len(self.rows), len(self.tokens)
         if not count or not places:
             return np.zeros((count, places))
@@ -147,7 +147,7 @@ class Alignment:
 
     @cached_property
     def own_places(self) -> list[int | None]:
-        """For each row the place that has it and fits best."""
+        """The best-fitting position of each row's own word."""
         return [
             max((float(fit[place]), -place, place) for place in places)[2] if places else None
             for fit, places in zip(self.fit, self._occurrences, strict=True)
@@ -155,7 +155,7 @@ class Alignment:
 
     @cached_property
     def rivals(self) -> list[Rival | None]:
-        """For each row what else of its kind is best in its place; None where nothing is."""
+        """The best-fitting rival of each row's word at its position, or None."""
         kin = self._kinship()
         return [self._rival(row, kin) for row in range(len(self.rows))]
 
@@ -170,7 +170,7 @@ class Alignment:
         return Rival(self.rows[row], self.tokens[place], here, float(scores[place]), float(kin[row, place]))
 
     def _kinship(self) -> NDArray[np.float64]:
-        """How much of one kind each row and each place are; 0 where they are no rivals."""
+        """Similarity of kind of each row and each position; 0 if they are not rivals."""
         kin = np.zeros((len(self.rows), len(self.tokens)))
         words: list[int] = []
         for row, token in enumerate(self.rows):
@@ -223,7 +223,7 @@ class Alignment:
         kin[np.ix_(rows, places)] = np.maximum(kin[np.ix_(rows, places)], cosines)
 
     def negations(self) -> tuple[float, float]:
-        """How well the words fit that only the evidence negates, and those that only the statement does."""
+        """Fit of the words that only the evidence negates, and of those that only the statement negates."""
         return (
             self._fit_of(self._negated, ~self._own_negated),
             self._fit_of(~self._negated, self._own_negated),
@@ -239,17 +239,17 @@ class Alignment:
 
 
 def clashes(alignment: Alignment) -> list[Rival]:
-    """The words in whose place another one stands, the clearest first."""
+    """The words with a different word at their position, the clearest first."""
     rivals = [rival for rival in alignment.rivals if rival is not None and rival.lead > _LEAD]
     return sorted(rivals, key=lambda rival: -rival.lead * rival.kin)
 
 
 def conflicts_of(found: WordPlaces, alignment: Alignment) -> tuple[float, ...]:
-    """What speaks against the statement, in the order of `CONFLICTS`.
+    """Evidence against the statement, in the order of `CONFLICTS`.
 
     Args:
-        found: where its words stand.
-        alignment: the statement laid over its evidence.
+        found: the positions of its words.
+        alignment: the statement aligned with its evidence.
     """
     groups: dict[str, list[Rival]] = {"number": [], "name": [], "class": [], "word": []}
     for rival in filter(None, alignment.rivals):
@@ -274,14 +274,14 @@ def conflicts_of(found: WordPlaces, alignment: Alignment) -> tuple[float, ...]:
 
 
 def _rest(found: WordPlaces) -> float:
-    """How much stands in the best sentence of what is left without the most telling absent word."""
+    """Share of the statement in the best sentence, without the most significant absent word."""
     absent = max((found.weights[key] for key in found.absent), default=0)
     left = found.total - absent
     return found.weigh(found.best_keys) / left if left > 0 else 0.0
 
 
 def _negated(tokens: Sequence[Token], language: Language) -> list[bool]:
-    """Whether a negation stands shortly before each token."""
+    """Whether a negation comes shortly before each token."""
     reach = 0
     flags: list[bool] = []
     for token in tokens:

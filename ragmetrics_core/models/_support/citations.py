@@ -1,4 +1,4 @@
-"""Marks that cite a source: they say where something stands, and are no facts themselves."""
+"""Citation marks: they name a source and are not facts themselves."""
 
 import re
 

@@ -120,7 +120,7 @@ class IndexedTexts:
         return self._vectors
 
     def around(self, place: int, before: int, after: int) -> range:
-        """A sentence and so many neighbours of the same text."""
+        """A sentence with up to `before` and `after` neighbours of the same text."""
         text = self._text_of[place]
         start = end = place
         while start > place - before and start > 0 and self._text_of[start - 1] == text:

@@ -1,4 +1,4 @@
-"""What is compared: a statement with its evidence, in numbers that a person can read."""
+"""Comparison of a statement with its evidence, in numbers that a person can read."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -22,14 +22,14 @@ __all__ = ["FEATURES", "VECTOR_FEATURES", "Features", "compare", "look_up"]
 
 
 class Features(NamedTuple):
-    """A statement beside its evidence.
+    """The comparison of a statement with its evidence.
 
     Attributes:
         values: the features: `FEATURES`, `VECTOR_FEATURES` where there are vectors, and `CONFLICTS`.
-        found: where the statement's words stand.
+        found: the positions of the statement's words.
         negated: the statement or the best sentence negates, and the other one does not.
-        opposite: a word whose opposite stands in the best sentence.
-        clashes: the words in whose place the evidence has another one, the clearest first.
+        opposite: a word whose opposite is in the best sentence.
+        clashes: words at whose position the evidence has a different word, the clearest first.
     """
 
     values: tuple[float, ...]
@@ -40,7 +40,7 @@ class Features(NamedTuple):
 
     @property
     def is_contrary(self) -> bool:
-        """Whether the best sentence is data that decides about a word of the statement, the other way."""
+        """Whether the best sentence is data that contradicts a word of the statement."""
         best = self.found.best_sentence
         return self.negated and best is not None and not best.decided.isdisjoint(self.found.weights)
 
@@ -73,10 +73,10 @@ def compare(
 
     Args:
         statement: one statement.
-        evidence: where it is looked up.
-        rarity: how telling words are.
-        question: what was asked, where it is known: what it says already is nothing new.
-        vectors: word vectors; without them `VECTOR_FEATURES` are not there.
+        evidence: the indexed texts.
+        rarity: significance of words.
+        question: the question, if known: its content is not new information.
+        vectors: word vectors, required for `VECTOR_FEATURES`.
     """
     said, found = look_up(statement, evidence, rarity=rarity)
     opposite = opposite_word(said, found.best_sentence)
@@ -103,7 +103,7 @@ def compare(
 
 
 def look_up(statement: str, evidence: IndexedTexts, *, rarity: Rarity) -> tuple[Sentence, WordPlaces]:
-    """A statement's words, and where those of content stand in the evidence."""
+    """A statement's words, and the positions of content words in the evidence."""
     said = read_words(statement, evidence.language)
     content = _content(said.tokens)
     weights = {token.key: weight_of(token, rarity) for token in content}
@@ -133,7 +133,7 @@ def _coverage(found: WordPlaces) -> tuple[float, ...]:
 
 
 def _pairs(said: Sentence, found: WordPlaces) -> tuple[float, float]:
-    """How many neighbours stand beside each other there too; how many words the best sentence has."""
+    """Number of neighbours that are neighbours in the evidence too, and of words in the best sentence."""
     keys = [token.key for token in said.tokens]
     together = [pair in found.evidence.pairs for pair in pairwise(keys)]
     best = frozenset[str]() if found.best is None else found.evidence.keys[found.best]
@@ -166,7 +166,7 @@ def _names(found: WordPlaces) -> tuple[float, ...]:
 
 
 def _soft(found: WordPlaces, rarity: Rarity, vectors: Vectors) -> tuple[float, ...]:
-    """How close the evidence's words come in meaning to those of the statement, by word vectors."""
+    """Similarity of the evidence's words to the statement's, by word vectors."""
     index = found.evidence.vectors(vectors, rarity, UNSEEN)
     if not found.content or not index.places:
         return (0.0,) * len(VECTOR_FEATURES)

@@ -1,4 +1,4 @@
-"""The support model: does the evidence support a statement, how probably, and what weighed in."""
+"""The support model: decides with a probability and reasons whether evidence supports a statement."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ _CONTRARY: Final = 3 * SCALE
 
 
 class Support(NamedTuple):
-    """What was found for a statement.
+    """The result for a statement.
 
     Attributes:
         supported: the decision: the probability is at least 0.5.
         probability: from 0 to 1; 0.5 is the threshold that suited the sets of the training pool best.
-        reason: what was compared, in words.
-        evidence: the sentences that fit best, as their texts have them; empty when nothing fits.
+        reason: the compared facts, in words.
+        evidence: the best-fitting sentences, as written in their texts; empty if nothing fits.
     """
 
     supported: bool
@@ -38,27 +38,26 @@ class Support(NamedTuple):
 
 @dataclass(frozen=True)
 class SupportModel:
-    """Boosted trees over features that a person can read: what speaks for a statement, and what against it.
+    """Boosted trees over readable features for and against a statement.
 
-    It compares words, names, numbers with their units, order and negation, and knows how telling words are.
-    It looks at each word in its place: what stands in the evidence between the same words? It concludes
-    nothing.
+    It compares words, names, numbers with their units, order and negation, weighted by significance. It
+    compares each word with the word of the evidence between the same neighbours. It does not infer.
 
     Args:
-        weights: what was learned.
-        vectors: word vectors, where the weights have features of them.
+        weights: the trained weights.
+        vectors: word vectors, if the weights use them.
     """
 
     weights: Weights
     vectors: Vectors | None = None
 
     def support(self, statement: str, texts: Sequence[str], *, question: str = "") -> Support:
-        """Look a statement up in texts.
+        """Decide whether texts support a statement.
 
         Args:
             statement: one statement.
-            texts: the context chunks, or the one text that is compared with.
-            question: what was asked, where it is known.
+            texts: the context chunks, or a single text.
+            question: the question, if known.
         """
         compared = self.compare(statement, texts, question=question)
         odds = self.weights.log_odds(compared.values) - _CONTRARY * compared.is_contrary
@@ -73,7 +72,7 @@ class SupportModel:
         )
 
     def compare(self, statement: str, texts: Sequence[str], *, question: str = "") -> Features:
-        """The features of a statement beside texts."""
+        """The features of a statement and texts."""
         return compare(
             statement,
             read_evidence(tuple(texts)),
@@ -85,13 +84,13 @@ class SupportModel:
 
 @cache
 def support_name() -> str:
-    """Which weights `support_model` has: another training has another name."""
+    """Name of the weights of `support_model`; each training has a different name."""
     return f"{VERSION}+vectors" if find_spec("wordllama") is not None else VERSION
 
 
 @cache
 def support_model() -> SupportModel:
-    """The model with word vectors where the extra `embedded` is installed, else the one without."""
+    """The model with word vectors if the extra `embedded` is installed, or else the one without."""
     if support_name() == VERSION:
         return SupportModel(load_weights("plain"))
     from ragmetrics_core.models._wordllama import WordVectors
@@ -100,12 +99,12 @@ def support_model() -> SupportModel:
 
 
 def weigh(token: Token) -> int:
-    """How telling a word is."""
+    """Significance of a word."""
     return weight_of(token, load_rarity())
 
 
 def _reasons(compared: Features) -> Iterator[str]:
-    """What was compared, each a sentence about the two texts that anybody can check."""
+    """Sentences on the compared facts that anybody can check in the two texts."""
     found = compared.found
     if not found.content:
         yield "it has no word of content that could be looked up"

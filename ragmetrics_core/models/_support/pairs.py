@@ -1,4 +1,4 @@
-"""Texts that are data: JSON, tables and lines of `key: value`, read as pairs of a key and a value."""
+"""Data in texts: JSON, tables and lines of `key: value`, read as pairs of a key and a value."""
 
 import json
 import re
@@ -22,12 +22,12 @@ _LONGEST_NAME: Final = 80
 
 
 class Pair(NamedTuple):
-    """One value: as its text writes it, and what it says in words.
+    """A value: as written in its text, and in words.
 
     Attributes:
-        text: the key and the value as they stand.
-        words: what the pair is about, the words of its key, its value; `not` stands before what is denied.
-        key: the words of the key of what is affirmed or denied; empty for any other value.
+        text: the key and the value as written.
+        words: the subject, the words of the key, the value; `not` precedes a denied key.
+        key: the words of an affirmed or denied key; empty for any other value.
     """
 
     text: str
@@ -36,11 +36,10 @@ class Pair(NamedTuple):
 
 
 def parts_of(text: str) -> Iterator[str | Pair]:
-    """The parts of a text, in order: pairs where it is data, else the text itself.
+    """The parts of a text, in order: pairs for data, otherwise the text itself.
 
-    A key that is written as one word is its words: "OutdoorSeating" and "outdoor_seating". What is true is
-    affirmed, what is false denied; what is null says nothing. An object's name, or the first cell of a
-    table's row, stands before each of its pairs.
+    A compound key is split into words: "OutdoorSeating" and "outdoor_seating". True affirms, false denies,
+    null is ignored. An object's name, or the first cell of a table's row, precedes each of its pairs.
 
     >>> [part.words for part in parts_of('{"name": "Astra", "freeParking": false, "hours": {"Sun": "9:0"}}')]
     ['name: Astra', 'Astra: not free Parking freeParking', 'Astra: hours Sun: 9:0']
@@ -71,7 +70,7 @@ def parts_of(text: str) -> Iterator[str | Pair]:
 
 
 def _said(subject: str, keys: Sequence[str], value: str) -> str:
-    """A pair in words; a denial stands right before the last key, so that it is near what it denies."""
+    """A pair in words; a denial precedes the last key directly."""
     *around, key = map(_key_words, keys)
     if value.casefold() in _DENIED | _AFFIRMED:
         said = f"not {key}" if value.casefold() in _DENIED else key
@@ -90,7 +89,7 @@ def _key_words(key: str) -> str:
 
 
 def _of_json(text: str) -> list[Pair]:
-    """The pairs of a text that is one JSON object or array; none when it is no JSON."""
+    """The pairs of a text that is a JSON object or array; otherwise none."""
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError):
@@ -126,7 +125,7 @@ def _of_json(text: str) -> list[Pair]:
 
 
 def _table(lines: list[str], at: int) -> int:
-    """How many lines from here are a table: a head, a rule, rows."""
+    """Number of lines from here that form a table: a head, a rule, rows."""
     if "|" not in lines[at] or not (lines[at + 1 : at + 2] and _RULE.match(lines[at + 1])):
         return 0
     end = at + 2
@@ -146,7 +145,7 @@ def _of_table(lines: list[str]) -> list[Pair]:
 
 
 def _listing(lines: list[str], at: int) -> int:
-    """How many lines from here are `key: value`."""
+    """Number of lines from here of the form `key: value`."""
     end = at
     while end < len(lines) and _LINE.match(lines[end].rstrip()):
         end += 1

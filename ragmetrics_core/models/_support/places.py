@@ -1,4 +1,4 @@
-"""Where the words of a statement stand in its evidence."""
+"""Positions of a statement's words in its evidence."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -9,7 +9,7 @@ from ragmetrics_core.models._support.words import Token
 __all__ = ["UNSEEN", "Rarity", "WordPlaces", "weight_of"]
 
 Rarity = Mapping[str, int]
-"""How telling a word is: a hundred times the logarithm of how seldom texts have it."""
+"""Significance of a word: a hundred times the negative logarithm of its frequency in texts."""
 
 UNSEEN: Final = 935
 _LEAST_NUMBER: Final = 500
@@ -17,26 +17,26 @@ _CLOSEST = 6
 
 
 def weight_of(token: Token, rarity: Rarity) -> int:
-    """How telling a word is; a number is never common."""
+    """Significance of a word; a number is never common."""
     weight = rarity.get(token.key, UNSEEN)
     return max(weight, _LEAST_NUMBER) if token.kind == "number" else weight
 
 
 class WordPlaces:
-    """Where the words of a statement stand.
+    """Positions of a statement's words.
 
     Attributes:
         content: the statement's words of content.
-        weights: how telling each is, by key.
-        total: the sum of the weights; 1 without any.
-        places: for each key the sentences that have it.
-        known: the keys that some sentence has.
+        weights: significance by key.
+        total: sum of the weights; 1 if there are none.
+        places: the sentences with each key.
+        known: the keys found in a sentence.
         absent: the others.
-        best: the sentence with most of the statement; None when none has any of it.
-        others: up to two more that each add most to those before.
+        best: the sentence with most of the statement, or None.
+        others: up to two more sentences that add most to the earlier ones.
         gains: what the two add.
-        two, three: the most that so many neighbouring sentences have.
-        near: the keys that the best three have.
+        two, three: the maximum weight in two or three neighbouring sentences.
+        near: the keys in the best three.
     """
 
     def __init__(self, content: tuple[Token, ...], weights: dict[str, int], evidence: IndexedTexts) -> None:
@@ -90,11 +90,11 @@ class WordPlaces:
         return self.evidence.around(self.best, 1, 1)
 
     def weigh(self, keys: frozenset[str]) -> int:
-        """How telling some keys are together."""
+        """Total significance of some keys."""
         return sum(self.weights[key] for key in keys)
 
     def _others(self) -> tuple[list[int], list[int]]:
-        """Two more sentences that each add most to those before, and what they add."""
+        """Two more sentences that add most to the earlier ones, and the added weights."""
         chosen: list[int] = []
         gains: list[int] = []
         if self.best is None:
@@ -115,7 +115,7 @@ class WordPlaces:
         return chosen, [*gains, 0, 0][:2]
 
     def _windows(self) -> tuple[int, int, frozenset[str]]:
-        """The most that two and three neighbouring sentences have, and the keys of the best three."""
+        """Maximum weight in two and three neighbouring sentences, and the keys of the best three."""
         candidates = sorted(self.by_sentence, key=lambda place: (-self.by_sentence[place], place))[:_CLOSEST]
         two = three = 0
         near: frozenset[str] = frozenset()

@@ -1,4 +1,4 @@
-"""What was learned, as data: small whole numbers that add up to log-odds, the same on every machine."""
+"""Trained weights as data: small integers that add up to log-odds, the same on every machine."""
 
 import json
 import math
@@ -34,10 +34,10 @@ class Trees(NamedTuple):
     """Complete binary trees of one depth; a tree's nodes are numbered level by level from 0.
 
     Attributes:
-        features: for each tree and inner node the feature that is looked at, (trees, 2**depth - 1).
+        features: the feature of each tree and inner node, (trees, 2**depth - 1).
         thresholds: a value above it goes right, (trees, 2**depth - 1).
-        leaves: what each leaf adds, in units of 1/SCALE, (trees, 2**depth).
-        base: what is added to all, in the same units.
+        leaves: the value of each leaf, in units of 1/SCALE, (trees, 2**depth).
+        base: the value added to all, in the same units.
     """
 
     features: NDArray[np.int64]
@@ -58,16 +58,16 @@ class Trees(NamedTuple):
 
 
 def penalty(against: Numbers, rest: Numbers, covered: Numbers, content: Numbers) -> NDArray[np.float64]:
-    """What conflicts and absent words take from the log-odds that a short statement is supported.
+    """Reduction of a short statement's log-odds for conflicts and absent words.
 
-    A statement that stands in one sentence but for what it says otherwise is refused sooner and more clearly
-    than one that is put together from many places: there a word may well stand in another one's place.
+    A statement found in one sentence except for a difference is rejected more readily than one combined from
+    many positions, where a different word at a position is common.
 
     Args:
         against: the log-odds that the statement says something else.
-        rest: how much of it stands in the best sentence, the most telling absent word left out.
-        covered: how much of it stands anywhere, from 0 to 1.
-        content: how many words of content it has.
+        rest: share of it in the best sentence, without the most significant absent word.
+        covered: share of it in any sentence, from 0 to 1.
+        content: number of its content words.
     """
     alone = np.clip((rest - _REST) / (1 - _REST), 0.0, 1.0)
     conflict = (1 + alone) * np.maximum(against - _CLEAR + (_CLEAR - _CLEAR_ALONE) * alone, 0.0)
@@ -76,16 +76,16 @@ def penalty(against: Numbers, rest: Numbers, covered: Numbers, content: Numbers)
 
 
 class Weights(NamedTuple):
-    """All that was learned: what speaks for a statement, and what against it.
+    """All trained weights, for and against a statement.
 
-    The second part learned from false twins: true statements in which one thing was changed.
+    The second part was trained on false twins: true statements with one change.
 
     Attributes:
         support: trees over the features.
-        linear: for some features, by their place, what one unit adds, in units of 1/SCALE.
+        linear: the value of one unit of some features, by index, in units of 1/SCALE.
         veto: trees over the features.
-        weighed: the places of the three features that `penalty` looks at besides.
-        threshold: log-odds from which on a statement counts as supported, in units of 1/SCALE.
+        weighed: indices of the three further features of `penalty`.
+        threshold: lowest log-odds of a supported statement, in units of 1/SCALE.
         slope: how fast the probability grows with the log-odds.
     """
 
@@ -97,7 +97,7 @@ class Weights(NamedTuple):
     slope: float
 
     def log_odds(self, values: Sequence[float]) -> int:
-        """What speaks for a statement less what speaks against it, in units of 1/SCALE; exact."""
+        """Log-odds that the statement is supported, in units of 1/SCALE; exact."""
         linear = sum(slope * round(values[place] * _PLACES) for place, slope in self.linear.items())
         against = self.veto.total(values) / SCALE
         taken = penalty(against, *(values[place] for place in self.weighed))
@@ -139,5 +139,5 @@ def load_weights(name: str) -> Weights:
 
 @cache
 def load_rarity() -> Mapping[str, int]:
-    """How telling words are: a hundred times the logarithm of how seldom texts have them."""
+    """Significance of words: a hundred times the negative logarithm of their frequency in texts."""
     return {word: int(value) for value, words in _data("rarity").items() for word in words.split()}

@@ -1,4 +1,4 @@
-"""What is known of words: function words, negations, numbers, units, by language."""
+"""Vocabulary by language: function words, negations, numbers, units."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""How a statement is worded, beside the sentence that fits it best."""
+"""Wording of a statement compared with its best sentence."""
 
 import math
 import re
@@ -29,7 +29,7 @@ class Replaced(NamedTuple):
 def wording(
     said: Sentence, found: WordPlaces, opposite: str | None, replaced: Sequence[Replaced]
 ) -> tuple[float, ...]:
-    """Negations, opposites, and words in whose place another one stands."""
+    """Negations, opposites, and words with a different word at their position."""
     best = found.best_sentence
     against = best.negations if best else 0
     return (
@@ -60,9 +60,9 @@ def opposite_word(said: Sentence, best: Sentence | None) -> str | None:
 
 
 def replaced_words(said: Sentence, found: WordPlaces) -> tuple[Replaced, ...]:
-    """The statement's words in whose place the best sentence, or one beside it, has another one.
+    """Words of the statement replaced by a different word in or next to the best sentence.
 
-    It is in its place when both neighbours are the same, or two words on the one side at an end.
+    A position has the same neighbours on both sides, or the same two words on one side at an end.
     """
     own = said.tokens
     places: dict[tuple[int, str, str], Token] = {}
@@ -83,7 +83,7 @@ def replaced_words(said: Sentence, found: WordPlaces) -> tuple[Replaced, ...]:
 
 
 def _surroundings(tokens: Sequence[Token]) -> Iterator[tuple[int, str, str, Token]]:
-    """Each token within two others, with these; at the ends the outermost with the two beside it."""
+    """Each token with its neighbours; the outermost tokens with the two on one side."""
     for place in range(len(tokens) - 2):
         one, two, three = tokens[place : place + 3]
         yield 1, one.key, three.key, two
@@ -93,12 +93,12 @@ def _surroundings(tokens: Sequence[Token]) -> Iterator[tuple[int, str, str, Toke
 
 
 def _is_telling(token: Token) -> bool:
-    """Whether a word changes what is said: articles and the like do not."""
+    """Whether a word changes the meaning: articles and similar words do not."""
     return token.is_content or class_of(token.folded) is not None or token.folded in ANTONYMS
 
 
 def style(said: Sentence, found: WordPlaces, question: str) -> tuple[float, ...]:
-    """What the question says already, whether the texts themselves are spoken of, and how long both are."""
+    """Share known from the question, references to the texts themselves, and both lengths."""
     asked = {token.key for token in read_words(question, found.evidence.language).tokens if token.is_content}
     new = [key for key in found.weights if key not in asked]
     new_weight = sum(found.weights[key] for key in new)

@@ -1,4 +1,4 @@
-"""Texts to tokens: what a sentence speaks of, cheaply enough for a thousand words of context a call."""
+"""Tokenization of texts, fast enough for a thousand words of context per call."""
 
 import re
 from collections.abc import Sequence
@@ -111,9 +111,9 @@ def read_sentences(text: str, language: str = "") -> list[Sentence]:
 
 
 def _spaced_sentences(text: str) -> list[str]:
-    """The sentences of a text; after a full stop without a space the same one goes on.
+    """The sentences of a text; a full stop without a space after it does not end a sentence.
 
-    Such texts are pieced together, and the weights were learned from their sentences as one.
+    Such texts are concatenated, and the weights were trained on their sentences as one.
     """
     wholes: list[str] = []
     end = 0

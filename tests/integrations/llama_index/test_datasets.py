@@ -75,7 +75,7 @@ def test_no_predictions_are_saved_as_null_and_read_as_none(tmp_path):
     [
         ({"examples": [EXAMPLE]}, {"predictions": []}, "there are 1 examples and 0 predictions"),
         ({"examples": [EXAMPLE]}, {"predictions": None}, "there are 1 examples and 0 predictions"),
-        ({"rows": []}, None, "this is no dataset of LlamaIndex: it has no examples"),
+        ({"rows": []}, None, "this is not a dataset of LlamaIndex: it has no examples"),
         ({"examples": [{}]}, None, "an example of the dataset has no query"),
         ("nowhere.json", None, "nowhere.json cannot be read as a dataset of LlamaIndex"),
     ],

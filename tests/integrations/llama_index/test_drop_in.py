@@ -375,7 +375,7 @@ def test_all_guidelines_are_asked_about_in_one_call_and_all_must_be_kept(met, sc
 
 
 def test_guidelines_that_say_nothing_are_an_error():
-    with pytest.raises(ConfigError, match=r"^GuidelineEvaluator needs a guideline"):
+    with pytest.raises(ConfigError, match=r"^GuidelineEvaluator needs guidelines"):
         GuidelineEvaluator("embedded", guidelines=" \n")
 
 

@@ -23,7 +23,7 @@ def test_a_tool_that_no_watched_agent_has_is_an_error_with_the_names_there_are(t
     with pytest.raises(ConfigError) as raised:
         instrument("faithfulness", "embedded", watch=[watched], context_tools=["serch"])
 
-    said = "context_tools names 'serch', and the watched agents have no such tool: search, towers"
+    said = "context_tools names 'serch', but the watched agents only have the tools search, towers"
     assert str(raised.value) == said
 
 
@@ -86,8 +86,11 @@ def test_extract_may_leave_it_to_the_rules_or_leave_the_answer_out(live):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"contxts": ["a"]}, "extract gave 'contxts', which is no field of a sample; there are answer, "),
-        ({"contexts": [4.2]}, "extract gives contexts that have no text: float"),
+        (
+            {"contxts": ["a"]},
+            "extract gave 'contxts', which is not a field of a sample; the fields are answer, ",
+        ),
+        ({"contexts": [4.2]}, "extract returned contexts without text: float"),
     ],
 )
 def test_what_extract_cannot_mean_is_told(live, given, said):
