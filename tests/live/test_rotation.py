@@ -318,8 +318,8 @@ def test_a_run_of_a_killed_process_is_finished_when_its_day_is_over(tmp_path: Pa
         ({"rotate": "week"}, "rotate must be \"day\" or a number of bytes, not 'week'"),
         ({"rotate": 0}, 'rotate must be "day" or a number of bytes, not 0'),
         ({"rotate": True}, 'rotate must be "day" or a number of bytes, not True'),
-        ({"rotate": "day", "keep": 0}, "keep must be at least 1, and goes with rotate: it is 0"),
-        ({"keep": 30}, "keep must be at least 1, and goes with rotate: it is 30"),
+        ({"rotate": "day", "keep": 0}, "keep must be at least 1 and needs rotate, not 0"),
+        ({"keep": 30}, "keep must be at least 1 and needs rotate, not 30"),
     ],
 )
 def test_settings_that_cannot_be_used_are_refused(tmp_path: Path, settings: dict[str, Any], words: str):
@@ -329,7 +329,7 @@ def test_settings_that_cannot_be_used_are_refused(tmp_path: Path, settings: dict
 
 
 def test_rotating_needs_a_folder():
-    with pytest.raises(ConfigError, match="give out, too"):
+    with pytest.raises(ConfigError, match="rotate needs a folder"):
         LiveScorer("faithfulness", judge="embedded", rotate="day")
 
 

@@ -252,7 +252,7 @@ def test_a_folder_that_cannot_be_written_fails_no_capture(live: MakeScorer, tmp_
 def test_a_run_sink_without_a_scorer_says_what_it_needs(live: MakeScorer, tmp_path: Path):
     result = live().score(capture_of())
 
-    with pytest.raises(ConfigError, match="hand it to a LiveScorer"):
+    with pytest.raises(ConfigError, match="pass it to a LiveScorer"):
         RunSink(tmp_path / "run").write(result)
 
 

@@ -183,7 +183,7 @@ def test_a_cascade_has_a_name_that_every_door_takes(monkeypatch):
 
 @pytest.mark.parametrize("band", [(0.8, 0.2), (-0.1, 0.5), (0.5, 1.1)])
 def test_a_band_that_is_none_is_a_mistake(band):
-    with pytest.raises(ConfigError, match="a band from 0 to 1"):
+    with pytest.raises(ConfigError, match="a range within 0 and 1"):
         Cascade(*judges(), unsure=band)
 
 

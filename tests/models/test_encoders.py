@@ -168,7 +168,7 @@ def test_token_matching_is_the_mean_of_each_tokens_best_cosine(encoder):
 def test_another_layer_has_other_numbers_and_a_missing_one_is_refused(encoder):
     first, last = (rate(TokenMatchScorer(model=encoder, layer=layer)) for layer in (1, None))
     assert first != pytest.approx(last)
-    with pytest.raises(ModelRefused, match="has layers 1 to 3, no 4"):
+    with pytest.raises(ModelRefused, match="has layers 1 to 3, not 4"):
         rate(TokenMatchScorer(model=encoder, layer=4))
 
 

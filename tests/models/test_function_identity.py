@@ -431,10 +431,10 @@ def test_a_chosen_identity_stands_in_place_of_the_digest():
 
 @pytest.mark.parametrize("given", [lambda: "embedded", lambda: ScriptedJudge("yes")])
 def test_only_a_function_is_given_an_identity(given: Callable[[], Any]):
-    with pytest.raises(ConfigError, match="identity= is a text that names a function"):
+    with pytest.raises(ConfigError, match="identity= must be text that names a function"):
         as_judge(given(), identity="mine")
 
 
 def test_an_empty_identity_is_refused():
-    with pytest.raises(ConfigError, match="identity= is a text that names a function"):
+    with pytest.raises(ConfigError, match="identity= must be text that names a function"):
         as_judge(reads_global, identity=" ")

@@ -190,7 +190,7 @@ def test_another_judge_splits_the_answer_and_without_one_that_is_a_mistake_befor
 
 @pytest.mark.parametrize("name", ["some-bert", "MiniCheck-XXL", "factcg@http://127.0.0.1:1/v1"])
 def test_a_name_that_tells_no_form_is_a_mistake(name):
-    with pytest.raises(ConfigError, match="tells no grounded model"):
+    with pytest.raises(ConfigError, match="is not a grounded model"):
         as_judge(f"grounded:{name}")
 
 

@@ -139,7 +139,7 @@ def test_vectors_of_another_length_under_the_same_name_are_said():
     class Renamed(HashEmbedder):
         identity = "hash-3"
 
-    with pytest.raises(ModelError, match="vectors of another length than before"):
+    with pytest.raises(ModelError, match="vectors of a different length"):
         asyncio.run(line(Renamed(dimensions=4), journal=journal).aembed(["a", "b"]))
 
 

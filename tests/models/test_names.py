@@ -61,9 +61,9 @@ def test_an_unknown_judge_is_told_with_the_forms_that_there_are(name: str):
         f"there is no judge {name!r}; a judge is one of: "
         '"embedded" (a small support model, no language model), "openai:MODEL", '
         '"openai:MODEL@BASE_URL" for any other OpenAI-compatible server, '
-        '"entailment:MODEL" for an NLI model beside the embedded rules, '
-        '"grounded:MODEL" for MiniCheck, FactCG, LettuceDetect and the like beside them, '
-        '"cascade:CHEAP,DEAR" for two judges, the cheap one first'
+        '"entailment:MODEL" for an NLI model with the embedded rules, '
+        '"grounded:MODEL" for MiniCheck, FactCG, LettuceDetect and similar models with the same rules, '
+        '"cascade:CHEAP,EXPENSIVE" for two judges, the cheap one first'
     )
 
 

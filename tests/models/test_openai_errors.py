@@ -255,8 +255,8 @@ def test_a_missing_package_is_told_with_the_command_that_installs_it(
 @pytest.mark.parametrize(
     ("settings", "text"),
     [
-        ({"base_url": "localhost:8080/v1"}, "base_url is an address such as http://127.0.0.1:8080/v1"),
-        ({"api_key": "sk-ä"}, "characters that no HTTP header can carry"),
+        ({"base_url": "localhost:8080/v1"}, "base_url must be an address such as http://127.0.0.1:8080/v1"),
+        ({"api_key": "sk-ä"}, "characters that are not allowed in an HTTP header"),
         ({"temperature": -1}, "temperature must be between 0 and 2"),
         ({"max_tokens": 0}, "max_tokens must be at least 1"),
         ({"response_format": "xml"}, "response_format must be text"),

@@ -136,7 +136,7 @@ def test_a_judge_with_a_key_of_its_own_is_not_pickled_and_one_without_comes_out_
         ({"base_url": f"http://[user:{PASSWORD}@host/v1"}, "cannot be read"),
         ({"base_url": f"http://host/v1?api_key={KEY}"}, "holds a key as its parameter 'api_key'"),
         ({"base_url": f"http://host/v1?X-Token={KEY}"}, "holds a key as its parameter 'X-Token'"),
-        ({"api_key": f"{KEY}é"}, "characters that no HTTP header can carry"),
+        ({"api_key": f"{KEY}é"}, "characters that are not allowed in an HTTP header"),
         ({"temperature": 9}, "temperature must be"),
     ],
 )

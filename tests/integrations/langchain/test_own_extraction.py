@@ -96,7 +96,7 @@ def test_extract_may_leave_a_run_out_and_its_mistakes_are_only_counted(make_hand
     assert all(handler.flush() for handler in handlers)
     assert handlers[0].stats.skipped == {"internal_user": 1}
     assert handlers[1].stats.failed == 1
-    assert "contexts that have no text: object" in handlers[1].stats.errors[0]
+    assert "contexts without text: object" in handlers[1].stats.errors[0]
 
 
 def test_references_reach_the_metrics_that_need_one(make_handler):
