@@ -119,7 +119,7 @@ def test_a_judge_with_a_key_of_its_own_is_not_pickled_and_one_without_comes_out_
         OpenAIJudge("m", base_url=f"https://user:{quote(PASSWORD, safe='')}@host/v1"),
         OpenAIJudge("m", base_url="https://host/v1", extra_body={"api_key": KEY}),
     ):
-        with pytest.raises(ConfigError, match="its key would be in the pickle"):
+        with pytest.raises(ConfigError, match="the pickle would hold its key"):
             pickle.dumps(kept)
 
     monkeypatch.setenv("OPENAI_API_KEY", KEY)

@@ -174,7 +174,7 @@ def test_a_folder_of_prompts_replaces_those_of_the_same_name_everywhere(tmp_path
 
 
 def test_a_folder_without_a_prompt_that_is_asked_is_a_mistake_of_the_constructor(tmp_path: Path):
-    with pytest.raises(PromptError, match="no prompt folder"):
+    with pytest.raises(PromptError, match=r"prompt folder .* does not exist"):
         RagMetricsEvaluator("faithfulness", "embedded", prompts=str(tmp_path / "none"))
     (tmp_path / "questions.v9.md").write_text("## user\n{{ answer }}\n", encoding="utf-8")
     with pytest.raises(ConfigError, match="no metric of this run uses the prompt 'questions'"):
