@@ -42,13 +42,14 @@ test: $(VENV)/dev.stamp ## run the tests (ARGS="-k name" passes options to pytes
 slow: $(VENV)/dev.stamp ## run the tests that `make test` leaves out: adapters, faults, pages, whole programs
 	$(BIN)/python -m pytest --numprocesses auto --dist loadscope $(SLOW)
 
-lint: $(VENV)/dev.stamp ## check format, lint rules, types, layers, room budgets, docs/metrics/ and docs/judges.md
+lint: $(VENV)/dev.stamp ## check format, lint rules, types, layers, budgets, plain English, docs/metrics/ and docs/judges.md
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 	$(BIN)/python -m tests.house.rooms --check
+	$(BIN)/python -m tests.house.plain_english --check
 	$(BIN)/python docs/metrics.py --check
 	$(BIN)/python docs/judges.py --check
 
