@@ -107,7 +107,7 @@ def test_every_expected_answer_is_shown_once(page):
 
 def test_without_a_name_nothing_is_exported(page):
     page.get_by_role("button", name="Save annotations").click()
-    assert page.locator("#problem").inner_text().startswith("Write your name first")
+    assert page.locator("#problem").inner_text().startswith("Enter your name first")
 
 
 def test_what_a_person_says_comes_back_into_the_run(page, run, tmp_path):
@@ -115,9 +115,9 @@ def test_what_a_person_says_comes_back_into_the_run(page, run, tmp_path):
     part = article(page, "And this?")
     part.get_by_role("radio").nth(3).check()
     part.get_by_text("2 statements").click()
-    part.get_by_label("Does the text say statement 1?").select_option("is said")
+    part.get_by_label("Does the text say statement 1?").select_option("yes, it says this")
     part.get_by_label("Verdict on statement 1").select_option("no")
-    part.get_by_label("Statements that are missing").fill("It is late.\n\n")
+    part.get_by_label("Missing statements").fill("It is late.\n\n")
     assert page.locator("#progress").inner_text() == "1 of 2 rated"
     found = export(page, tmp_path / "ann.json")
     (item,) = found["items"]

@@ -62,7 +62,7 @@ def test_a_label_beyond_all_numbers_is_named(tmp_path):
     path = tmp_path / "labels.jsonl"
     path.write_text(f'{{"id": "q1", "by": "Ada", "value": 1{"0" * 400}}}\n', encoding="utf-8")
 
-    with pytest.raises(ConfigError, match=r"labels\.jsonl line 1: the value 10+ is no finite number"):
+    with pytest.raises(ConfigError, match=r"labels\.jsonl line 1: the value 10+ is not a finite number"):
         read_labels(path)
 
 
