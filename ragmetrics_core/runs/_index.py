@@ -45,7 +45,7 @@ __all__ = ["Index", "Known", "Place", "Sealed", "remove_kept"]
 
 T = TypeVar("T", bound=tuple[Any, ...] | str)
 
-FORMAT = 5
+FORMAT = 6
 # Bytes of records: fewer are read in the time that it takes to look for a copy.
 LONG = 2**20
 # By how much the records of a run that is written grow before it is copied again: what is copied in all is
@@ -66,7 +66,8 @@ CREATE TABLE earlier_records (
     id TEXT, signature TEXT, sample_digest TEXT, place INTEGER, UNIQUE (id, signature, sample_digest)
 );
 CREATE TRIGGER sample_changed BEFORE UPDATE ON samples WHEN old.digest IS NOT new.digest BEGIN
-    INSERT OR REPLACE INTO earlier_samples VALUES (old.id, old.digest, old.place);
+    DELETE FROM earlier_samples WHERE id = old.id AND digest = old.digest;
+    INSERT INTO earlier_samples VALUES (old.id, old.digest, old.place);
 END;
 CREATE TABLE records (
     number INTEGER PRIMARY KEY, id TEXT, signature TEXT, status TEXT, value REAL, low REAL, high REAL,
@@ -76,7 +77,9 @@ CREATE TABLE records (
 );
 CREATE TRIGGER sample_of_record_changed BEFORE UPDATE ON records
 WHEN old.sample_digest IS NOT new.sample_digest BEGIN
-    INSERT OR REPLACE INTO earlier_records VALUES (old.id, old.signature, old.sample_digest, old.place);
+    DELETE FROM earlier_records
+    WHERE id = old.id AND signature = old.signature AND sample_digest = old.sample_digest;
+    INSERT INTO earlier_records VALUES (old.id, old.signature, old.sample_digest, old.place);
 END;
 CREATE TABLE marks (size INTEGER, length INTEGER, written INTEGER, changed INTEGER, tail TEXT);
 """

@@ -58,6 +58,13 @@ def test_changed_answers_are_measured_and_the_old_scores_do_not_count(rows, tmp_
     assert mean_and_n(measured(rows([*GOOD[:10], *WRONG[10:]]), tmp_path / "run")) == (0.5, 20)
 
 
+def test_answers_may_change_back_and_forth(tmp_path):
+    for rows, value in [(GOOD, 1.0), (WRONG, 0.0)] * 3:
+        assert mean_and_n(measured(rows[:3], tmp_path / "run")) == (value, 3)
+    (earlier,) = Run.load(tmp_path / "run").history("q0")
+    assert earlier.value == 1.0
+
+
 def test_a_sample_that_is_no_longer_given_does_not_count_and_comes_back_without_a_call(tmp_path):
     judge = LocalJudge(keep=True)
     settings: dict[str, Any] = {"metrics": "faithfulness", "judge": judge, "out": tmp_path / "run"}
