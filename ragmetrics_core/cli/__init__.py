@@ -22,7 +22,7 @@ def main() -> NoReturn:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in EXTRA:
             raise
-        print("the command line needs: pip install 'ragmetrics[cli]'", file=sys.stderr)
+        print("the command line needs: pip install 'ragmetrics-core[cli]'", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)

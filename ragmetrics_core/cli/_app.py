@@ -4,12 +4,12 @@ import os
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
-from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from ragmetrics_core._version import VERSION
 from ragmetrics_core.cli import _cache
 from ragmetrics_core.cli._audit import audit
 from ragmetrics_core.cli._batch import catch_up, export, import_
@@ -165,7 +165,7 @@ def start(
 ) -> None:
     """Evaluate retrieval-augmented generation; you can open and recompute every score from its record."""
     if is_version_wanted or context.invoked_subcommand is None:
-        typer.echo(f"{NAME} {version(NAME)}" if is_version_wanted else context.get_help())
+        typer.echo(f"{NAME} {VERSION}" if is_version_wanted else context.get_help())
         raise typer.Exit
 
 

@@ -51,7 +51,7 @@ class Limits:
             ConfigError: as `of`, or scipy, which the intervals need, is not installed.
         """
         if self and find_spec("scipy") is None:
-            raise ConfigError("--min and --max need the scipy package: pip install 'ragmetrics[study]'")
+            raise ConfigError("--min and --max need the scipy package: pip install 'ragmetrics-core[study]'")
         measured = resolve(RECOMMENDED) if metrics is None else metrics
         values: dict[str, dict[str, float]] = {metric.signature: {} for metric in measured}
         ranges = {metric.signature: (metric.low, metric.high) for metric in measured}

@@ -54,7 +54,7 @@ def counted(request: Count) -> Counted:
         return _PROCEDURES[request.procedure](request)
     except ModuleNotFoundError as error:
         raise ConfigError(
-            f"{request.procedure} needs the package {error.name}: pip install 'ragmetrics[text]'"
+            f"{request.procedure} needs the package {error.name}: pip install 'ragmetrics-core[text]'"
         ) from error
 
 

@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, TypeVar
 
+from ragmetrics_core._version import VERSION
 from ragmetrics_core.drivers._counting import counted
 from ragmetrics_core.drivers._marked_words import placed_in
 from ragmetrics_core.drivers._own_code import OwnCode, blank_text, status_of
@@ -380,7 +381,7 @@ def written(path: Path) -> str:
 def _versions() -> dict[str, str]:
     from importlib.metadata import version
 
-    return {"reader": READER} | {name: version(name) for name in ("ragmetrics", "sentencex")}
+    return {"reader": READER, "ragmetrics": VERSION, "sentencex": version("sentencex")}
 
 
 async def settled(branch: Coroutine[Any, Any, Any]) -> Any:

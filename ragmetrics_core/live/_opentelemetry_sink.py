@@ -2,9 +2,9 @@
 
 import sys
 import time
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from ragmetrics_core._version import VERSION
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live._capture import Capture, LiveResult
 from ragmetrics_core.live._sinks import Direct
@@ -41,9 +41,9 @@ class OpenTelemetrySink(Direct):
             from opentelemetry._logs import get_logger
         except ImportError as error:
             raise ConfigError(
-                "an OpenTelemetrySink needs opentelemetry-api: install ragmetrics[otel]"
+                "an OpenTelemetrySink needs opentelemetry-api: install ragmetrics-core[otel]"
             ) from error
-        self._logger = get_logger("ragmetrics", version("ragmetrics"), logger_provider)
+        self._logger = get_logger("ragmetrics", VERSION, logger_provider)
 
     def write(self, result: LiveResult) -> None:
         """Emit an event for each score."""

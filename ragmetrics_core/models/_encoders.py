@@ -62,7 +62,7 @@ class Encoder:
         for module in ("torch", "transformers"):
             if self.asked and find_spec(module) is None:
                 raise ConfigError(
-                    f"{type(self).__name__} needs the package {module}: pip install 'ragmetrics[models]'"
+                    f"{type(self).__name__} needs the package {module}: pip install 'ragmetrics-core[models]'"
                 )
         if self.batch_size < 1 or (self.longest is not None and self.longest < 4):
             raise ConfigError(

@@ -337,7 +337,7 @@ def _lacking(user: str, *, has_key: bool) -> str | None:
     """The missing package or key and its fix; None if nothing is missing."""
     for name in ("aiohttp", "certifi"):
         if find_spec(name) is None:
-            return f"{user} needs the {name} package: pip install 'ragmetrics[openai]'"
+            return f"{user} needs the {name} package: pip install 'ragmetrics-core[openai]'"
     if has_key:
         return None
     return (

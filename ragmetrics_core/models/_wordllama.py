@@ -50,7 +50,7 @@ class WordLlamaEmbedder:
     def __post_init__(self) -> None:
         if self.asked and importlib.util.find_spec("wordllama") is None:
             raise ConfigError(
-                "WordLlamaEmbedder needs the wordllama package: pip install 'ragmetrics[embedded]'"
+                "WordLlamaEmbedder needs the wordllama package: pip install 'ragmetrics-core[embedded]'"
             )
 
     @property
@@ -136,7 +136,7 @@ def _model() -> Any:
         with _logging_left_alone():
             import wordllama
     except ModuleNotFoundError as error:
-        raise ModelRefused(f"{error}: pip install 'ragmetrics[embedded]'") from error
+        raise ModelRefused(f"{error}: pip install 'ragmetrics-core[embedded]'") from error
     # It looks for its own tokenizer file in a folder that it does not have; as a cache, its package has it.
     package = Path(wordllama.__file__).parent
     try:

@@ -157,7 +157,7 @@ async def acompare_on(
     options: dict[str, Any] = {**_DEFAULTS, **settings}
     limit, out, beside, progress = (options[name] for name in ("limit", "out", "beside", "progress"))
     if find_spec("scipy") is None:
-        raise ConfigError("the intervals of a card need scipy: pip install 'ragmetrics[study]'")
+        raise ConfigError("the intervals of a card need scipy: pip install 'ragmetrics-core[study]'")
     if limit is not None and limit < 1:
         raise ConfigError(f"limit must be at least 1, or None, not {limit}")
     asked = as_judge(judge)

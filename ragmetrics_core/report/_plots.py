@@ -152,7 +152,7 @@ def _figure(path: Path, width: float, height: float) -> Generator[Any]:
         import matplotlib
         from matplotlib.figure import Figure
     except ModuleNotFoundError:
-        raise ConfigError("plots need the matplotlib package: pip install 'ragmetrics[study]'") from None
+        raise ConfigError("plots need the matplotlib package: pip install 'ragmetrics-core[study]'") from None
     with matplotlib.rc_context({"svg.hashsalt": "ragmetrics", "svg.fonttype": "none", "text.usetex": False}):
         figure = Figure(figsize=(width, min(height, 60)), layout="constrained")
         yield figure

@@ -29,7 +29,7 @@ def rows_of_excel(path: Path) -> Generator[ReadRow]:
     try:
         from openpyxl import load_workbook
     except ModuleNotFoundError:
-        raise ConfigError("Excel files need openpyxl: pip install 'ragmetrics[excel]'") from None
+        raise ConfigError("Excel files need openpyxl: pip install 'ragmetrics-core[excel]'") from None
     try:
         with ZipFile(path) as parts:
             refuse_unpacked(path, sum(part.file_size for part in parts.infolist()), "save it as CSV UTF-8")

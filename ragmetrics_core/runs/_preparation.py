@@ -11,14 +11,13 @@ from collections.abc import (
 )
 from contextlib import aclosing, closing
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.metadata import version
 from importlib.util import find_spec
 from inspect import signature
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
+from ragmetrics_core._version import VERSION
 from ragmetrics_core.drivers import Models
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, resolve
@@ -242,7 +241,7 @@ def _check_models(metrics: tuple[Metric[Any], ...], models: Models) -> None:
         for module, extra in metric.packages:
             if find_spec(module) is None:
                 raise ConfigError(
-                    f"{metric.name} needs the package {module}: pip install 'ragmetrics[{extra}]'"
+                    f"{metric.name} needs the package {module}: pip install 'ragmetrics-core[{extra}]'"
                 )
         for name in sorted(models_needed(metric)):
             if getattr(models, name) is None:
@@ -280,7 +279,7 @@ def _manifest(
         scorer=models.identities["scorer"],
         repeats=models.repeats,
         redacted=redact is not None,
-        versions={"ragmetrics": _own_version(), "reader": READER},
+        versions={"ragmetrics": VERSION, "reader": READER},
         notes=tuple(notes),
         source=_source(samples, redact),
     )
@@ -297,12 +296,6 @@ def _source(samples: AsyncSource, redact: Redact | None) -> str | None:
     if not isinstance(samples, str | Path):
         return None
     return str(samples) if redact is None else redacted(redact, str(samples))
-
-
-@cache
-def _own_version() -> str:
-    # Looking it up takes longer than preparing everything else.
-    return version("ragmetrics")
 
 
 async def _limited(rows: AsyncGenerator[T], limit: int) -> AsyncGenerator[T]:

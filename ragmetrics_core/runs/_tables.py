@@ -183,6 +183,6 @@ def _pyarrow() -> Any:
         import pyarrow
     except ModuleNotFoundError:
         raise ConfigError(
-            "tables and Parquet files need pyarrow: pip install 'ragmetrics[parquet]'"
+            "tables and Parquet files need pyarrow: pip install 'ragmetrics-core[parquet]'"
         ) from None
     return pyarrow

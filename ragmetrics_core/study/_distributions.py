@@ -89,6 +89,6 @@ def scipy_module(name: str) -> Any:
         import scipy
     except ModuleNotFoundError:
         raise ConfigError(
-            "studies and reports need the scipy package: pip install 'ragmetrics[study]'"
+            "studies and reports need the scipy package: pip install 'ragmetrics-core[study]'"
         ) from None
     return getattr(scipy, name)

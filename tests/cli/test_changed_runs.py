@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics[study]'")
+pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics-core[study]'")
 
 from ragmetrics_core import Run, evaluate
 from ragmetrics_core.runs import merge

@@ -273,7 +273,7 @@ def test_without_scipy_the_study_says_what_to_install(command, before, monkeypat
     monkeypatch.setitem(sys.modules, "scipy", None)
     outcome = command("study groups", before, "--by correct", columns=WIDE)
     assert outcome.code == 2
-    assert "pip install 'ragmetrics[study]'" in outcome.err
+    assert "pip install 'ragmetrics-core[study]'" in outcome.err
 
 
 def test_control_characters_in_names_do_not_reach_the_terminal(command, tmp_path):

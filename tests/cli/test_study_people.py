@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics[study]'")
+pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics-core[study]'")
 
 from ragmetrics_core import evaluate
 from tests.cli.conftest import judged_by

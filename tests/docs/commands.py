@@ -119,7 +119,7 @@ def check_requirements(given: list[str]) -> None:
     for each in given:
         path, _, extras = each.partition("[")
         with contextlib.suppress(InvalidRequirement):
-            requirement = Requirement(f"ragmetrics[{extras}" if path in {".", "-e"} else each)
+            requirement = Requirement(f"ragmetrics-core[{extras}" if path in {".", "-e"} else each)
             if requirement.name == project["name"]:
                 unknown = requirement.extras - project["optional-dependencies"].keys()
                 assert not unknown, f"ragmetrics has no extra {unknown}"

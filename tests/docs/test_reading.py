@@ -40,7 +40,7 @@ def test_blocks_of_a_page_share_their_names_and_the_text_below_one_is_its_output
         ["```console", "$ ragmetrics no-such-command", "```"],
         ["```console", "$ ragmetrics show RUN --no-such-option", "```"],
         ["```", "$ make no-such-verb", "```"],
-        ["```", "pip install 'ragmetrics[no-such-extra]'", "```"],
+        ["```", "pip install 'ragmetrics-core[no-such-extra]'", "```"],
         ["```", "$ python examples/no_such_file.py", "```"],
         ["```console", "$ echo ok | grep -q no", "```"],
         ["```console", "$ git clone https://example.com/repository", "```"],

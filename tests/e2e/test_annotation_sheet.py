@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics[cli]'")
+pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics-core[cli]'")
 
 from ragmetrics_core import Run, evaluate
 from ragmetrics_core.cli._app import app

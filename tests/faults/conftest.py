@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics[cli]'")
-pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
+pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics-core[cli]'")
+pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics-core[openai]'")
 
 from benchmarks.server import ServerProcess
 

@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 
 import pytest
 
-pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics[cli]'")
+pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics-core[cli]'")
 import typer.main
 
 from ragmetrics_core import keywords

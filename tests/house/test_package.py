@@ -254,7 +254,7 @@ def test_the_readme_counts_the_packages_that_the_core_brings():
         ]
 
     brought: set[str] = set()
-    waiting = ["ragmetrics"]
+    waiting = ["ragmetrics-core"]
     while waiting:
         name = waiting.pop()
         if name not in brought:

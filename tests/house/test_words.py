@@ -283,7 +283,7 @@ def test_a_function_that_makes_calls_is_answered_and_one_of_the_users_own_is_not
     ],
 )
 def test_the_command_line_knows_the_same_words(line: str, advice: str, capsys: pytest.CaptureFixture[str]):
-    pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics[cli]'")
+    pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics-core[cli]'")
     from ragmetrics_core.cli._app import app
 
     with pytest.raises(SystemExit) as ended:
@@ -294,7 +294,7 @@ def test_the_command_line_knows_the_same_words(line: str, advice: str, capsys: p
 
 
 def test_compare_is_a_command_and_a_study(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
-    pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics[cli]'")
+    pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics-core[cli]'")
     from ragmetrics_core.cli._app import app
 
     runs = [str(tmp_path / name) for name in ("a", "b")]

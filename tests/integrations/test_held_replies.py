@@ -33,7 +33,7 @@ def langchain(url: str, **settings: Any) -> Judge:
 
 
 def haystack(url: str, **settings: Any) -> Judge:
-    pytest.importorskip("haystack", reason="needs the extra haystack: pip install 'ragmetrics[haystack]'")
+    pytest.importorskip("haystack", reason="needs haystack: pip install 'ragmetrics-core[haystack]'")
     from haystack.components.generators.chat import OpenAIChatGenerator
     from haystack.utils import Secret
 

@@ -122,5 +122,5 @@ def test_no_provider_is_set_and_none_is_needed(live: MakeScorer):
 def test_without_the_package_the_message_names_the_extra(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "opentelemetry._logs", None)
 
-    with pytest.raises(ConfigError, match=r"ragmetrics\[otel\]"):
+    with pytest.raises(ConfigError, match=r"ragmetrics-core\[otel\]"):
         OpenTelemetrySink()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 pytest.importorskip(
-    "httpx", reason="needs httpx, the client of several extras: pip install 'ragmetrics[haystack]'"
+    "httpx", reason="needs httpx, the client of several extras: pip install 'ragmetrics-core[haystack]'"
 )
 
 import httpx

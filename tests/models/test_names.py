@@ -28,7 +28,7 @@ def _a_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_name_says_which_model_it_is_and_where():
-    pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
+    pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics-core[openai]'")
     assert as_judge("embedded") == LexicalJudge()
     assert as_judge("openai:gpt-x") == OpenAIJudge("gpt-x")
     assert as_embedder("openai:embed-x") == OpenAIEmbedder("embed-x")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
+pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics-core[openai]'")
 
 from ragmetrics_core import prompts
 from ragmetrics_core.errors import (
@@ -247,9 +247,8 @@ def test_a_missing_package_is_told_with_the_command_that_installs_it(
 
     with pytest.raises(ConfigError) as raised:
         kind("m", api_key=KEY)
-    assert (
-        str(raised.value) == f"{kind.__name__} needs the {package} package: pip install 'ragmetrics[openai]'"
-    )
+    fix = "pip install 'ragmetrics-core[openai]'"
+    assert str(raised.value) == f"{kind.__name__} needs the {package} package: {fix}"
 
 
 @pytest.mark.parametrize(

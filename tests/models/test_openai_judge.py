@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
+pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics-core[openai]'")
 
 from ragmetrics_core import evaluate, prompts
 from ragmetrics_core.errors import ModelError

@@ -73,5 +73,5 @@ def test_the_identity_names_the_vectors_and_the_version_of_their_package():
 def test_a_missing_package_is_told_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "wordllama", None)
 
-    with pytest.raises(ConfigError, match=r"pip install 'ragmetrics\[embedded\]'"):
+    with pytest.raises(ConfigError, match=r"pip install 'ragmetrics-core\[embedded\]'"):
         WordLlamaEmbedder()

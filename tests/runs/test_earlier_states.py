@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics[study]'")
-pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics[cli]'")
+pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics-core[study]'")
+pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics-core[cli]'")
 
 from typer.testing import CliRunner
 

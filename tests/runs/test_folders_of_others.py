@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics[cli]'")
+pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics-core[cli]'")
 
 from typer.testing import CliRunner
 
@@ -129,7 +129,7 @@ def test_a_manifest_of_gigabytes_is_not_read(folder: Path):
 
 
 def test_no_name_in_the_data_becomes_a_path(tmp_path: Path):
-    pytest.importorskip("scipy", reason="needs the extra report: pip install 'ragmetrics[report]'")
+    pytest.importorskip("scipy", reason="needs the extra report: pip install 'ragmetrics-core[report]'")
     names = ["../../outside", "/tmp/absolute", "a/b", "..", "nul\0l", "C:\\x", "~", "%2e%2e/", "x" * 5000]
     rows = [{**SAMPLES[0], "id": name, "group": name} for name in names]
     run = evaluate(
@@ -237,7 +237,7 @@ def test_whatever_stands_in_a_file_a_command_ends_with_a_sentence(original: Path
 
 
 def test_files_have_the_permissions_that_the_user_asks_for(tmp_path: Path):
-    pytest.importorskip("scipy", reason="needs the extra report: pip install 'ragmetrics[report]'")
+    pytest.importorskip("scipy", reason="needs the extra report: pip install 'ragmetrics-core[report]'")
     before = os.umask(0o077)
     try:
         write_report(judged(tmp_path / "run"), tmp_path / "report.html")

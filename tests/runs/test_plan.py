@@ -302,7 +302,7 @@ def test_what_stands_in_for_a_reply_is_read_as_one(kind):
 
 
 def test_the_cost_is_tokens_times_price():
-    pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
+    pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics-core[openai]'")
     judge = OpenAIJudge("small", api_key="none")
     found = plan(ROWS[:1], judge=judge, prices={"small": Price(2.0, 8.0)})
     tokens = found.total

@@ -11,7 +11,7 @@ from tests.runs.by_file import BOTH, SAMPLE, ByFile, Post, requests_in, scripted
 
 
 def test_a_request_is_a_line_of_the_batch_interface(tmp_path):
-    pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
+    pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics-core[openai]'")
     judge = OpenAIJudge("small", api_key="none", seed=5, max_tokens=99)
     post = Post(tmp_path, [SAMPLE], [judge], metrics="faithfulness", full_repeats=2)
     asked = ScriptedJudge(BOTH)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
-pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics[cli]'")
+pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics-core[openai]'")
+pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics-core[cli]'")
 
 from typer.testing import CliRunner
 

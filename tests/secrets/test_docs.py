@@ -13,7 +13,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re
 @pytest.mark.parametrize("code", BLOCKS, ids=range(len(BLOCKS)))
 def test_each_block_of_the_page_runs_by_itself(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     if "OpenAIJudge" in code:
-        pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
+        pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics-core[openai]'")
     monkeypatch.chdir(tmp_path)
     exec(compile(code, str(PAGE), "exec"), {})
 

@@ -77,7 +77,7 @@ class Gossip(RandomJudge):
 
 
 def test_a_private_name_is_nowhere_whatever_is_measured_and_however_the_judge_misbehaves(tmp_path: Path):
-    pytest.importorskip("scipy", reason="needs the extra report: pip install 'ragmetrics[report]'")
+    pytest.importorskip("scipy", reason="needs the extra report: pip install 'ragmetrics-core[report]'")
     rows = [private(number) for number in range(2)]
     assert found(json.dumps(rows), NAME), "the name can be found where it is"
 

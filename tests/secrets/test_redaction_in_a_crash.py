@@ -43,7 +43,7 @@ def measured(out: Path, base_url: str, rows: Any = ROWS) -> Run:
 
 
 def test_a_run_that_is_killed_and_goes_on_never_has_what_is_private_on_the_disk(tmp_path: Path):
-    pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
+    pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics-core[openai]'")
     out = tmp_path / "run"
     with OpenAIServer(gossip) as server:
         for _ in range(2):

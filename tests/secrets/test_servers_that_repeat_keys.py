@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pytest
 from pydantic import SecretStr
 
-pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
+pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics-core[openai]'")
 
 from ragmetrics_core import Run, evaluate, prompts, write_report
 from ragmetrics_core.errors import ConfigError, ModelError, RunStopped

@@ -9,7 +9,7 @@ import pytest
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.runs import BadRow, read_samples
 
-pa = pytest.importorskip("pyarrow", reason="needs the extra parquet: pip install 'ragmetrics[parquet]'")
+pa = pytest.importorskip("pyarrow", reason="needs the extra parquet: pip install 'ragmetrics-core[parquet]'")
 parquet = pytest.importorskip("pyarrow.parquet", reason="needs the extra parquet")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics[cli]'")
+pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics-core[cli]'")
 
 from typer.testing import CliRunner
 

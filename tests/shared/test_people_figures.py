@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics[study]'")
-pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics[cli]'")
-pytest.importorskip("wordllama", reason="needs the extra embedded: pip install 'ragmetrics[embedded]'")
+pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics-core[study]'")
+pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics-core[cli]'")
+pytest.importorskip("wordllama", reason="needs the extra embedded: pip install 'ragmetrics-core[embedded]'")
 
 from scipy import stats
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics[study]'")
+pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics-core[study]'")
 
 from benchmarks.coverage import DESIGNS, coverage
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics[study]'")
+pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics-core[study]'")
 
 from scipy import stats
 

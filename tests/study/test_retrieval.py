@@ -33,7 +33,7 @@ def test_one_of_several_right_ids_is_enough():
 
 
 def test_retrievers_are_compared_on_the_same_questions():
-    pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics[study]'")
+    pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics-core[study]'")
     before = retriever("a", *["xr"] * 10, *["rx"] * 2)
     after = retriever("b", *["rx"] * 10, *["xr"] * 2)
     found = study_retrieval([before, after], ks=(1, 2))

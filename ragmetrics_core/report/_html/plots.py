@@ -104,7 +104,7 @@ def _figure(width: float, height: float) -> "Figure":
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ConfigError(
-            "a report needs matplotlib: install it with pip install 'ragmetrics[report]'"
+            "a report needs matplotlib: install it with pip install 'ragmetrics-core[report]'"
         ) from error
     return Figure(figsize=(width, height))
 

@@ -12,7 +12,7 @@ import pytest
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
 
 haystack = pytest.importorskip(
-    "haystack", reason="the package haystack-ai is not installed (pip install 'ragmetrics[haystack]')"
+    "haystack", reason="the package haystack-ai is not installed (pip install 'ragmetrics-core[haystack]')"
 )
 
 

@@ -8,7 +8,7 @@ import pytest
 from ragmetrics_core import Sample
 
 pytest.importorskip(
-    "langchain_core", reason="langchain-core is not installed (pip install 'ragmetrics[langchain]')"
+    "langchain_core", reason="langchain-core is not installed (pip install 'ragmetrics-core[langchain]')"
 )
 
 MakeHandler = Callable[..., Any]

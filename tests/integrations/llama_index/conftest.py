@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip(
-    "llama_index.core", reason="llama-index-core is not installed (pip install 'ragmetrics[llama-index]')"
-)
+pytest.importorskip("llama_index.core", reason="not installed (pip install 'ragmetrics-core[llama-index]')")
 
 from llama_index.core import instrumentation
 from llama_index.core.settings import Settings

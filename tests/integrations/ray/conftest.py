@@ -11,7 +11,7 @@ def cluster() -> Iterator[str]:
     """A local Ray; gives its address."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     ray = pytest.importorskip(
-        "ray", reason="the package ray is not installed (pip install 'ragmetrics[ray]')"
+        "ray", reason="the package ray is not installed (pip install 'ragmetrics-core[ray]')"
     )
     context = ray.init(
         address="local",

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("ray", reason="the package ray is not installed (pip install 'ragmetrics[ray]')")
+pytest.importorskip("ray", reason="the package ray is not installed (pip install 'ragmetrics-core[ray]')")
 
 import pyarrow as pa
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("ray", reason="the package ray is not installed (pip install 'ragmetrics[ray]')")
+pytest.importorskip("ray", reason="the package ray is not installed (pip install 'ragmetrics-core[ray]')")
 
 import pyarrow as pa
 import pyarrow.parquet as pq

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("sklearn", reason="trains with scikit-learn: pip install 'ragmetrics[dev]'")
-pytest.importorskip("wordllama", reason="needs the extra embedded: pip install 'ragmetrics[embedded]'")
+pytest.importorskip("sklearn", reason="trains with scikit-learn: pip install 'ragmetrics-core[dev]'")
+pytest.importorskip("wordllama", reason="needs the extra embedded: pip install 'ragmetrics-core[embedded]'")
 
 from benchmarks.train_support import PACKAGE, decisions, differing, is_permissive, rarity_text
 from ragmetrics_core.models._support import SupportModel, support_model

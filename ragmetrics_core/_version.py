@@ -1,0 +1,3 @@
+"""The version of this package, which records and run folders name."""
+
+VERSION = "0.1.0"
