@@ -42,7 +42,7 @@ test: $(VENV)/dev.stamp ## run the tests (ARGS="-k name" passes options to pytes
 slow: $(VENV)/dev.stamp ## run the tests that `make test` leaves out: adapters, faults, pages, whole programs
 	$(BIN)/python -m pytest --numprocesses auto --dist loadscope $(SLOW)
 
-lint: $(VENV)/dev.stamp ## check format, lint rules, types, layers, budgets, plain English, docs/metrics/ and docs/judges.md
+lint: $(VENV)/dev.stamp ## check format, lint rules, types, layers, budgets, plain English, docs/metrics/ and docs/judge_tables.md
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -77,7 +77,7 @@ bench: $(VENV)/dev.stamp ## measure what DESIGN.md promises in numbers
 	$(BIN)/python -m benchmarks $(ARGS)
 
 # The sets are in shared/ beside the checkout; cards of sets that are not there stay as they are.
-truth: $(VENV)/dev.stamp ## measure the embedded judge on texts that people labelled, and write docs/judges.md
+truth: $(VENV)/dev.stamp ## measure the embedded judge on texts that people labelled, and write docs/judge_tables.md
 	$(BIN)/python -m benchmarks.truth $(ARGS)
 	$(BIN)/python docs/judges.py
 

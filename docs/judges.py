@@ -1,7 +1,7 @@
-"""Write the tables of docs/judges.md from the cards that the package carries.
+"""Write the tables of docs/judge_tables.md from the cards that the package carries.
 
 python docs/judges.py            write the tables, between the marks of the page
-python docs/judges.py --check    exit with 1 when the page is not what would be written
+python docs/judges.py --check    exit with 1 if the page differs from what would be written
 """
 
 import re
@@ -13,7 +13,7 @@ from pathlib import Path
 from ragmetrics_core.probe import PeopleCard, Ranking, carried_cards, read_cards
 from ragmetrics_core.study import Estimate
 
-PAGE = Path(__file__).parent / "judges.md"
+PAGE = Path(__file__).parent / "judge_tables.md"
 LIBRARY = PAGE.parents[1] / "ragmetrics_core" / "prompts" / "library"
 # Written by benchmarks/small_model.py.
 SMALL_MODEL = Path(__file__).parent / "small_model"
@@ -360,13 +360,13 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def main() -> None:
-    """Write the page, or say that it differs."""
+    """Write the page, or report that it differs."""
     page = PAGE.read_text(encoding="utf-8")
     wanted = written(page, carried_cards())
     if "--check" not in sys.argv:
         PAGE.write_text(wanted, encoding="utf-8")
     elif page != wanted:
-        sys.exit("docs/judges.md is not what its cards say: python docs/judges.py writes its tables")
+        sys.exit("docs/judge_tables.md differs from its cards: python docs/judges.py writes its tables")
 
 
 if __name__ == "__main__":

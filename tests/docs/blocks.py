@@ -11,7 +11,8 @@
 A value in a comment follows an expression or an assignment, as in `print(x)  # 0.5` or `x = f()  # [1, 2]`.
 It begins like a number, a string, a list, a dict or a tuple, or with True, False or None; any other comment
 is prose. The line's output must equal it, or the `repr` of the line's value if nothing is printed. `...`
-matches anything, and a number with at least three decimals may be rounded.
+matches anything, and a number with at least three decimals may be rounded. Right below code, on a line of
+its own, a value would belong to no line, so it fails: it goes behind its code, or into a block of text.
 
 A block that cannot run has its reason in a comment before it: `<!-- skip: next "it needs a cluster" -->`.
 """
@@ -176,12 +177,15 @@ READERS: dict[str, Callable[[str], object]] = {
 
 def checking(source: str, name: str) -> Any:
     """The code of a block, in which each line with a value in its comment compares the two."""
-    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
-    values = {
-        token.start[0]: found[1].strip()
-        for token in tokens
-        if token.type == tokenize.COMMENT and (found := VALUE.fullmatch(token.string))
-    }
+    lines = ["", *source.splitlines()]
+    values: dict[int, str] = {}
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT and (found := VALUE.fullmatch(token.string)):
+            line = token.start[0]
+            above = lines[line - 1].strip()
+            below_code = lines[line].strip() == token.string and above and not above.startswith("#")
+            assert not below_code, f"line {line} is a value that nothing is compared with: {token.string}"
+            values[line] = found[1].strip()
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if (

@@ -101,6 +101,11 @@ def test_a_value_in_a_comment_that_is_not_what_the_line_shows_fails(read, code):
         read("```python", *code.splitlines(), "```")
 
 
+def test_a_value_below_its_line_fails_because_nothing_is_compared_with_it(read):
+    with pytest.raises(AssertionError, match="line 3 is a value"):
+        read("```python", "print(1)", "# 1", "```")
+
+
 def test_a_block_that_cannot_run_is_noted_with_its_reason(read):
     done = read(
         '<!-- skip: next "it needs a cluster" -->', "", "```python", "1 / 0", "```", "```", "a table", "```"

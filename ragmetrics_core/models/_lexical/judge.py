@@ -42,7 +42,7 @@ class LexicalJudge:
     answer. It is deterministic. Answers other than verdicts on statements come from rules. The identity says
     whether its weights use word vectors, which need the extra `embedded`. It compares each word at its
     position and rejects statements that differ there. It does not infer: a paraphrase in different words is
-    "not supported". docs/judges.md has measured figures.
+    "not supported". docs/judge_tables.md has measured figures.
 
     Attributes:
         identity: the judge's name in records; by default after its weights.
