@@ -2,7 +2,7 @@
 
 | language | test |
 | --- | --- |
-| `python` | runs; a page is one program, its blocks share their names; a value in a comment must be right |
+| `python` | runs; a page is one program, and in README.md each block; a value in a comment must be right |
 | `console`, `bash`, `sh`, `shell`, or none and a command | its commands run, and print what is shown |
 | `text` or none, just below a `python` block | must be what that block printed |
 | `json`, `jsonl`, `toml`, `yaml`, `math` | is read |
@@ -40,6 +40,8 @@ Outcome = Literal["run", "checked", "read", "shown", "not run"]
 
 FENCES = RawFencedCodeBlockLexer(re.compile(r"(?P<info>[^\n]*)\n"))
 PROMPT = re.compile(r"^\$ |\A(?:make|pip|python|ragmetrics) ", re.MULTILINE)
+# Pages of which each block is a complete program.
+PROGRAMS = {"README.md"}
 SHELL = {"bash", "console", "sh", "shell"}
 VALUE = re.compile(r"""# *([(\[{]*(?:[-+]?\.?\d|["'\[{]|(?:True|False|None)\b).*)""")
 
@@ -117,8 +119,9 @@ class Page:
         # blank lines in front, so that a traceback names the line of the page
         code = checking("\n" * example.line + example.parsed, self.name)
         with contextlib.redirect_stdout(io.StringIO()) as printed:
-            example.namespace.update(__so_far__=printed.tell, __hold__=Holding(printed))
-            exec(code, example.namespace)
+            names = {"__name__": "__main__"} if self.name in PROGRAMS else example.namespace
+            names.update(__so_far__=printed.tell, __hold__=Holding(printed))
+            exec(code, names)
         self._say(example, printed.getvalue())
         self._note(example, "run")
 
