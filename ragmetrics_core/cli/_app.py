@@ -149,9 +149,7 @@ app = typer.Typer(
 
 add_commands(app, evaluate, plan, show, report, audit, verdicts, diff, correct, runs, merge, metrics)
 add_commands(app, probe, catch_up, compare)
-batch = typer.Typer(
-    cls=_Group, help="Evaluate through a batch interface: export requests to a file, import the replies."
-)
+batch = typer.Typer(cls=_Group, help="Evaluate through the batch interface of a provider.")
 cache = typer.Typer(cls=_Group, help="Show or shrink a cache of answered calls.")
 app.add_typer(add_commands(batch, export, import_), name="batch")
 app.add_typer(add_commands(cache, _cache.stats, _cache.prune), name="cache")

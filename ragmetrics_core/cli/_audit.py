@@ -24,7 +24,7 @@ def audit(
     as_json: AsJson = False,
     processes: Annotated[int | None, typer.Option(min=1)] = None,
 ) -> None:
-    """Recompute every score from its record, without any model, and check the run's files.
+    """Recompute every score from its record, without a model.
 
     Parses the raw replies of each record again, computes the score from them, and compares the files with the
     manifest: missing records, a different judge, edited labels. Lists all differences. While another process

@@ -78,7 +78,7 @@ def import_(
 
 
 def catch_up(run: RunFolder, judging: Judging, **settings: Unpack[TrafficArgs]) -> None:
-    """Score the captures that a live application left unscored in its run folder.
+    """Score what a live application captured but did not score.
 
     Give the judge and metrics of the application; --metrics defaults to those of the run. Captures of a
     process that is still running are left to it. Nothing is scored twice.

@@ -29,7 +29,9 @@ def prune(
     keep_megabytes: Amount = None,
     identity: str | None = None,
 ) -> None:
-    """Remove answers from the cache; a run that needs them makes the calls again.
+    """Remove answers from the cache.
+
+    A run that needs them makes the calls again.
 
     Args:
         older_than_days: Remove answers that were not used for N days.

@@ -108,7 +108,7 @@ def plan(
     prices: Path | None = None,
     as_json: AsJson = False,
 ) -> None:
-    """Count the calls and tokens that `evaluate` would use, without making a call.
+    """Count the calls and tokens of `evaluate`, without a call.
 
     Args:
         out: Folder of a run that has begun; its answered calls are not counted.

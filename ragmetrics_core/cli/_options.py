@@ -38,6 +38,13 @@ _GROUPS = {
 """The groups in which a command that asks a judge shows its options, in their order."""
 
 _TOLD = re.compile(r"^ {4}(\w+): (.+(?:\n {5,}.+)*)", re.MULTILINE)
+# typer writes the type of a list as Python does
+_LIST = re.compile(r"<list\[([^\]]+)\]>")
+
+
+def _of_one(found: re.Match[str]) -> str:
+    """The type of one value of a list."""
+    return f"<{found[1].lower()}>"
 
 
 class _Command(TyperCommand):
@@ -56,7 +63,8 @@ class _Command(TyperCommand):
         for title, options in rows.items():
             if options:
                 with formatter.section(title):
-                    formatter.write_dl([record for each in options if (record := each.get_help_record(ctx))])
+                    records = [record for each in options if (record := each.get_help_record(ctx))]
+                    formatter.write_dl([(_LIST.sub(_of_one, words), text) for words, text in records])
 
 
 def add_commands(group: typer.Typer, *functions: Callable[..., None]) -> typer.Typer:
@@ -109,8 +117,7 @@ def _option(name: str, hint: Any, default: Any, told: str, words: str, *, is_arg
     option: Any = copy(declared[0]) if declared else typer.Argument() if is_argument else typer.Option()
     is_list = any(get_origin(each) is list for each in (kind, *get_args(kind)))
     if is_argument:
-        shown = f"{name.upper().removesuffix('S')}..." if is_list else name.upper()
-        option.metavar = option.metavar or shown
+        option.metavar = option.metavar or (name.upper().removesuffix("S") if is_list else name.upper())
     elif option.default is ...:
         option.param_decls = (f"--{name.rstrip('_').replace('_', '-')}",)
     else:
@@ -118,7 +125,7 @@ def _option(name: str, hint: Any, default: Any, told: str, words: str, *, is_arg
     # the first paragraph of a setting's text, with names of settings as options
     text = re.sub(r"`(\w+)`", r"--\1", " ".join((told or option.help or words).partition("\n\n")[0].split()))
     text = text if is_list else text.partition(" Can be repeated")[0]
-    option.help = text.replace("; None for no limit", "" if default is None else "; 0 for no limit")
+    option.help = text.replace("; None means no limit", "" if default is None else "; 0 means no limit")
     option.default = ... if default in (Parameter.empty, MISSING) else default
     option.show_default = default is not None
     kind = Path | None if Path in get_args(kind) and not is_list else kind

@@ -111,10 +111,11 @@ def probe(
     format_: Literal["terminal", "json"] = "terminal",
     **settings: Unpack[TrafficArgs],
 ) -> None:
-    """Probe a judge with known answers, attacks, changed order, padding and repeated questions.
+    """Probe a judge: accuracy, and resistance to attacks.
 
-    Without --limit it makes about 300 calls, all through the prompts and parsers of an evaluation. With --on
-    FILE it measures the judge on texts that people labelled instead.
+    Asks questions with known answers, then again with attacks, changed order, padding, and unchanged. Without
+    --limit it makes about 300 calls, all through the prompts and parsers of an evaluation. With --on FILE it
+    measures the judge on texts that people labelled instead.
 
     Exit codes: 0 success, 1 a limit of --min-accuracy or --max-steered is not met, 2 usage error.
 
@@ -123,7 +124,8 @@ def probe(
             NAME=none does not send it. Can be repeated.
         judge: The judge: embedded, openai:MODEL, openai:MODEL@URL, entailment:MODEL,
             grounded:MODEL or cascade:CHEAP,EXPENSIVE.
-        only: Probes to run: known-answers,injection,position,verbosity,consistency. Default: all.
+        only: Probes to run, separated by commas: known-answers, injection, position, verbosity or consistency.
+            Default: all.
         on: File of texts that people labelled, to measure the judge on.
         limit: Use at most N passages and N attacks, or with --on N items, for a quick probe.
         repeats: Number of times the consistency probe asks each question.

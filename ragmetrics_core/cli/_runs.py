@@ -142,10 +142,10 @@ def correct(
 
 
 def merge(runs: list[Path], *, out: Path, prefer: Literal["first", "second"] | None = None) -> None:
-    """Merge runs of the same models into a new folder: different samples, or different metrics.
+    """Merge runs of the same models into a new folder.
 
-    Keeps all corrections and labels. Refuses runs that contradict each other and lists the contradictions,
-    unless --prefer says which run counts.
+    The runs have different samples or different metrics. Keeps all corrections and labels. Refuses runs that
+    contradict each other and lists the contradictions, unless --prefer says which run counts.
 
     Args:
         runs: Folders of runs.

@@ -67,7 +67,7 @@ def groups(
     baseline: Path | None = None,
     one_sided: bool = False,
 ) -> None:
-    """Compare means between values of a label, and between runs.
+    """Compare means between values of a label or between runs.
 
     Reports mean (s.d.) and n for each metric and group, Welch's t-test (two-sided, unless --one-sided), the
     Mann-Whitney test, Holm's adjustment over all tests, and effect sizes. Colours mark what got better or
@@ -76,7 +76,8 @@ def groups(
     Args:
         by: Label that defines the groups, such as retrieval_correct.
         baseline: Run to compare every other run with; added if it is not given.
-        one_sided: If a label's two values mean good and bad, test whether good is above bad, as in the paper.
+        one_sided: If a label's two values mean good and bad, test whether good is above bad, as in
+            Roychowdhury et al. (2024).
     """
     paths = [path.resolve() for path in runs]
     if baseline is not None and baseline.resolve() not in paths:
@@ -88,9 +89,10 @@ def groups(
 
 
 def trend(runs: Runs, testing: Testing, output: Plotted) -> None:
-    """Follow each metric over runs: means with intervals, and significant changes.
+    """Follow the mean of each metric over several runs.
 
-    Compares each run with the one before, sample by sample; p is adjusted for all changes of all metrics.
+    Reports intervals and significant changes. Compares each run with the one before, sample by sample; p is
+    adjusted for all changes of all metrics.
 
     Args:
         runs: Folders of runs, the earliest first.
@@ -100,9 +102,10 @@ def trend(runs: Runs, testing: Testing, output: Plotted) -> None:
 
 
 def repeats(run: RunFolder, output: StudyOutput, *, metrics: Wanted = None, seed: Seed = 0) -> None:
-    """Show how much of a score's variance comes from the judge, and the verdicts on which its votes differ.
+    """Show how much of a score's variance comes from the judge.
 
-    Needs a run with --repeats or --full-repeats of 2 or more, or with a panel of judges.
+    Also lists the verdicts on which its votes differ. Needs a run with --repeats or --full-repeats of 2 or
+    more, or with a panel of judges.
     """
     opened = Run.load(run)
     scores = read_scores(opened)
@@ -120,9 +123,10 @@ def retriever(
     alpha: Alpha = 0.05,
     seed: Seed = 0,
 ) -> None:
-    """Compare retrievers by accuracy at k, with intervals and paired tests.
+    """Compare retrievers by accuracy at k.
 
-    A question counts as correct if one of its reference_context_ids is among the first k context_ids.
+    Reports intervals and paired tests. A question counts as correct if one of its reference_context_ids is
+    among the first k context_ids.
 
     Args:
         data: File of samples or run of each retriever, the baseline first.
@@ -142,12 +146,12 @@ def retriever(
 
 
 def funnel(run: RunFolder, output: Plotted) -> None:
-    """Show where relevant chunks were lost: search, ranking, filter or prompt.
+    """Show which stage of retrieval lost relevant chunks.
 
-    For each stage: the share of samples with a relevant chunk, and the share of relevant chunks. For each
-    relevant chunk that the model did not receive: the stage that lost it. For each search: its new relevant
-    chunks. Relevant chunks are the samples' reference_context_ids, or reference_contexts: chunks, or quotes
-    from them.
+    Stages are search, ranking, filter and prompt. For each stage: the share of samples with a relevant chunk,
+    and the share of relevant chunks. For each relevant chunk that the model did not receive: the stage that
+    lost it. For each search: its new relevant chunks. Relevant chunks are the samples' reference_context_ids,
+    or reference_contexts: chunks, or quotes from them.
     """
     study = study_funnel(Run.load(run))
     output.show(funnel_tables(study), plot=partial(_draw_funnel, study))

@@ -74,11 +74,12 @@ def compare(
     comment: Path | None = None,
     link: str | None = None,
 ) -> None:
-    """Compare two runs of the same samples, or two metrics of one run: better, worse, or cannot tell.
+    """Decide whether a run is better or worse than another.
 
-    Reports differences with paired bootstrap intervals, the sign-flip permutation test with Holm's
-    adjustment, and the smallest detectable difference. Scores that are missing in B, or whose answers decline
-    only in B, count as the worst. --trace N shows the samples, statements and verdicts that moved the means.
+    Compares two runs of the same samples, or two metrics of one run. Reports differences with paired
+    bootstrap intervals, the sign-flip permutation test with Holm's adjustment, and the smallest detectable
+    difference. Scores that are missing in B, or whose answers decline only in B, count as the worst. --trace
+    N shows the samples, statements and verdicts that moved the means.
 
     Exit codes: 0 passed, 1 a condition of --fail-if, --min or --max failed, 2 usage error, 3 undecided, with
     --fail-if cannot-tell.
@@ -86,8 +87,8 @@ def compare(
     Args:
         a: Folder of the run before.
         b: Folder of the run after; optional with --between.
-        between: Compare two metrics instead of two runs: X of A with Y of B, or both of A without B. For
-            example two versions of a prompt: "faithfulness,faithfulness(verify=verdicts.v4)".
+        between: Compare two metrics instead of two runs: metric X of A with metric Y of B, or both of A if B is
+            omitted. For example two versions of a prompt: "faithfulness,faithfulness(verify=verdicts.v4)".
         pass_: Lowest passing score of a sample, for McNemar's test.
         margin: Test whether B is worse by no more than this.
         fail_if: Exit with 1 if a metric is worse, is not better (not-better), is not shown to be within

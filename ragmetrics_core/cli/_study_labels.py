@@ -193,16 +193,17 @@ def annotate(
     seed: Seed = 0,
     title: str = "Answers to judge",
 ) -> None:
-    """Write an HTML sheet on which people annotate answers; it needs no network.
+    """Write an HTML sheet on which people annotate answers.
 
-    Questions come in random order; the answers of several runs are blinded and shuffled. Annotators rate each
-    answer from 1 to 5 and can correct each statement and verdict of the judge. The sheet exports JSON for
-    `ragmetrics study annotations`.
+    The sheet needs no network. Questions come in random order; the answers of several runs are blinded and
+    shuffled. Annotators rate each answer from 1 to 5 and can correct each statement and verdict of the judge.
+    The sheet exports JSON for `ragmetrics study annotations`.
 
     Args:
         out: HTML file to write.
         metrics: Metrics whose statements and verdicts to show, separated by commas. Default: all.
         limit: Use only N questions, drawn at random.
+        seed: Random seed; the same seed gives the same order of questions.
         title: Title of the sheet.
     """
     opened = {name: Run.load(path) for name, path in named_runs(runs).items()}
@@ -220,10 +221,11 @@ def annotations(
     labels: Path | None = None,
     apply: bool = False,
 ) -> None:
-    """Import annotations from a sheet: accuracy of the judge, ratings and corrections.
+    """Import annotations from a sheet.
 
-    Reports the judge's extraction of statements and its verdicts separately. --apply corrects each verdict
-    that more than half of its annotators would change; the records keep both decisions.
+    Reports ratings, corrections, and the accuracy of the judge, separately for its extraction of statements
+    and its verdicts. --apply corrects each verdict that more than half of its annotators would change; the
+    records keep both decisions.
 
     Args:
         run: Folder of the run.

@@ -82,7 +82,7 @@ class _Drawn(Plotted):
 
 def agreement(
     labels: Labels,
-    run: Annotated[Path | None, typer.Argument(metavar="[RUN]")] = None,
+    run: Annotated[Path | None, typer.Argument(metavar="RUN")] = None,
     *,
     how: Labelling,
     studied: Studied,
@@ -91,7 +91,7 @@ def agreement(
     weights: Literal["none", "linear", "quadratic"] = "quadratic",
     correct_from: CorrectFrom = None,
 ) -> None:
-    """Measure how well people agree with each other, and metrics with people.
+    """Measure agreement of people and of metrics with people.
 
     Reports Krippendorff's alpha and weighted kappa, the consensus and units without one, Spearman's and
     Kendall's correlations, and each metric as a detector of wrong answers. Corrections made with `ragmetrics
@@ -122,10 +122,11 @@ def agreement(
 
 
 def correlations(runs: Runs, source: Source, studied: Studied, output: StudyOutput) -> None:
-    """Show which metric agrees best with people, in one labelled set or over several.
+    """Show which metric agrees best with people.
 
-    Reports Spearman's and Kendall's correlations with people, per set and averaged over the sets, and the
-    difference of the correlations for each pair of metrics, by a paired bootstrap.
+    Uses one labelled set, or several. Reports Spearman's and Kendall's correlations with people, per set and
+    averaged over the sets, and the difference of the correlations for each pair of metrics, by a paired
+    bootstrap.
 
     Args:
         runs: Folder of a run for each labelled set.
@@ -136,7 +137,7 @@ def correlations(runs: Runs, source: Source, studied: Studied, output: StudyOutp
 def pairwise(
     a: Path, b: Path, preferences: Path, studied: Studied, output: StudyOutput, *, label: str | None = None
 ) -> None:
-    """Check whether score differences between two systems agree with people's preferences.
+    """Check scores of two systems against preferences of people.
 
     Args:
         a: Folder of the first system's run.
@@ -160,9 +161,10 @@ def systems(
     by: str | None = None,
     question: str | None = None,
 ) -> None:
-    """Check whether a metric ranks systems as people do: Kendall's correlation of the systems' means.
+    """Check whether a metric ranks systems as people do.
 
-    With six or more systems, intervals cover other systems and other questions.
+    Reports Kendall's correlation of the systems' means. With six or more systems, the intervals also
+    hold for other systems and questions.
 
     Args:
         runs: Folder of a run for each system, of the same samples; or one run with --by.
@@ -197,10 +199,11 @@ def estimate(
     against_labels: Path | None = None,
     cluster: str | None = None,
 ) -> None:
-    """Estimate the mean quality as people judge it, from scores of all samples and labels of some.
+    """Estimate how people would rate all samples.
 
-    Reports the prediction-powered mean, the classical mean (labels only) and the naive mean (scores only);
-    with --by the differences between slices, with --against the difference to another run.
+    Uses the scores of all samples and labels of some. Reports the prediction-powered mean, the classical mean
+    (labels only) and the naive mean (scores only); with --by the differences between slices, with --against
+    the difference to another run.
 
     Args:
         metric: Metric that predicts the labels.
@@ -238,9 +241,10 @@ def plan(
     cluster: str | None = None,
     alpha: Alpha = 0.05,
 ) -> None:
-    """Plan a study: the samples, labels and votes needed for an interval width or a difference.
+    """Plan the samples, labels and votes of a study.
 
-    Votes need a pilot run with --repeats or --full-repeats of 2 or more.
+    Computes how many are needed for an interval width or a difference. Votes need a pilot run with --repeats
+    or --full-repeats of 2 or more.
 
     Args:
         run: Folder of the pilot run.
