@@ -50,8 +50,8 @@ class Judging:
     """Metrics to measure and the models that measure them.
 
     Attributes:
-        metrics: Metrics, separated by commas, such as faithfulness,ndcg@10 or context_recall/ragas-0.4; MODULE:NAME
-            for a custom metric. Default: the two recommended metrics.
+        metrics: Metrics, separated by commas, such as faithfulness,ndcg@10 or context_recall/ragas-0.4;
+            MODULE:NAME for a custom metric. Default: the two recommended metrics.
         redact: Replace matches of this regular expression by [redacted] before a model or a file gets the
             text; or apply MODULE:FUNCTION, which takes and returns a text. Can be repeated.
         judge: The judge: embedded, openai:MODEL, openai:MODEL@URL, entailment:MODEL,

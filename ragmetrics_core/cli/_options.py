@@ -42,11 +42,6 @@ _TOLD = re.compile(r"^ {4}(\w+): (.+(?:\n {5,}.+)*)", re.MULTILINE)
 _LIST = re.compile(r"<list\[([^\]]+)\]>")
 
 
-def _of_one(found: re.Match[str]) -> str:
-    """The type of one value of a list."""
-    return f"<{found[1].lower()}>"
-
-
 class _Command(TyperCommand):
     """A command; if it uses a judge, its help has a section for each group of options."""
 
@@ -64,7 +59,12 @@ class _Command(TyperCommand):
             if options:
                 with formatter.section(title):
                     records = [record for each in options if (record := each.get_help_record(ctx))]
-                    formatter.write_dl([(_LIST.sub(_of_one, words), text) for words, text in records])
+                    formatter.write_dl(
+                        [
+                            (_LIST.sub(r"<\1>", words).replace("<Path>", "<path>"), text)
+                            for words, text in records
+                        ]
+                    )
 
 
 def add_commands(group: typer.Typer, *functions: Callable[..., None]) -> typer.Typer:

@@ -124,8 +124,8 @@ def probe(
             NAME=none does not send it. Can be repeated.
         judge: The judge: embedded, openai:MODEL, openai:MODEL@URL, entailment:MODEL,
             grounded:MODEL or cascade:CHEAP,EXPENSIVE.
-        only: Probes to run, separated by commas: known-answers, injection, position, verbosity or consistency.
-            Default: all.
+        only: Probes to run, separated by commas: known-answers, injection, position, verbosity or
+            consistency. Default: all.
         on: File of texts that people labelled, to measure the judge on.
         limit: Use at most N passages and N attacks, or with --on N items, for a quick probe.
         repeats: Number of times the consistency probe asks each question.

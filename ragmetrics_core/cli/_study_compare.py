@@ -87,8 +87,8 @@ def compare(
     Args:
         a: Folder of the run before.
         b: Folder of the run after; optional with --between.
-        between: Compare two metrics instead of two runs: metric X of A with metric Y of B, or both of A if B is
-            omitted. For example two versions of a prompt: "faithfulness,faithfulness(verify=verdicts.v4)".
+        between: Compare two metrics instead of two runs: metric X of A with metric Y of B, or both of A
+            without B. For example two versions of a prompt: "faithfulness,faithfulness(verify=verdicts.v4)".
         pass_: Lowest passing score of a sample, for McNemar's test.
         margin: Test whether B is worse by no more than this.
         fail_if: Exit with 1 if a metric is worse, is not better (not-better), is not shown to be within
