@@ -59,12 +59,7 @@ class _Command(TyperCommand):
             if options:
                 with formatter.section(title):
                     records = [record for each in options if (record := each.get_help_record(ctx))]
-                    formatter.write_dl(
-                        [
-                            (_LIST.sub(r"<\1>", words).replace("<Path>", "<path>"), text)
-                            for words, text in records
-                        ]
-                    )
+                    formatter.write_dl([(_LIST.sub(r"<\1>", words), text) for words, text in records])
 
 
 def add_commands(group: typer.Typer, *functions: Callable[..., None]) -> typer.Typer:
