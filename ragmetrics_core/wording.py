@@ -3,7 +3,7 @@
 import json
 import re
 
-__all__ = ["escaped", "number_of", "visible"]
+__all__ = ["escaped", "number_of", "quoted", "visible"]
 
 # Controls that are no line break, marks of direction (they make text read other than it is), characters that
 # nobody sees (tags can carry a whole text), halves of characters, which have no UTF-8 form, and what is no
@@ -13,6 +13,7 @@ _UNSAFE = re.compile(
     "\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff]"
 )
 _BLANK = frozenset("\t\u2028\u2029")
+_QUOTATION_MARKS = '"“”„‟«»＂'
 
 
 def number_of(count: int, one: str, several: str | None = None) -> str:
@@ -26,6 +27,18 @@ def number_of(count: int, one: str, several: str | None = None) -> str:
     if several is None:
         several = f"{one[:-1]}ies" if one.endswith("y") and one[-2:-1] not in "aeiou" else f"{one}s"
     return f"{count:,} {several}"
+
+
+def quoted(text: str) -> str:
+    """A text of the data in quotation marks: its own outer marks are dropped, inner ones become single.
+
+    >>> quoted('"Bingley.'), quoted('"Yes," he said, "no."')
+    ('“Bingley.”', "“'Yes,' he said, 'no.'”")
+    """
+    inner = text.strip(_QUOTATION_MARKS)
+    if any(mark in inner for mark in _QUOTATION_MARKS):
+        inner = text.translate(dict.fromkeys(map(ord, _QUOTATION_MARKS), "'"))
+    return f"“{inner}”"
 
 
 def visible(text: str) -> str:

@@ -20,6 +20,7 @@ from ragmetrics_core.records._sealing import seal_of, sealed_line
 from ragmetrics_core.records._stored_form import PACKED, VERDICT, unpacked
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.shapes import Json, is_dict
+from ragmetrics_core.wording import quoted
 
 __all__ = [
     "FAILED",
@@ -217,7 +218,7 @@ def _verdict_lines(verdict: Verdict) -> Iterator[str]:
         yield f"     {verdict.reason}"
     for evidence in verdict.evidence:
         where = f"chunk {evidence.span.chunk}" if evidence.span else "found nowhere"
-        yield f"     “{evidence.quote}” ({where})"
+        yield f"     {quoted(evidence.quote)} ({where})"
 
 
 def _part_lines(part: PartResult) -> list[str]:

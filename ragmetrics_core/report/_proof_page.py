@@ -24,9 +24,9 @@ from ragmetrics_core.report._marks import (
     place_of,
     standings_of,
 )
-from ragmetrics_core.report._text import cut, flat, one_line, unquoted, words
+from ragmetrics_core.report._text import cut, flat, one_line, words
 from ragmetrics_core.samples import Sample, Stage
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.wording import number_of, quoted
 
 __all__ = ["ProofPage", "SamplePage", "StepPage", "VerdictPage", "changes_by_kind"]
 
@@ -277,7 +277,7 @@ def _verdict(record: Record, verdict: Verdict) -> VerdictPage:
             where, span = "found nowhere", evidence.span
             if span is not None:
                 where = place_of(evidence.source, span.chunk) + ", not letter for letter" * (not span.exact)
-            quotes.append(QuotePage(text=unquoted(evidence.quote), where=where, is_found=span is not None))
+            quotes.append(QuotePage(text=quoted(evidence.quote), where=where, is_found=span is not None))
     return VerdictPage.of(
         verdict,
         label=verdict.label or "missing",

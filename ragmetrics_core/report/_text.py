@@ -5,10 +5,9 @@ from typing import Any, NamedTuple
 from ragmetrics_core.shapes import is_mapping, is_series
 from ragmetrics_core.wording import visible
 
-__all__ = ["Cut", "Picture", "cut", "fit_to_show", "flat", "one_line", "unquoted", "words"]
+__all__ = ["Cut", "Picture", "cut", "fit_to_show", "flat", "one_line", "words"]
 
 LONG_WORDS = 2_000
-_QUOTATION_MARKS = '"“”„‟«»＂'
 
 
 class Cut(NamedTuple):
@@ -54,15 +53,3 @@ def words(text: str) -> str:
 def cut(text: str, limit: int) -> Cut:
     """The text, cut for a page."""
     return Cut(visible(text[:limit]), max(0, len(text) - limit))
-
-
-def unquoted(text: str) -> str:
-    """A quote for display between quotation marks: outer marks are dropped, nested ones become single.
-
-    >>> unquoted('"Bingley.'), unquoted('"Yes," he said, "no."')
-    ('Bingley.', "'Yes,' he said, 'no.'")
-    """
-    inner = text.strip(_QUOTATION_MARKS)
-    if any(mark in inner for mark in _QUOTATION_MARKS):
-        return text.translate(dict.fromkeys(map(ord, _QUOTATION_MARKS), "'"))
-    return inner

@@ -12,6 +12,7 @@ from ragmetrics_core.report._text import cut, one_line, words
 from ragmetrics_core.runs import Run, diagnose
 from ragmetrics_core.study import named_runs
 from ragmetrics_core.study._annotation import item_name
+from ragmetrics_core.wording import quoted
 
 __all__ = ["proof_of"]
 
@@ -61,7 +62,7 @@ def _side(run: Run, sample_id: str, name: str | None, records: Mapping[int, Reco
         **SamplePage.of_sample(run.sample(sample_id)).model_dump(),
         "item": None if name is None else item_name(name, sample_id, SEED),
         "findings": [
-            [each.code, str(each._replace(texts=())), [words(text) for text in each.texts[:20]]]
+            [each.code, str(each._replace(texts=())), [quoted(words(text)) for text in each.texts[:20]]]
             for each in diagnose(run.scores(sample_id).values())
         ],
         "records": {place: _proof(run, each).model_dump(context=messages) for place, each in records.items()},

@@ -156,7 +156,7 @@ def _verdict(verdict: VerdictPage) -> tuple[RenderableType, ...]:
         lines.append(one_line(verdict.reason, LABEL))
     for quote in verdict.quotes:
         where = (f"  {quote.where}", LABEL if quote.is_found else WEAK)
-        lines.append(Text.assemble(one_line(f"“{quote.text}”", "italic"), where))
+        lines.append(Text.assemble(one_line(quote.text, "italic"), where))
     if verdict.decision:
         lines.append(Text(verdict.decision, OPEN))
     symbol = Text(SYMBOLS[verdict.supported], f"bold {style}")

@@ -23,10 +23,9 @@ from ragmetrics_core.report._terminal.text import (
     plain,
     table,
 )
-from ragmetrics_core.report._text import unquoted
 from ragmetrics_core.runs import Finding, MetricEntry, Run
 from ragmetrics_core.samples import Sample, counted
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.wording import number_of, quoted
 
 __all__ = ["sample_page", "samples_table"]
 
@@ -143,5 +142,5 @@ def _title(entry: MetricEntry, entries: Sequence[MetricEntry]) -> list[str]:
 def _finding(finding: Finding) -> Text:
     text = Text.assemble((finding.code.replace("_", " "), OPEN), "  ", str(finding._replace(texts=())))
     return Text("\n").join(
-        [text, *(one_line(f"“{unquoted(statement)}”", LABEL) for statement in finding.texts)]
+        [text, *(one_line(quoted(statement), LABEL) for statement in finding.texts)]
     )

@@ -147,7 +147,7 @@ function verdictLists(side, record) {
         verdict.quotes.map(({ text, where, is_found }) =>
           h.div(
             "quote",
-            el("q", { dir: "auto", class: "isolate" }, text),
+            bidi(text),
             " ",
             h.span(is_found ? "muted" : "no", `${is_found ? "" : "✗ "}${where}`),
           ),

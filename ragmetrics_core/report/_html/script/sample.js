@@ -112,7 +112,7 @@ function diagnosis(proof) {
       two ? tag(which) : null,
       h.span("open", `! ${words(code)}: `),
       meaning,
-      texts.map((each, place) => [place ? "; " : ": ", el("q", { dir: "auto", class: "isolate" }, each)]),
+      texts.map((each, place) => [place ? "; " : ": ", bidi(each)]),
     );
   const items = proof.sides.flatMap((side, which) => (side?.findings ?? []).map((each) => one(which, ...each)));
   return items.length
