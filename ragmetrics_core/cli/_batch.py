@@ -37,7 +37,7 @@ def export(data: Data, evaluating: Evaluating, *, out: Path, requests: Path, add
     with progress_of(remarks(), count_rows(data, at_most=evaluating.limit)) as progress:
         wave = export_wave(data, requests, out=out, add=add, **chosen, progress=progress)
     if not wave.waiting:
-        show(page(), closing(wave.run, terminal.Causes.of(wave.run.outcomes()), None))
+        show(page(), closing(wave.run, terminal.Causes.of(wave.run.outcomes())))
         return
     page().print(
         plain(f"{number_of(wave.waiting, 'request is', 'requests are')} in {requests}. ")

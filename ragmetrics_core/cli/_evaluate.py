@@ -90,8 +90,7 @@ def evaluate(
     if as_json:
         write_json(evaluation_json(run, gate))
     else:
-        notes = (getattr(judge, "note", None) for judge in chosen["panel"])
-        show(page(), closing(run, causes, next(filter(None, notes), None)))
+        show(page(), closing(run, causes))
     code = 0
     if gate is not None:
         tell(gate)
@@ -129,12 +128,12 @@ def _gate(run: Run, limits: Limits) -> GateVerdict | None:
     return decide_limits(scores, limits.of(scores))
 
 
-def closing(run: Run, causes: terminal.Causes, note: str | None) -> Iterator[RenderableType]:
+def closing(run: Run, causes: terminal.Causes) -> Iterator[RenderableType]:
     """Page of a finished evaluation: means, failures, cost and next commands."""
     yield terminal.means_table(run.means(), run.metrics)
     yield from terminal.remarks(run, causes)
     yield Text()
-    yield terminal.cost(run, note=note)
+    yield terminal.cost(run)
     yield Text()
     if run.path is None:
         yield Text("The records were not kept. To open and audit every score, give --out FOLDER.")

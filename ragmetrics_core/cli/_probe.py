@@ -33,6 +33,7 @@ from ragmetrics_core.probe import (
 )
 from ragmetrics_core.probe import probe as run_probe
 from ragmetrics_core.report import _terminal as terminal
+from ragmetrics_core.report._judge_lines import judge_notes
 
 __all__ = ["probe"]
 
@@ -160,7 +161,7 @@ def probe(
     if format_ == "json":
         write(card.model_dump_json(indent=2) + "\n", as_json=True)
     else:
-        show(page(), _closing(card, beside or out, note=getattr(asked, "note", None)))
+        show(page(), _closing(card, beside or out))
     failures = list(fitness.failures(card))
     for why in failures:
         remarks().print(f"not fit: {why}", soft_wrap=True)
@@ -172,10 +173,10 @@ def _listed(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _closing(card: FitnessCard, folder: Path | None, *, note: str | None) -> Iterator[RenderableType]:
+def _closing(card: FitnessCard, folder: Path | None) -> Iterator[RenderableType]:
     yield from terminal.study_page(card_tables(card))
     yield Text()
-    if note:
+    for note in judge_notes(card.judge):
         yield Text(f"{card.judge}: {note}")
     cards: dict[str, list[PeopleCard]] = {}
     for each in carried_cards():

@@ -46,7 +46,13 @@ class LexicalJudge:
 
     Attributes:
         identity: the judge's name in records; by default after its weights.
+        note: the judge's limits, for readers of its scores.
     """
+
+    note: ClassVar[str] = (
+        "a small model trained on labelled claims: it compares words and concludes nothing; "
+        "use a model for real work"
+    )
 
     draws_at_once: ClassVar[bool] = True
     answers_at_once: ClassVar[bool] = True
@@ -56,14 +62,6 @@ class LexicalJudge:
     def __post_init__(self) -> None:
         if not self.identity:
             object.__setattr__(self, "identity", f"embedded:{support_name()}")
-
-    @property
-    def note(self) -> str:
-        """A note on the judge's limits, for readers of its scores."""
-        return (
-            "a small model trained on labelled claims: it compares words and concludes nothing; "
-            "use a model for real work"
-        )
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """A reply per draw; they differ only for the prompt that requests one question.

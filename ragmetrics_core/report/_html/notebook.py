@@ -2,7 +2,7 @@
 
 from html import escape
 
-from ragmetrics_core.probe import measured_on_people, people_lines
+from ragmetrics_core.report._judge_lines import judge_lines
 from ragmetrics_core.report._text import one_line
 from ragmetrics_core.runs import Mean, Run
 from ragmetrics_core.wording import number_of
@@ -23,8 +23,7 @@ def notebook_table(run: Run) -> str:
         told += f", judge {one_line(run.judge)}"
     if not run.finished:
         told += "; the run is not finished"
-    measured = people_lines(measured_on_people(run)) if run.judge else ()
-    lines = "".join(f"<p>{escape(one_line(line))}</p>" for line in measured)
+    lines = "".join(f"<p>{escape(one_line(line))}</p>" for line in judge_lines(run))
     hint = 'ragmetrics_core.write_report(run, "report.html") shows every score with its proof'
     return (
         f"<table><caption>{escape(told)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -5,16 +5,17 @@ from math import inf
 from typing import Any
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.probe import measured_on_people, people_lines
 from ragmetrics_core.report._causes import Causes
 from ragmetrics_core.report._html.plots import difference_plot, distribution_plot, funnel_plot
 from ragmetrics_core.report._json_pages import EvaluationPage, MeanRow, evaluation_json
+from ragmetrics_core.report._judge_lines import judge_lines
 from ragmetrics_core.report._side_by_side import SideBySide, moved
 from ragmetrics_core.report._text import fit_to_show
 from ragmetrics_core.runs import Key, Outcome, Run
 from ragmetrics_core.runs._shown import ShownContexts
 from ragmetrics_core.study import Estimate, PairedMetric, compare_runs, read_scores, shown, study_funnel
 from ragmetrics_core.study._clustering import Clustering, clustering_of
+from ragmetrics_core.study._pairs import doubts_of
 from ragmetrics_core.study._parts import score_mean
 
 __all__ = ["overview"]
@@ -95,10 +96,11 @@ def _comparison(beside: SideBySide, cluster: str | None) -> dict[str, Any]:
     same = [name for name in signatures if name in before.values and name in after.values]
     # the page says which samples only one of them has
     before = before.only(after.labels.keys())
+    doubts = list(doubts_of(before, after, same, cluster=cluster))
     try:
         metrics = compare_runs(before, after, metrics=same, cluster=cluster).metrics if same else ()
     except ConfigError as error:
-        return {"differences": [None] * len(signatures), "not_compared": str(error)}
+        return {"differences": [None] * len(signatures), "not_compared": str(error), "doubts": doubts}
     reach = 1.1 * max((abs(end) for pair in metrics for end in pair.difference[1:] if end), default=0.1)
     compared = {pair.metric: pair for pair in metrics}
     return {
@@ -109,6 +111,7 @@ def _comparison(beside: SideBySide, cluster: str | None) -> dict[str, Any]:
             for position, name in enumerate(signatures)
         ],
         "not_compared": "",
+        "doubts": doubts,
     }
 
 
@@ -133,7 +136,7 @@ def _run(run: Run, page: EvaluationPage, outcomes: Mapping[Key, Outcome]) -> dic
         "name": run.path.name if run.path else "run in memory",
         "started": f"{manifest.started:%Y-%m-%d %H:%M} UTC",
         "source": manifest.source,
-        "people": list(people_lines(measured_on_people(run))) if run.judge else [],
+        "judge_lines": list(judge_lines(run)),
         "repeats": manifest.repeats,
         "versions": list(manifest.versions.items()),
         "prompts": [(f"{text.name}.v{text.version}", digest) for digest, text in prompts],

@@ -6,9 +6,9 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ragmetrics_core.probe import measured_on_people, people_lines
 from ragmetrics_core.records import FAILED
 from ragmetrics_core.report._causes import Causes
+from ragmetrics_core.report._judge_lines import judge_lines
 from ragmetrics_core.report._terminal.text import (
     LABEL,
     OPEN,
@@ -79,13 +79,8 @@ def remarks(run: Run, causes: Causes) -> Iterable[RenderableType]:
             )
 
 
-def cost(run: Run, *, note: str | None = None) -> RenderableType:
-    """Models of a run, their calls and tokens.
-
-    Args:
-        run: finished run.
-        note: note of the judge, such as that it is only a baseline.
-    """
+def cost(run: Run) -> RenderableType:
+    """Models of a run, the limits of its judge, calls and tokens."""
     tally = run.tally
     calls = number_of(tally.get("calls", 0), "call")
     if again := tally.get("asked_again"):
@@ -99,9 +94,7 @@ def cost(run: Run, *, note: str | None = None) -> RenderableType:
         calls += f"; {number_of(tokens[0], 'token')} read, {tokens[1]:,} written"
     models = {"judge": run.judge, "embedder": run.embedder}
     pairs: list[tuple[str, RenderableType]] = [(name, plain(each)) for name, each in models.items() if each]
-    if run.judge:
-        told = [("", one_line(line, LABEL)) for line in people_lines(measured_on_people(run))]
-        pairs[1:1] = [*([("", one_line(note, OPEN))] if note else []), *told]
+    pairs[1:1] = [("", one_line(line)) for line in judge_lines(run)]
     return facts([*pairs, ("cost", Text(calls if tally else "unknown: the run did not finish"))])
 
 

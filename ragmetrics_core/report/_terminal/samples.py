@@ -141,6 +141,4 @@ def _title(entry: MetricEntry, entries: Sequence[MetricEntry]) -> list[str]:
 
 def _finding(finding: Finding) -> Text:
     text = Text.assemble((finding.code.replace("_", " "), OPEN), "  ", str(finding._replace(texts=())))
-    return Text("\n").join(
-        [text, *(one_line(quoted(statement), LABEL) for statement in finding.texts)]
-    )
+    return Text("\n").join([text, *(one_line(quoted(statement), LABEL) for statement in finding.texts)])

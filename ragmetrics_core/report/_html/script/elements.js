@@ -44,9 +44,11 @@ const bidi = (content) => el("span", { dir: "auto", class: "isolate" }, content)
 const section = (title, ...content) => h.section("", h.h2("", title), content);
 const listed = (items) => h.ul("", items.map((each) => el("li", { dir: "auto" }, each)));
 const more = ({ more: count }, what) => (count ? h.p("muted", `${plural(count, `more ${what}`)} not shown.`) : null);
+// A row is its cells, with null where one from above goes on. Narrow screens print its header above each cell.
 const tableOf = (heads, rows) => {
   const head = h.tr("", heads.map((each) => el("th", { scope: "col" }, each)));
-  return h.div("wide", h.table("means", h.thead("", head), h.tbody("", rows)));
+  rows.forEach((cells) => cells.forEach((cell, at) => cell?.setAttribute("data-head", heads[at])));
+  return h.div("wide", h.table("means", h.thead("", head), h.tbody("", rows.map((cells) => h.tr("", cells)))));
 };
 const factsOf = (pairs) =>
   h.dl("", pairs.map(([name, value]) => [h.dt("", name), el("dd", { dir: "auto" }, value)]));

@@ -16,6 +16,7 @@ function showOverview() {
     runs
       .filter((run) => !run.finished)
       .map((run) => h.p("notice", `The run${ofRun(run, " ")} is not finished: the numbers cover only its samples so far.`)),
+    overview.doubts?.map((doubt) => h.p("notice", `${doubt[0].toUpperCase()}${doubt.slice(1)}.`)),
     failing.map(causes),
     two ? comparison() : null,
     means(),
@@ -40,7 +41,8 @@ const sortedBy = (position) => el("a", { href: `#samples=&sort=m${position}` }, 
 const chip = (kind, filter, ...content) => el("a", { class: `chip ${kind}`, href: `#samples=&${filter}` }, content);
 
 function means() {
-  const heads = ["Metric", "Run", "Mean", "95% interval", "Distribution", "n", "Worst to best case", "By status"];
+  const heads = ["Metric", "Mean", "95% interval", "Distribution", "n", "Worst to best case", "By status"];
+  if (two) heads.splice(1, 0, "Run");
   const rowOf = (metric, position) => (side, at, sides) => {
     const rowspan = sides.length;
     const told = sides.map((each) => `mean ${number(each.value)}, n ${each.n}`).join("; ");
@@ -48,10 +50,9 @@ function means() {
     const isKnown = side.worst !== null && side.best !== null;
     const isOpen = isKnown && Math.abs(side.best - side.worst) > 5e-4;
     const name = [sortedBy(position), h.div("muted small", side.metric)];
-    return h.tr(
-      "",
+    return [
       at === 0 ? el("th", { scope: "row", rowspan }, name) : null,
-      two ? h.td("", tag(metric.sides.indexOf(side))) : null,
+      ...(two ? [h.td("", tag(metric.sides.indexOf(side)))] : []),
       h.td("num big", side.value === null ? h.span("muted", "none") : number(side.value)),
       h.td(
         "num",
@@ -72,20 +73,20 @@ function means() {
         ),
         side.abstained ? chip("none", "finding=abstained", `${side.abstained} abstained`) : null,
       ),
-    );
+    ];
   };
   return section(
     two ? "Means of each run" : "Means",
     tableOf(
-      heads.filter((head) => two || head !== "Run"),
-      metrics.map((metric, position) => metric.sides.filter(Boolean).map(rowOf(metric, position))),
+      heads,
+      metrics.flatMap((metric, position) => metric.sides.filter(Boolean).map(rowOf(metric, position))),
     ),
     overview.runs.map((run, which) =>
       [answers(run.declines), ...run.clusters].map((told) => h.p("small", two ? [tag(which), " "] : "", `${told}.`)),
     ),
     h.p(
       "muted small",
-      "Intervals: Student’s t for the mean over samples or clusters. Worst and best case: the mean if every failed or incomplete score had its lowest or highest possible value.",
+      "Intervals: Student’s t for the mean over samples or clusters. Distribution: a bar for the samples of similar score, a line at the mean. Worst and best case: the mean if every failed or incomplete score had its lowest or highest possible value.",
     ),
   );
 }
@@ -113,12 +114,10 @@ function comparison() {
     const [verdict, kind] = VERDICTS[each.verdict];
     const interval = each.interval ? each.interval.map(signed).join(" to ") : "";
     const isLow = each.lower_is_better && h.div("muted small", "lower is better");
-    return h.tr(
-      "",
+    return [
       el("th", { scope: "row" }, sortedBy(position), isLow),
       h.td("num big", each.mean === null ? h.span("muted", "none") : signed(each.mean)),
-      h.td("num", interval),
-      h.td("", each.plot ? plot(each.plot, `Difference ${signed(each.mean)}, interval ${interval}`) : ""),
+      h.td("num", interval, each.plot && h.div("", plot(each.plot, `Difference ${signed(each.mean)}, interval ${interval}`))),
       h.td("", h.span(`chip ${kind}`, verdict), each.note ? h.div("muted small", each.note) : null),
       h.td("num", probability(each.holm)),
       h.td("num", each.n),
@@ -127,13 +126,13 @@ function comparison() {
         chip(up, `metric=${position}&moved=up`, `▲ ${each.up}`),
         chip(down, `metric=${position}&moved=down`, `▼ ${each.down}`),
       ),
-    );
+    ];
   };
   return section(
     title,
     tableOf(
-      ["Metric", "Second minus first", "95% interval", "", "The second run is", "p (Holm)", "Pairs", "Samples"],
-      overview.differences.map((each, position) => each && row(each, position)),
+      ["Metric", "Second minus first", "95% interval", "The second run is", "p (Holm)", "Pairs", "Samples"],
+      overview.differences.flatMap((each, position) => (each ? [row(each, position)] : [])),
     ),
     without.length
       ? h.p(
@@ -198,8 +197,8 @@ function origin(run) {
     `Cost and origin${ofRun(run, " of ")}`,
     factsOf(known([
       ["cost", isKnown ? cost || "no call was made" : "unknown: the run did not finish"],
-      ...["judge", "embedder", "scorer"].map((name) => [name, run[name]]),
-      ...run.people.map((line) => ["on people's labels", line]),
+      ["judge", run.judge && [run.judge, run.judge_lines.map((line) => h.div("muted small", line))]],
+      ...["embedder", "scorer"].map((name) => [name, run[name]]),
       ["data", run.source],
       ["began", run.started],
       ["repeats", run.repeats > 1 && run.repeats],
@@ -220,7 +219,7 @@ function retrieval(run) {
     picture ? plot(picture, told) : null,
     tableOf(
       ["stage", "samples", "chunks", "hit", "recall", "lost here"],
-      rows.map(([name, ...cells]) => h.tr("", h.td("", name), cells.map((cell) => h.td("num", cell)))),
+      rows.map(([name, ...cells]) => [h.td("", name), ...cells.map((cell) => h.td("num", cell))]),
     ),
     used ? h.p("muted", `${used} of the chunks that the model received support a statement.`) : null,
     found.length ? listed(found.map(([id, finding, what]) => `${id}: ${finding}${what ? ` (${what})` : ""}`)) : null,

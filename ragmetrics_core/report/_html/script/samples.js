@@ -248,6 +248,7 @@ function showSamples(at) {
     scroller,
     h.p(
       "muted small keys",
+      metrics.every((_, position) => isPaired(position)) ? "" : "The line under a score shows its place in the metric’s range. ",
       "Keys: / searches, arrows move, Enter opens; in a sample, j and k show the next and previous one, Esc returns."
         .split(/(?<= )(\/|Enter|j|k|Esc)(?= )/)
         .map((part, at) => (at % 2 ? h.kbd("", part) : part)),
