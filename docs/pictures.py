@@ -16,8 +16,8 @@ from ragmetrics_core import evaluate, write_report
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "examples" / "data" / "telecom.jsonl"
 PICTURE = ROOT / "docs" / "pictures" / "proof.png"
-# Narrow enough to be readable on a phone.
-WIDTH = 600
+# The width of a phone, where the picture is read at its own size.
+WIDTH = 400
 MARGIN = 8
 
 
@@ -28,8 +28,9 @@ def main() -> None:
         run = evaluate(DATA, metrics="faithfulness", judge="embedded", out=Path(folder, "run"))
         report = write_report(run, Path(folder, "report.html"))
         browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page(viewport={"width": WIDTH, "height": 900}, device_scale_factor=1.5)
+        page = browser.new_page(viewport={"width": WIDTH, "height": 900}, device_scale_factor=2)
         page.goto(f"{report.as_uri()}#sample=tc-49&metric=faithfulness/strict.1")
+        page.get_by_text("Diagnosis").first.click()
         page.get_by_text("not supported").first.click()
         page.evaluate("scrollTo(0, 0)")
         top = page.get_by_text("tc-49").first.bounding_box()

@@ -26,8 +26,8 @@ PAGES = {
 }
 ORIGINS = {place: origin for origin, place in PAGES.items()}
 LANGUAGES = {".json": "json", ".md": "markdown", ".py": "python", ".toml": "toml", ".yml": "yaml"}
-# What the front page takes from the README: its beginning, and its first section.
-TAKEN = ("<!-- README.md: beginning -->", "<!-- README.md: first section -->")
+# What the front page takes from the README, in its order there: its first words, the picture and the first section.
+TAKEN = ("<!-- README.md: beginning -->", "<!-- README.md: picture -->", "<!-- README.md: first section -->")
 # Code, which is passed over, or what a link leads to.
 LINK = re.compile(
     r"""^(`{3,}).*?^\1$|`[^`\n]+`|(?:(?<=\]\()|(?<=\ssrc=")|(?<=\shref="))(?P<to>[^)"#\s:]+)(?=[)"#\s])""",
@@ -83,7 +83,7 @@ def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
 def text_of(file: File, markdown: str | None = None) -> str:
     """The Markdown of a page, with what it takes from the README."""
     markdown = file.content_string if markdown is None else markdown
-    sections = re.split(r"^(?=## )", read("README.md"), flags=re.MULTILINE)
+    sections = re.split(r"^(?=## |<img )", read("README.md"), flags=re.MULTILINE)
     for place, section in zip(TAKEN, sections, strict=False):
         markdown = markdown.replace(place, section.strip())
     return markdown

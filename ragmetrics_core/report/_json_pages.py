@@ -120,6 +120,7 @@ class RunRow(JsonPage):
     samples: int
     started: str | None
     metrics: list[str]
+    means: dict[str, float | None]
     judge: str | None
     embedder: str | None
     scorer: str | None
@@ -255,6 +256,7 @@ def runs_json(runs: Iterable[ListedRun]) -> RunsPage:
                 path=str(run.path),
                 started=run.started and run.started.isoformat(),
                 metrics=[entry.signature for entry in run.manifest.metrics] if run.manifest else [],
+                means=run.means(),
             )
             for run in runs
         ]

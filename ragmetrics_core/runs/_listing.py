@@ -6,9 +6,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from ragmetrics_core.errors import ConfigError, RecordError
+from ragmetrics_core.errors import ConfigError, RagMetricsError, RecordError
 from ragmetrics_core.runs._lock import is_held
 from ragmetrics_core.runs._manifest import Manifest, manifest_in
+from ragmetrics_core.runs._run import Run
 from ragmetrics_core.runs._waves import WAITING
 
 __all__ = ["ListedRun", "list_runs"]
@@ -37,6 +38,13 @@ class ListedRun(NamedTuple):
     started: datetime | None
     manifest: Manifest | None
     problem: str | None = None
+
+    def means(self) -> dict[str, float | None]:
+        """The mean of each metric so far, by signature; empty if the run cannot be read."""
+        try:
+            return {mean.metric: mean.value for mean in Run.load(self.path).means()}
+        except (RagMetricsError, OSError):
+            return {}
 
 
 def list_runs(folder: str | Path) -> Iterator[ListedRun]:

@@ -188,8 +188,7 @@ def manifest_in(path: Path) -> Manifest:
     file = path / "manifest.json"
     try:
         if not file.is_file():  # a pipe would never end
-            has_runs = any(path.glob("*/manifest.json"))
-            hint = f"; ragmetrics runs {path} lists the runs in it" if has_runs else ""
+            hint = f"; ragmetrics runs {path} lists the runs in it" if path.is_dir() else ""
             raise RecordError(f"there is no run in {path} (no manifest.json){hint}")
         if file.stat().st_size > _LARGEST_MANIFEST:
             raise RecordError(f"{file} is not a manifest: it has {file.stat().st_size:,} bytes")

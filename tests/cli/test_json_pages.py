@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ragmetrics_core import evaluate
+from ragmetrics_core import Run, evaluate
 from ragmetrics_core.metrics import METRICS
 from ragmetrics_core.report import _json_pages as json_pages
 
@@ -117,6 +117,8 @@ def test_runs_as_json(command, folder, tmp_path):
     (tmp_path / "broken" / "manifest.json").write_text("{")
     broken, run = parsed(command("runs", tmp_path, "--json"), "RunsPage")["runs"]
     assert (broken["state"], broken["metrics"], broken["started"]) == ("unreadable", [], None)
+    assert broken["means"] == {}
+    assert run["means"] == {mean.metric: mean.value for mean in Run.load(folder).means()}
     assert "manifest" in broken["problem"]
     assert (run["path"], run["state"], run["samples"]) == (str(folder), "finished", 6)
     assert (run["judge"], run["started"][-6:]) == ("scripted", "+00:00")

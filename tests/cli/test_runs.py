@@ -1,6 +1,6 @@
 """`ragmetrics runs`: the runs of a folder, and how each stands."""
 
-from ragmetrics_core import evaluate
+from ragmetrics_core import Run, evaluate
 from ragmetrics_core.runs import export_wave
 from ragmetrics_core.runs._lock import FolderLock
 from ragmetrics_core.testing import ScriptedJudge
@@ -14,14 +14,33 @@ def row_of(outcome, path) -> str:
     return next(" ".join(line.split()) for line in outcome.out.splitlines() if str(path) in line)
 
 
-def test_a_run_is_listed_with_its_samples_metrics_and_judge(command, folder):
+def test_a_run_is_listed_with_its_samples_means_and_judge(command, folder):
     outcome = command("runs", folder.parent, columns=WIDE)
     row = row_of(outcome, folder)
     assert outcome.code == 0
-    assert " finished 6 faithfulness scripted" in row
-    # the other metrics stand below the first one
-    assert "factual_correctness" in outcome.words
-    assert "context_precision" in outcome.words
+    # q1 1/3, q2 1/2: 0.417, as the page of the run has it
+    assert " finished 6 0.417 faithfulness scripted" in row
+    # the other metrics are below the first one
+    means = {mean.metric: mean.value for mean in Run.load(folder).means()}
+    for name in ("factual_correctness", "context_precision"):
+        assert f"{means[f'{name}/strict.1']:.3f} {name}" in outcome.words
+
+
+def test_two_variants_of_a_metric_are_told_apart_and_one_without_a_score_has_no_mean(command, tmp_path):
+    metrics = ["faithfulness", "faithfulness/paper"]
+    sample = {"id": "a", "question": "Who?", "answer": "He."}
+    evaluate([sample], metrics=metrics, judge="embedded", out=tmp_path / "run")
+    words = command("runs", tmp_path, columns=WIDE).words
+    assert "none faithfulness/strict.1" in words
+    assert "none faithfulness/paper.1" in words
+
+
+def test_a_run_whose_records_cannot_be_read_is_listed_without_means(command, tmp_path):
+    evaluate(SAMPLES[:1], metrics="faithfulness", judge="embedded", out=tmp_path / "run")
+    (tmp_path / "run" / "records.jsonl").write_bytes(b"\xff{\n")
+    outcome = command("runs", tmp_path, columns=WIDE)
+    assert outcome.code == 0
+    assert " none faithfulness" in outcome.words
 
 
 def test_every_state_is_told(command, tmp_path):
@@ -48,12 +67,18 @@ def test_the_folder_is_runs_unless_it_is_named(command, tmp_path, monkeypatch):
     assert "runs/first" in command("runs").out
 
 
-def test_show_in_a_folder_of_runs_suggests_the_list_of_runs(command, tmp_path):
-    (tmp_path / "first").mkdir()
-    (tmp_path / "first" / "manifest.json").write_text("{}")
-    outcome = command("show", str(tmp_path))
-    assert outcome.code == 2
-    assert f"ragmetrics runs {tmp_path} lists the runs in it" in outcome.err
+def test_show_in_a_folder_above_runs_suggests_the_list_of_runs(command, tmp_path, monkeypatch):
+    evaluate(SAMPLES[:1], metrics="faithfulness", judge="embedded", out=tmp_path / "runs" / "first")
+    monkeypatch.chdir(tmp_path)
+    for folder in (".", "runs"):
+        outcome = command("show", folder)
+        assert outcome.code == 2
+        assert f"ragmetrics runs {folder} lists the runs in it" in outcome.err
+        assert "runs/first" in command("runs", folder, columns=WIDE).out
+
+
+def test_a_folder_that_is_not_there_is_not_suggested(command, tmp_path):
+    assert "lists the runs" not in command("show", tmp_path / "none").err
 
 
 def test_a_folder_without_runs_and_one_that_is_not_there_are_told_as_such(command, tmp_path):

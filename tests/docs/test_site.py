@@ -77,6 +77,14 @@ def test_pages_load_nothing_from_another_host(site: Path):
     assert {each for each in loads if each.startswith("//")} == set()
 
 
+def test_the_home_starts_with_what_it_is_and_how_to_install_it(site: Path):
+    page = (site / "index.html").read_text(encoding="utf-8")
+    text = re.sub(r"<[^>]*>", "", page[page.index("<h1") : page.index("<img", page.index("<h1"))])
+    what, install, code = map(text.index, ("evaluates retrieval-augmented", "pip install", "import evaluate"))
+    assert what < 50
+    assert what < install < code
+
+
 def test_every_link_leads_to_a_page_and_to_a_place_in_it(site: Path):
     pages = {path.resolve(): content(path) for path in site.rglob("*.html")}
     broken = []

@@ -7,6 +7,7 @@ from rich.text import Text
 from ragmetrics_core.report._terminal.fitting import Fitted, FittedColumn
 from ragmetrics_core.report._terminal.text import GOOD, LABEL, OPEN, WEAK, one_line, plain
 from ragmetrics_core.runs import ListedRun
+from ragmetrics_core.study import short
 
 __all__ = ["runs_table"]
 
@@ -22,7 +23,7 @@ def runs_table(runs: Sequence[ListedRun]) -> Fitted:
             FittedColumn("began", [_began(run) for run in runs], "number"),
             FittedColumn("state", [Text(run.state, _STYLES[run.state]) for run in runs], "number"),
             FittedColumn("samples", [Text(f"{run.samples:,}") for run in runs], "number", "right"),
-            FittedColumn("metrics", [metrics for metrics, _ in made_of], "name"),
+            FittedColumn("means", [means for means, _ in made_of], "name"),
             FittedColumn("judge", [judge for _, judge in made_of]),
         ]
     )
@@ -35,5 +36,10 @@ def _began(run: ListedRun) -> Text:
 def _made_of(run: ListedRun) -> tuple[Text, Text]:
     if run.manifest is None:
         return one_line(run.problem or "", WEAK), Text()
-    names = dict.fromkeys(entry.name for entry in run.manifest.metrics)
-    return plain("\n".join(names)), plain(run.manifest.judge or "")
+    means, signatures = run.means(), [entry.signature for entry in run.manifest.metrics]
+    lines = (f"{_mean(means.get(each))}  {short(each, signatures)}" for each in signatures)
+    return plain("\n".join(lines)), plain(run.manifest.judge or "")
+
+
+def _mean(value: float | None) -> str:
+    return "none " if value is None else f"{value:.3f}"
