@@ -26,7 +26,7 @@ PAGES = {
 }
 ORIGINS = {place: origin for origin, place in PAGES.items()}
 LANGUAGES = {".json": "json", ".md": "markdown", ".py": "python", ".toml": "toml", ".yml": "yaml"}
-# What the front page takes from the README, in its order there: its first words, the picture and the first section.
+# What the front page takes from the README, in its order: its first words, the picture, the first section.
 TAKEN = ("<!-- README.md: beginning -->", "<!-- README.md: picture -->", "<!-- README.md: first section -->")
 # Code, which is passed over, or what a link leads to.
 LINK = re.compile(

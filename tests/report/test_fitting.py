@@ -44,6 +44,12 @@ def test_the_table_is_as_wide_as_it_can_be_before_its_sentences_are_notes():
     assert "[1]" in shown(55)
 
 
+@pytest.mark.parametrize("width", range(56, 80, 3))
+def test_no_sentence_is_broken_into_less_than_24_characters_even_if_it_is_short(width):
+    out = shown(width, figures=2, sentences=["every score is the same"] * 3)
+    assert out.count("every score is the same") == (1 if "[1]" in out else 3)
+
+
 def test_rows_of_one_sentence_share_its_note():
     out = shown(50, sentences=[SENTENCES[0]] * 3)
     assert out.count("[1]") == 4

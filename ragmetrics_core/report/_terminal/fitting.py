@@ -40,7 +40,7 @@ class FittedColumn(NamedTuple):
     @property
     def is_prose(self) -> bool:
         """Whether cells hold sentences, which are not read in a narrow column."""
-        is_text = self.kind == "text" and self.justify == "left" and self.longest > _READABLE
+        is_text = self.kind == "text" and self.justify == "left"
         return is_text and any(cell.plain.count(" ") > 2 for cell in self.cells)
 
     def noted(self, notes: dict[str, int]) -> "FittedColumn":
@@ -113,7 +113,7 @@ def _least(column: FittedColumn, widest: int, shape: _Shape) -> int:
     if column.kind == "number":
         return widest
     if column.is_prose:
-        return _READABLE
+        return min(widest, _READABLE)
     return min(widest, shape.name if column.kind == "name" else shape.text)
 
 
