@@ -256,15 +256,15 @@ def test_a_run_that_did_not_finish_says_so_beside_its_means(command, folder):
     assert told in command("show", folder).words
 
 
-def test_a_sample_without_any_value_is_not_called_free_of_findings(command, tmp_path):
-    row = {"id": "q", "question": "Q?", "answer": "A.", "contexts": ["C."]}
-    evaluate(
-        [row],
-        metrics="faithfulness",
-        judge=ScriptedJudge(lambda _: ModelRefused("401")),
-        out=tmp_path / "run",
-    )
-    assert "No diagnosis: no score has a value." in command("show", tmp_path / "run", "q").words
+@pytest.mark.parametrize(
+    ("judge", "shown"), [("embedded", "0.000"), (ScriptedJudge(lambda _: ModelRefused("401")), "model error")]
+)
+def test_a_sample_without_a_finding_is_not_called_free_of_findings(command, tmp_path, judge, shown):
+    row = {"id": "q", "question": "Which colour?", "answer": "Blue.", "reference": "Green."}
+    evaluate([row], metrics="factual_correctness", judge=judge, out=tmp_path / "run")
+    words = command("show", tmp_path / "run", "q").words
+    assert shown in words
+    assert "diagnosis" not in words.lower()
 
 
 def test_prompts_and_replies_are_shown_only_on_request_and_of_one_score(command, folder):

@@ -85,14 +85,10 @@ def sample_page(
             how = one_line(score.formula or score.reason or "")
             listed.add_row(plain(entry.signature), outcome(score, entry), how)
     yield listed
-    yield Text()
     if findings:
+        yield Text()
         yield heading("Diagnosis")
         yield bullets(_finding(each) for each in findings)
-    elif any(score.value is not None for score in scores.values()):
-        yield Text("No diagnosis: no rule matches these scores.", LABEL)
-    else:
-        yield Text("No diagnosis: no score has a value.", LABEL)
 
 
 def history_page(records: Sequence[Record], entries: Sequence[MetricEntry]) -> Iterator[RenderableType]:
