@@ -11,7 +11,7 @@ from ragmetrics_langchain._hooks import Hooks
 from ragmetrics_langchain._recorder import Recorder, Scope
 from ragmetrics_langchain._runs import RootRun
 from ragmetrics_langchain._scorer import SCORER_DEFAULTS, ScorerArgs, live_scorer
-from ragmetrics_langchain._tools import ContextTools, ContextWays, label_names, tool_names
+from ragmetrics_langchain._tools import ContextTools, label_names, tool_names
 
 __all__ = ["RagMetricsCallbackHandler"]
 
@@ -38,8 +38,9 @@ class RagMetricsCallbackHandler(LiveFace, Hooks):
         input_key: the input that is the question.
         context_key: the output or input that holds the contexts.
         answer_key: the output that is the answer.
-        context_tools: tools whose text is a context, for tools that return no documents: a name, a tool, or
-            several.
+        context_tools: the only tools whose text is evidence: a name, a tool, or several. Default: all tools.
+        evidence: names of nodes and functions whose text is evidence as well, such as a web search.
+        not_evidence: names of nodes, retrievers and tools whose text is not evidence.
         system_message: use the model's system message as the context if no contexts are found. It also
             contains instructions, as the label `found_contexts` says.
         needs_contexts: skip answers for which nothing was retrieved, counted as "no_contexts".
@@ -65,6 +66,8 @@ class RagMetricsCallbackHandler(LiveFace, Hooks):
         context_key: str | None = None,
         answer_key: str | None = None,
         context_tools: ContextTools = (),
+        evidence: str | Iterable[str] = (),
+        not_evidence: ContextTools = (),
         system_message: bool = False,
         needs_contexts: bool = False,
         session_key: str = "thread_id",
@@ -78,9 +81,11 @@ class RagMetricsCallbackHandler(LiveFace, Hooks):
             context_key=context_key,
             answer_key=answer_key,
             context_tools=tool_names(context_tools),
+            evidence=tool_names(evidence, "evidence"),
+            not_evidence=tool_names(not_evidence, "not_evidence"),
             system_message=system_message,
         )
-        self._live = live_scorer(metrics, ContextWays(rules), **keywords)
+        self._live = live_scorer(metrics, **keywords)
         self._recorder = Recorder(
             self._live,
             rules,

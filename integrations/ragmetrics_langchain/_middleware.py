@@ -3,7 +3,7 @@
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, NamedTuple, Unpack, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, cast
 from uuid import uuid4
 
 from langchain.agents.middleware import AgentMiddleware, hook_config
@@ -29,7 +29,7 @@ from ragmetrics_langchain._dialect import DIALECT, MESSAGES, conversation, field
 from ragmetrics_langchain._gathering import Gathered, gathering
 from ragmetrics_langchain._runs import contexts_in
 from ragmetrics_langchain._scorer import SCORER_DEFAULTS, ScorerArgs, live_scorer, scored_beside
-from ragmetrics_langchain._tools import ContextTools, ContextWays, tool_names
+from ragmetrics_langchain._tools import ContextTools, tool_names
 from ragmetrics_langchain._wiring import translated, with_earlier
 
 __all__ = ["RagMetricsMiddleware", "Rejection"]
@@ -55,10 +55,18 @@ class Rejection(NamedTuple):
     decision: GateDecision
 
 
+if TYPE_CHECKING:
+
+    class _Middleware(AgentMiddleware[Any, Any, Any]):
+        """Its parameters are two before langchain 1.1, and three since."""
+
+else:
+    _Middleware = AgentMiddleware
+
 OnReject = Literal["say", "ask_again"] | Callable[[Rejection], str | Mapping[str, Any]]
 
 
-class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
+class RagMetricsMiddleware(LiveFace, _Middleware):
     """Score the answers of a `create_agent` agent, in the background or before they are returned.
 
     It observes what callbacks do not report: documents that a prompt middleware added to the system message
@@ -82,7 +90,9 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
         time_limit: maximum seconds to wait for an answer's scores; then `on_failure` decides.
         system_message: use the model's system message as the context if no contexts are found. It also
             contains instructions, as the label `found_contexts` says.
-        context_tools: tools whose text is a context: a name, a tool, or several.
+        context_tools: the only tools whose text is evidence: a name, a tool, or several. Default: all tools.
+        evidence: names of functions whose text is evidence as well, such as a web search.
+        not_evidence: names of functions, retrievers and tools whose text is not evidence.
         context_key: the entry of the state that holds the contexts.
         answer_key: the entry of the state that is the answer, such as "structured_response.text".
         needs_contexts: without a gate, skip answers for which nothing was retrieved.
@@ -107,6 +117,8 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
         time_limit: float | None = 30.0,
         system_message: bool = False,
         context_tools: ContextTools = (),
+        evidence: str | Iterable[str] = (),
+        not_evidence: ContextTools = (),
         context_key: str | None = None,
         answer_key: str | None = None,
         needs_contexts: bool = False,
@@ -119,11 +131,13 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
             raise ConfigError(f"time_limit must be more than 0 seconds, not {time_limit}")
         self._rules = Rules(
             context_tools=tool_names(context_tools),
+            evidence=tool_names(evidence, "evidence"),
+            not_evidence=tool_names(not_evidence, "not_evidence"),
             context_key=context_key,
             answer_key=answer_key,
             system_message=system_message,
         )
-        self._live = live_scorer(metrics, ContextWays(self._rules), **keywords)
+        self._live = live_scorer(metrics, **keywords)
         self._gate = None if gate is None else Gate(gate, self._live.metrics, on_failure)
         self._on_reject = on_reject
         self._rejected_answer = rejected_answer

@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from ragmetrics_core import Sample
-from ragmetrics_core.adapting import Call, Kind, Rules, answer_in, question_in
+from ragmetrics_core.adapting import Kind, Rules, answer_in, question_in
 from ragmetrics_core.live import (
     Capture,
     Collector,
@@ -66,7 +66,6 @@ class Recorder:
             max_open=self.max_open, ttl=self.ttl, on_evicted=lambda _: self.live.skip("never_ended")
         )
         self._waiting: OrderedDict[str, LangChainTurn] = OrderedDict()
-        self._searches: set[str] = set()
         self._has_root = False
         take_notes(self)
 
@@ -231,10 +230,7 @@ class Recorder:
     def _sample(self, turn: LangChainTurn) -> Sample:
         parts, outputs, rules = turn.parts(), turn.outputs(), self.rules
         given = None if self.extract is None else self.extract(turn.root_run())
-        searches = [call for part in parts for call in part.walk() if call.kind == "tool" and _searched(call)]
-        self._searches.update(call.name for call in searches)
-        thread = conversation(fields_of(outputs).get(MESSAGES))
-        earlier = earlier_documents(thread, {*rules.context_tools, *self._searches})
+        earlier = earlier_documents(conversation(fields_of(outputs).get(MESSAGES)))
         asked = resumed_question(parts) or question_in(parts[0].inputs, DIALECT, rules.input_key)
         return translated(
             [call for part in parts for call in part.children],
@@ -265,10 +261,6 @@ class Recorder:
     def _session(self, run: LangChainRun) -> str | None:
         name = run.metadata.get(self.session_key)
         return None if name is None else str(name)
-
-
-def _searched(call: Call) -> bool:
-    return isinstance(call, LangChainRun) and any(call.retrievals())
 
 
 def _above(node: Node) -> Iterator[LangChainRun]:

@@ -10,7 +10,7 @@ from langchain_core.runnables import Runnable
 from typing_extensions import TypeIs
 
 from ragmetrics_core import Embedder, Judge, Metric
-from ragmetrics_core.adapting import Rules, in_own_thread
+from ragmetrics_core.adapting import in_own_thread
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import refuse_unknown
 from ragmetrics_core.live import (
@@ -25,7 +25,7 @@ from ragmetrics_core.live import (
 from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain._embedder import LangChainEmbedder
 from ragmetrics_langchain._judge import LangChainJudge
-from ragmetrics_langchain._tools import ContextWays
+from ragmetrics_langchain._tools import CONTEXT_WAYS
 
 __all__ = ["SCORER_DEFAULTS", "ScorerArgs", "live_scorer", "scored_beside"]
 
@@ -56,7 +56,6 @@ SCORER_DEFAULTS: Mapping[str, Any] = {**LIVE_DEFAULTS, **dict.fromkeys((*_MODELS
 
 def live_scorer(
     metrics: str | Metric[Any] | Iterable[str | Metric[Any]],
-    ways: ContextWays | None = None,
     **keywords: Unpack[ScorerArgs],
 ) -> LiveScorer:
     """A live scorer that also accepts LangChain's models, or the one given as `live`.
@@ -84,7 +83,7 @@ def live_scorer(
                 "event loop, but judging runs in separate threads: add a synchronous method "
                 "(`_generate`, `embed_documents`, RunnableLambda(function, afunc=...)) or pass another model"
             )
-    return LiveScorer(metrics, ways=ways or ContextWays(Rules()), **given)
+    return LiveScorer(metrics, ways=CONTEXT_WAYS, **given)
 
 
 def scored_beside(live: LiveScorer, capture: Capture) -> "Future[LiveResult]":

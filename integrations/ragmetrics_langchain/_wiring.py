@@ -138,16 +138,11 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(part)
 
 
-def earlier_documents(messages: Sequence[BaseMessage], tools: Iterable[str]) -> list[Document]:
-    """Tool results before the last question: documents, and the texts of search tools."""
+def earlier_documents(messages: Sequence[BaseMessage]) -> list[Document]:
+    """The documents in tool results before the last question."""
     asked = max((n for n, message in enumerate(messages) if message.type == "human"), default=0)
-    names = set(tools)
-    documents: list[Document] = []
-    for message in messages[:asked]:
-        if isinstance(message, ToolMessage):
-            texts = [Document(DIALECT.text(message) or "")] if message.name in names else []
-            documents += documents_in(message.artifact) or texts
-    return documents
+    artifacts = [message.artifact for message in messages[:asked] if isinstance(message, ToolMessage)]
+    return [document for artifact in artifacts for document in documents_in(artifact)]
 
 
 def with_earlier(inputs: Any, documents: Sequence[Document]) -> Any:

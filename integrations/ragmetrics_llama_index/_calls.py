@@ -12,8 +12,7 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.tools import BaseTool
 
-from ragmetrics_core.adapting import Call, Chunk, Kind, as_now, chunks_of
-from ragmetrics_core.shapes import is_series
+from ragmetrics_core.adapting import Call, Kind, as_now
 from ragmetrics_llama_index._dialect import DIALECT, documents_by_field, request_of
 from ragmetrics_llama_index._streams import Stream, is_unread, tee
 
@@ -90,9 +89,7 @@ def _hand_over(synthesizer: Call, outer: Call, now: int) -> None:
         )
 
 
-def ended(
-    seen: OpenCall, span: str, result: Any, hold: Hold, clock: Iterator[int], *, is_named: bool
-) -> None:
+def ended(seen: OpenCall, span: str, result: Any, hold: Hold, clock: Iterator[int]) -> None:
     """Store a call's output; a failed tool has none, and a stream ends when it has been read.
 
     Args:
@@ -101,14 +98,13 @@ def ended(
         result: its output.
         hold: copies a list of nodes.
         clock: counts events.
-        is_named: whether it is a tool whose text is a context.
     """
     call = seen.call
     match call.kind:
         case "retriever" | "postprocessor":
             call.outputs = hold(list(result or ()))
         case "tool":
-            call.outputs = _tool_chunks(result) if is_named else as_now(result)
+            call.outputs = as_now(result)
             if getattr(result, "is_error", False):
                 return
         case "model":
@@ -144,15 +140,3 @@ def _tell_streamed(step: Call, result: Any) -> None:
         for call in step.children[-1:]:
             if call.kind == "model" and call.outputs is None:
                 call.outputs = DIALECT.text(result.response)
-
-
-def _tool_chunks(output: Any) -> list[Chunk]:
-    """The chunks in a tool's result, or else its text as shown to the model."""
-    raw = getattr(output, "raw_output", output)
-    parts = getattr(raw, "content", None)  # of a tool behind the Model Context Protocol
-    listed = next((value for value in (raw, parts) if is_series(value)), None)
-    chunks, unknown = chunks_of(listed)
-    if listed is not None and not unknown:
-        return chunks
-    text = getattr(output, "content", None)
-    return [Chunk(text)] if isinstance(text, str) and text.strip() else []

@@ -77,7 +77,7 @@ def sample_of(capture: Capture) -> Sample:
         sources=capture.contexts,
         given=_extracted(capture, calls, answer),
     )
-    sample = translated(run, DIALECT)
+    sample = translated(run, DIALECT, capture.data["rules"])
     asked = next((call.query for call in run.walk() if call.kind == "retriever"), None)
     standalone = DIALECT.text(asked)
     if "message" not in capture.question or standalone in (None, sample.question):

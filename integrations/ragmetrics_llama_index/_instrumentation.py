@@ -14,6 +14,7 @@ from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr
 from llama_index.core.workflow import Workflow
 
 from ragmetrics_core import Metric
+from ragmetrics_core.adapting import Rules, names_of
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import refuse_unknown, unfolded
 from ragmetrics_core.live import LIVE_DEFAULTS, LiveArgs, LiveFace, LiveScorer, LiveSettings, check_alone
@@ -93,7 +94,9 @@ def instrument(
     live: LiveScorer | None = None,
     settings: LiveSettings | None = None,
     needs_contexts: bool = False,
-    context_tools: Iterable[str] = (),
+    context_tools: str | Iterable[str] = (),
+    evidence: str | Iterable[str] = (),
+    not_evidence: str | Iterable[str] = (),
     extract: Extract | None = None,
     max_open: int = 10_000,
     ttl: float = 900.0,
@@ -120,8 +123,10 @@ def instrument(
             users; `uninstrument` does not.
         settings: the live settings as one object.
         needs_contexts: skip answers for which nothing was retrieved, counted as "no_contexts".
-        context_tools: names of watched agents' tools whose text is a context, for tools that return no nodes.
-            Text written by an engine or a model inside a tool is not a context.
+        context_tools: names of the only tools of watched agents whose text is evidence. Default: all tools.
+            Text written by an engine or a model inside a tool is not evidence.
+        evidence: names of steps whose text is evidence as well, such as a web search.
+        not_evidence: names of steps, retrievers and tools whose text is not evidence.
         extract: takes a `RootSpan` and returns a sample's fields by name, or None; rules find the other
             fields. It runs in the background and may raise `Skip`.
         max_open: maximum number of open answers; beyond that the longest inactive one is dropped.
@@ -160,7 +165,9 @@ def instrument(
         max_open=max_open,
         ttl=ttl,
         needs_contexts=needs_contexts,
-        context_tools=tools,
+        rules=Rules(
+            context_tools=sorted(tools), evidence=names_of(evidence), not_evidence=names_of(not_evidence)
+        ),
         extract=extract,
     )
     made = Instrumentation(spans, key)
@@ -188,13 +195,13 @@ def _check(watch: object) -> None:
             raise ConfigError(f"watch takes query engines, chat engines and workflows, not {watched!r}")
 
 
-def _known_tools(names: Iterable[str], watch: Sequence[object] | None) -> frozenset[str]:
+def _known_tools(names: str | Iterable[str], watch: Sequence[object] | None) -> frozenset[str]:
     """The names of tools, checked against the watched agents that list their tools.
 
     Raises:
         ConfigError: no agent is watched, or none of them has the tool.
     """
-    wanted = frozenset([names] if isinstance(names, str) else names)
+    wanted = frozenset(names_of(names))
     if not wanted:
         return wanted
     workflows = [watched for watched in watch or () if not isinstance(watched, ENGINES)]

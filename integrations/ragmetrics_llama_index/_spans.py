@@ -5,7 +5,7 @@ spans are kept until its stream has been read; spans outside of units cost one t
 """
 
 import inspect
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from inspect import BoundArguments
 from itertools import count
@@ -20,7 +20,7 @@ from llama_index.core.instrumentation.span_handlers import NullSpanHandler
 from llama_index.core.workflow import Workflow
 from pydantic import PrivateAttr
 
-from ragmetrics_core.adapting import Call, as_now
+from ragmetrics_core.adapting import Call, Rules, as_now
 from ragmetrics_core.live import (
     Capture,
     Collector,
@@ -91,7 +91,7 @@ class Spans:
         max_open: maximum number of open units.
         ttl: seconds without a new span after which an open unit is dropped.
         needs_contexts: skip answers without contexts.
-        context_tools: names of tools whose text is a context.
+        rules: the options for finding fields.
         extract: takes precedence over rules; see `instrument`.
     """
 
@@ -101,7 +101,7 @@ class Spans:
     max_open: int
     ttl: float
     needs_contexts: bool
-    context_tools: Collection[str]
+    rules: Rules
     extract: Extract | None
 
     def __post_init__(self) -> None:
@@ -162,8 +162,7 @@ class Spans:
             unit.has_answered = True
             self._answered(span, unit, result)
         elif isinstance(seen := node.payload, OpenCall):
-            is_named = seen.call.name in self.context_tools
-            ended(seen, span, result, self._hold, unit.clock, is_named=is_named)
+            ended(seen, span, result, self._hold, unit.clock)
 
     def drop(self, span: str, bound_args: BoundArguments, instance: Any = None, err: Any = None) -> None:
         """Note that a span failed, was cancelled or abandoned."""
@@ -207,6 +206,7 @@ class Spans:
             data={
                 "calls": unit.seen.call.children,
                 "extract": self.extract,
+                "rules": self.rules,
                 "rule": "result",
                 "tags": unit.tags,
             },

@@ -8,6 +8,7 @@ from ragmetrics_core.adapting._captured import (
     Kind,
     NamedValue,
     Rules,
+    names_of,
 )
 from ragmetrics_core.adapting._documents import Chunk, chunks_of
 from ragmetrics_core.adapting._fields import answer_in, question_in
@@ -57,6 +58,7 @@ __all__ = [
     "is_cut",
     "is_judging",
     "lend",
+    "names_of",
     "question_in",
     "response_format",
     "sample_of",

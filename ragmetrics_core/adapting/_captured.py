@@ -4,13 +4,13 @@ A hook stores references. They are read later in the background, by the adapter'
 translation: `ragmetrics_core.adapting.sample_of`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from ragmetrics_core.adapting._documents import Chunk
 
-__all__ = ["Call", "CapturedMessage", "CapturedRun", "Dialect", "Kind", "NamedValue", "Rules"]
+__all__ = ["Call", "CapturedMessage", "CapturedRun", "Dialect", "Kind", "NamedValue", "Rules", "names_of"]
 
 Kind = Literal["chain", "retriever", "postprocessor", "tool", "prompt", "model", "answer"]
 """The kind of a call.
@@ -102,6 +102,7 @@ class CapturedRun:
         rivals: names of the components that may have made the answer, if that is ambiguous.
         line: the line of code that resolves it.
         question, answer, history: values from the host's wiring; None to search for them.
+        noted: contexts that the application noted beside those that it showed.
         contexts: contexts that the application designates (a `context_key`, a place of `extract`), as any
             object with texts or documents.
         sources: the response's source documents, [] if it names none; None if it has no such field.
@@ -117,6 +118,7 @@ class CapturedRun:
     question: NamedValue | None = None
     answer: NamedValue | None = None
     history: Sequence[CapturedMessage] | None = None
+    noted: Sequence[Chunk] | None = None
     contexts: NamedValue | None = None
     sources: Any = None
     given: Mapping[str, Any] | None = None
@@ -146,20 +148,27 @@ class Dialect:
     fields: Callable[[object], Mapping[str, Any]]
 
 
+def names_of(names: str | Iterable[str]) -> tuple[str, ...]:
+    """Names of components, from one or several."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Rules:
     """A user's options for finding fields.
 
     Attributes:
         input_key, answer_key, context_key: entries of the run's inputs and outputs.
-        context_tools: names of tools whose text is a context.
+        context_tools: names of the tools whose text is evidence; empty for all.
+        evidence: names of other components whose text is evidence.
+        not_evidence: names of components and tools whose text is not.
         system_message: where no contexts are known, the request's system message is the context.
-        called: called with the names of tools whose texts are not contexts.
     """
 
     input_key: str | None = None
     answer_key: str | None = None
     context_key: str | None = None
     context_tools: Sequence[str] = ()
+    evidence: Sequence[str] = ()
+    not_evidence: Sequence[str] = ()
     system_message: bool = False
-    called: set[str] = field(default_factory=set[str])

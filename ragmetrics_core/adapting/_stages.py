@@ -1,17 +1,24 @@
 """The stages of a run's retrieval, determined from the inputs and outputs of its calls."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ragmetrics_core.adapting._captured import Call, Dialect, Rules
-from ragmetrics_core.adapting._documents import Chunk
+from ragmetrics_core.adapting._documents import Chunk, chunks_of
 from ragmetrics_core.adapting._fields import question_in
 from ragmetrics_core.samples import Stage, StageChunk, StageName
-from ragmetrics_core.shapes import is_mapping, is_series
+from ragmetrics_core.shapes import field_of, is_mapping, is_series
 
-__all__ = ["RetrievalSteps", "documents_anywhere", "documents_by_place", "once", "retrieval_of"]
+__all__ = [
+    "RetrievalSteps",
+    "documents_anywhere",
+    "documents_by_place",
+    "once",
+    "retrieval_of",
+    "says_nothing",
+]
 
 # How deep documents lie in what a call gives: lists of lists, a state in a command, a result with sources.
 _DEEPEST = 4
@@ -34,12 +41,10 @@ class RetrievalSteps:
     Attributes:
         steps: the stages, in order of their ends.
         last: the stages that no later stage uses; their chunks may have been shown.
-        texts_of_tools: whether a tool returned a text of unknown kind.
     """
 
     steps: list[_Step] = field(default_factory=list[_Step])
     last: list[_Step] = field(default_factory=list[_Step])
-    texts_of_tools: bool = False
 
     def add(self, step: _Step) -> None:
         """Add a stage; the stages that it uses are no longer the last ones."""
@@ -79,9 +84,6 @@ def retrieval_of(calls: Iterable[Call], dialect: Dialect, rules: Rules) -> Retri
             call, outputs, {name for name, held in taken.items() if held} | places, dialect, rules
         )
         if chunks is None:
-            if call.kind == "tool" and not inside and call.name not in rules.context_tools:
-                rules.called.add(call.name)
-                retrieval.texts_of_tools = True
             continue
         if call.kind not in ("retriever", "postprocessor") and _hands_on(call, chunks, inside, retrieval):
             continue
@@ -159,10 +161,12 @@ def _given(
         return [] if any(name in places for name in outputs) else None
     if call.kind != "tool":
         return None
-    text = dialect.text(call.outputs) or ""
-    if outputs or _is_nothing(call.outputs) or _is_nothing(_parsed(text)):
+    if any(inner.kind == "model" for inner in call.walk()):
+        return None  # which may have written it
+    if outputs or _is_nothing(call.outputs) or says_nothing(dialect.text(call.outputs) or ""):
         return []
-    return [Chunk(text)] if call.name in rules.context_tools and text.strip() else None
+    is_context = not rules.context_tools or call.name in rules.context_tools
+    return chunks_of_tool(call.outputs, dialect) or None if is_context else None
 
 
 def _is_nothing(value: Any) -> bool:
@@ -170,6 +174,11 @@ def _is_nothing(value: Any) -> bool:
     if is_mapping(value):
         return all(map(_is_nothing, value.values()))
     return is_series(value) and all(map(_is_nothing, value))
+
+
+def says_nothing(text: str) -> bool:
+    """Whether a text is an empty list or mapping in JSON."""
+    return not text.strip() or _is_nothing(_parsed(text))
 
 
 def _parsed(text: str) -> Any:
@@ -214,11 +223,14 @@ def once(chunks: Iterable[Chunk]) -> list[Chunk]:
     return list(unique.values())
 
 
-def texts_in(value: Any, dialect: Dialect) -> Iterator[str]:
-    """The texts that a call returned: a text, a message, the entries of a mapping."""
-    if (text := dialect.text(value)) is not None:
-        yield text
-        return
-    for part in dialect.fields(value).values():
-        if (text := dialect.text(part)) is not None:
-            yield text
+def chunks_of_tool(output: Any, dialect: Dialect) -> list[Chunk]:
+    """The texts in a tool's result, if it is a list of them; otherwise its text as shown to the model."""
+    text = dialect.text(output) or ""
+    result = dialect.fields(output).get("artifact", output)
+    content = field_of(result, "content")  # of a tool behind the Model Context Protocol
+    for value in (result, content, _parsed(text)):
+        if is_series(value):
+            chunks, unknown = chunks_of([dialect.document(part) or part for part in value])
+            if chunks and not unknown:
+                return chunks
+    return [Chunk(text)] if text.strip() else []

@@ -4,16 +4,16 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ragmetrics_core.adapting._account import account_for
 from ragmetrics_core.adapting._captured import Call, CapturedMessage, CapturedRun, Dialect, NamedValue, Rules
 from ragmetrics_core.adapting._documents import chunks_of
 from ragmetrics_core.adapting._fields import answer_in, at, history_in, question_in
-from ragmetrics_core.adapting._showing import KnownRun, shown_to_the_model
 from ragmetrics_core.adapting._skip import Skip
 from ragmetrics_core.adapting._stages import (
     documents_by_place,
     retrieval_of,
 )
-from ragmetrics_core.adapting._wiring import calls_before, makers_of, request_of
+from ragmetrics_core.adapting._wiring import calls_before, makers_of, messages_in
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.samples import Sample, Turn
 from ragmetrics_core.shapes import is_series
@@ -58,7 +58,6 @@ def sample_of(run: CapturedRun, dialect: Dialect, rules: Rules | None = None) ->
     if history is None:
         history = history_in(run.inputs, run.outputs, question.value, dialect)
     makers = makers_of(run, answer.value, dialect)
-    request = request_of(makers, dialect)
     before = calls_before(run, makers)
     retrieval = retrieval_of(before, dialect, rules)
     sample = Sample(
@@ -66,9 +65,7 @@ def sample_of(run: CapturedRun, dialect: Dialect, rules: Rules | None = None) ->
         answer=answer.value,
         history=_turns(history) or None,
         stages=retrieval.stages or None,
-        request_messages=None
-        if request is None
-        else [Turn(role=each.role, content=each.text) for each in request],
+        request_messages=_request(makers, dialect),
         labels={"found_question": question.rule, "found_answer": _named(answer.rule, makers)},
     )
     if said is None:
@@ -76,12 +73,19 @@ def sample_of(run: CapturedRun, dialect: Dialect, rules: Rules | None = None) ->
     if said is not None:
         sample, found = _with_said(sample, said, dialect), said.rule
     else:
-        shown = shown_to_the_model(KnownRun(run, makers, before, request, retrieval, sample, dialect, rules))
-        found = shown.rule
-        if shown.chunks is not None:
-            sample = sample.with_shown(shown.chunks, component=shown.model, steps=shown.stages)
+        account = account_for(run, makers, retrieval, sample, dialect, rules)
+        found = account.rule
+        sample = sample.model_copy(update={"request_messages": account.request})
+        if account.stage is not None:
+            sample = sample.with_account(account.chunks, account.stage, account.derived)
     sample = sample.model_copy(update={"labels": sample.labels | {"found_contexts": found}})
     return sample if given is None else _with_more(sample, given)
+
+
+def _request(makers: Sequence[Call], dialect: Dialect) -> list[Turn] | None:
+    """The messages of these calls; None if they were not seen."""
+    messages = [each for call in makers for each in messages_in(call.inputs, dialect)]
+    return [Turn(role=each.role, content=each.text) for each in messages] or None
 
 
 def _first(given: str | None, known: NamedValue | None, dialect: Dialect) -> NamedValue | None:

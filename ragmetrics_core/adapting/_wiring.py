@@ -5,30 +5,44 @@ from typing import Any
 
 from ragmetrics_core.adapting._captured import Call, CapturedMessage, CapturedRun, Dialect
 from ragmetrics_core.comparing import spaced_form
+from ragmetrics_core.samples import tile
 
-__all__ = ["SHORTEST", "calls_before", "makers_of", "messages_in", "reply_of", "request_of"]
+__all__ = ["calls_before", "makers_of", "messages_in", "reply_of"]
 
-# A shorter text of a step stands in a request, or in a reply, by chance.
-SHORTEST = 20
+# Calls whose replies cover less of the answer did not make it.
+_LEAST_SHARE = 0.5
 
 
 def makers_of(run: CapturedRun, answer: str, dialect: Dialect) -> Sequence[Call]:
-    """The calls that made the answer: by the wiring, or else the only call with the answer as its reply."""
+    """The calls that made the answer: by the wiring, or else those whose replies cover its words.
+
+    Empty if no replies do, or if several calls replied the same.
+    """
     if run.answered_by is not None:
         return run.answered_by
     models = [call for call in run.walk() if call.kind == "model" and call.ended is not None]
+    models.sort(key=lambda call: call.ended or 0)
+    replies = [reply_of(call, dialect) for call in models]
     wanted = spaced_form(answer)
-    replies = [(call, spaced_form(reply_of(call, dialect))) for call in models]
-    same = [call for call, reply in replies if reply == wanted]
-    same = same or [call for call, reply in replies if _holds(reply, wanted) or _holds(wanted, reply)]
+    same = [call for call, reply in zip(models, replies, strict=True) if spaced_form(reply) == wanted]
     if same:
         return same if len(same) == 1 else ()
-    return models if len(models) == 1 else ()
+    tiling = tile([answer], replies)
+    if tiling.accounted < _LEAST_SHARE * tiling.words:
+        holders = [call for call, reply in zip(models, replies, strict=True) if _holds(reply, answer)]
+        return holders if len(holders) == 1 else ()
+    if any(tiling.tied):
+        return ()
+    makers = {run.text for run in tiling.runs}
+    return [call for number, call in enumerate(models) if number in makers]
 
 
-def _holds(longer: str, shorter: str) -> bool:
-    """Whether a text contains another one, and not by chance."""
-    return len(shorter) >= SHORTEST and shorter in longer
+def _holds(reply: str, answer: str) -> bool:
+    """Whether a reply contains an answer that is too short to share a run of words."""
+    words = tile([reply], [answer])
+    return f" {spaced_form(answer)} " in f" {spaced_form(reply)} " or bool(
+        words.covered[0].all() and words.words
+    )
 
 
 def reply_of(call: Call, dialect: Dialect) -> str:
@@ -36,17 +50,6 @@ def reply_of(call: Call, dialect: Dialect) -> str:
         return text
     messages = dialect.messages(call.outputs)
     return messages[-1].text if messages else ""
-
-
-def request_of(makers: Sequence[Call], dialect: Dialect) -> list[CapturedMessage] | None:
-    """The messages of the calls that made the answer; None if those of one call are unknown."""
-    request: list[CapturedMessage] = []
-    for call in makers:
-        messages = messages_in(call.inputs, dialect)
-        if not messages:
-            return None
-        request += messages
-    return request or None
 
 
 def messages_in(value: Any, dialect: Dialect) -> Sequence[CapturedMessage]:

@@ -9,16 +9,15 @@ from ragmetrics_core.samples._sample import (
 )
 from ragmetrics_core.samples._stages import (
     SHOWN_STATES,
-    RequestPlace,
     Shown,
-    SoughtText,
     Stage,
     StageChunk,
     StageName,
+    UnaccountedText,
     counted,
-    sought_in,
     unproven,
 )
+from ragmetrics_core.samples._tiling import LEAST_RUN, RequestPlace, Tiling, part_of, tile
 from ragmetrics_core.samples._views import (
     Answered,
     Asked,
@@ -38,6 +37,7 @@ from ragmetrics_core.samples._views import (
 )
 
 __all__ = [
+    "LEAST_RUN",
     "SHOWN_STATES",
     "Answered",
     "Asked",
@@ -55,17 +55,19 @@ __all__ = [
     "Retrieved",
     "Sample",
     "Shown",
-    "SoughtText",
     "Stage",
     "StageChunk",
     "StageName",
+    "Tiling",
     "Turn",
+    "UnaccountedText",
     "UnverifiedContexts",
     "View",
     "Worded",
     "counted",
     "distinct_references",
     "labels_digest",
-    "sought_in",
+    "part_of",
+    "tile",
     "unproven",
 ]

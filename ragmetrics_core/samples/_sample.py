@@ -17,13 +17,12 @@ from ragmetrics_core.samples._columns import ColumnNames, check_columns, read_ro
 from ragmetrics_core.samples._labels import Label
 from ragmetrics_core.samples._stages import (
     Shown,
-    SoughtText,
     Stage,
     StageChunk,
     Unproven,
-    sought_in,
     unproven,
 )
+from ragmetrics_core.samples._tiling import tile
 from ragmetrics_core.shapes import is_tuple
 
 __all__ = [
@@ -172,7 +171,7 @@ class Sample(BaseModel, frozen=True):
     @property
     def is_withheld(self) -> bool:
         """Whether the contexts were removed because the request contradicts them; see `strict`."""
-        return self.contexts is None and self.shown_stage is not None
+        return self.contexts is None and self.shown_stage is not None and bool(self.shown_stage.chunks)
 
     def strict(self) -> Self:
         """The sample without its contexts if the request contradicts one; the stages keep them."""
@@ -204,32 +203,41 @@ class Sample(BaseModel, frozen=True):
             scores: their scores in the same order, if any.
             component: name of the component that inserted them.
         """
-        if self.request_messages is None:
-            found = [SoughtText("unseen", text) for text in texts]
-        else:
-            messages = [message.content for message in self.request_messages]
-            (found,) = sought_in(messages, [texts], besides=[self.question or ""])
+        ids, scores = ids or [None] * len(texts), scores or [None] * len(texts)
         chunks = [
-            StageChunk.of(one._replace(text=text), rank=1, id=id, score=score)
-            for text, one, id, score in zip(
-                texts, found, ids or [None] * len(texts), scores or [None] * len(texts), strict=True
-            )
+            StageChunk(text=text, id=id, score=score, rank=rank, shown="unseen")
+            for rank, (text, id, score) in enumerate(zip(texts, ids, scores, strict=True), start=1)
         ]
-        return self.with_shown(chunks, component=component)
+        if self.request_messages is not None:
+            said = [self.question or "", *(turn.content for turn in self.history or ())]
+            tiling = tile([message.content for message in self.request_messages], [*texts, *said])
+            chunks = [
+                chunk.standing_at(tiling.places(number), tiling.share(number))
+                for number, chunk in enumerate(chunks)
+            ]
+        return self.with_account(chunks, Stage(name="shown", component=component))
 
-    def with_shown(
-        self, chunks: Sequence[StageChunk], *, component: str = "", steps: Sequence[Stage] = ()
+    def with_account(
+        self, chunks: Sequence[StageChunk] | None, shown: Stage, derived: Sequence[Stage] = ()
     ) -> Self:
-        """The sample with these chunks as contexts and as stage "shown" after `steps`."""
-        ranked = tuple(chunk.model_copy(update={"rank": rank}) for rank, chunk in enumerate(chunks, start=1))
-        stages = [stage for stage in self.stages or () if stage.name != "shown"]
-        shown = Stage(name="shown", component=component, query=self.question, chunks=ranked)
+        """The sample with these chunks as contexts and as the stage "shown".
+
+        Args:
+            chunks: the chunks; None if it is unknown which ones the model received.
+            shown: the stage, without chunks.
+            derived: stages before it, with texts that models wrote.
+        """
+        ranked = tuple(
+            chunk.model_copy(update={"rank": rank}) for rank, chunk in enumerate(chunks or (), start=1)
+        )
+        stages = [stage for stage in self.stages or () if stage.name not in ("derived", "shown")]
+        shown = shown.model_copy(update={"query": self.question, "chunks": ranked})
         ids = tuple(chunk.id for chunk in ranked if chunk.id is not None)
         return self.model_copy(
             update={
-                "contexts": tuple(chunk.text for chunk in ranked),
+                "contexts": None if chunks is None else tuple(chunk.text for chunk in ranked),
                 "context_ids": ids if ids and len(ids) == len(ranked) else None,
-                "stages": (*stages, *steps, shown),
+                "stages": (*stages, *derived, shown),
             }
         )
 

@@ -89,7 +89,7 @@ def test_chunks_of_which_none_stands_in_the_request_are_no_contexts_and_nobody_k
     sample = sample_from(search(LADY), answer("Their tower is from the nineties.", QUESTION))
     assert sample.contexts is None
     assert "note_contexts" in str(sample.labels["found_contexts"])
-    assert stages(sample) == [("retrieved", "search", 1)]
+    assert stages(sample) == [("retrieved", "search", 1), ("shown", "llm", 0)]
 
 
 def test_a_prompt_that_was_given_the_question_alone_shows_nothing():
@@ -103,15 +103,78 @@ def test_a_prompt_that_was_given_the_question_alone_shows_nothing():
     assert sample.contexts == ()
 
 
-def test_a_summary_of_the_documents_is_a_stage_and_what_was_shown():
+def test_a_summary_is_a_stage_and_the_chunks_that_it_was_made_from_are_the_contexts():
     summary = "A harbour board put the lighthouse up, in 1893."
     sample = sample_from(
         search(LADY, FERRY),
         call("model", "summarizer", asked(f"Summarize: {LADY.text} {FERRY.text}"), summary),
         answer(f"{summary} {QUESTION}"),
     )
-    assert sample.contexts == (summary,)
-    assert ("filtered", "summarizer", 1) in stages(sample)
+    assert sample.contexts == (LADY.text, FERRY.text)
+    assert ("derived", "summarizer", 1) in stages(sample)
+    assert sample.unproven == ()
+
+
+@pytest.mark.parametrize(
+    "draft", ["Gold.", "It is made of gold.", f"{LADY.text} And it is made of pure gold."]
+)
+def test_a_draft_is_not_evidence_and_the_chunks_that_it_was_made_from_are(draft: str):
+    sample = sample_from(
+        search(LADY, FERRY),
+        call("model", "drafter", asked(f"Answer from: {LADY.text} {QUESTION}"), draft),
+        answer(f"Polish this draft:\n{draft}\nQuestion:\n{QUESTION}"),
+    )
+    assert sample.contexts == (LADY.text,)
+    assert stages(sample)[-2:] == [("derived", "drafter", 1), ("shown", "llm", 1)]
+
+
+def test_text_that_nobody_accounts_for_is_reported_with_its_component():
+    web = "The web says that the tower by the sea was finished two years later."
+    sample = sample_from(
+        search(LADY),
+        call("chain", "browse", QUESTION, {"web": web}),
+        answer(f"{LADY.text}\n{web}\n{QUESTION}"),
+    )
+    assert sample.contexts == (LADY.text,)
+    assert sample.shown_stage is not None
+    (stretch,) = sample.shown_stage.unaccounted or ()
+    assert (stretch.component, stretch.text) == ("browse", web.removesuffix("."))
+    # 10 words of the chunk, 14 of the web, 5 of the question
+    assert (sample.shown_stage.words, sample.shown_stage.accounted) == (29, 15)
+
+
+def test_nothing_was_shown_only_if_the_request_is_accounted_for():
+    web = "The web says that the tower by the sea was finished two years later."
+    sample = sample_from(search(), answer(f"{web}\n{QUESTION}"))
+    assert sample.contexts is None
+    assert "14 of 19 words" in str(sample.labels["found_contexts"])
+
+
+def test_a_model_whose_reply_the_answer_does_not_have_did_not_make_it():
+    grader = call("model", "grader", asked(f"Is this relevant? {LADY.text}"), "yes")
+    sample = sample_from(search(LADY, FERRY), grader, outputs="It was finished in the year 1893.")
+    assert (sample.shown, sample.request_messages) == (("unseen", "unseen"), None)
+
+
+def test_an_answer_that_a_function_changes_was_made_by_the_call_whose_words_it_has():
+    written = "The harbour board built the lighthouse in 1893 [1]."
+    sample = sample_from(
+        search(LADY, FERRY),
+        call("model", "grader", asked(f"Relevant? {FERRY.text}"), "no"),
+        call("model", "llm", asked(f"{LADY.text} {QUESTION}"), written),
+        outputs="The harbour board built the lighthouse in 1893. Ask me more!",
+    )
+    assert sample.contexts == (LADY.text,)
+
+
+def test_a_second_source_is_evidence_beside_a_retriever():
+    told = "The keeper's house burned down in 1921."
+    sample = sample_from(
+        search(LADY),
+        call("tool", "archive", {"query": "house"}, told),
+        answer(f"{LADY.text}\n{told}\n{QUESTION}"),
+    )
+    assert sample.contexts == (LADY.text, told)
 
 
 def test_a_chunk_that_is_cut_off_is_partly_shown_and_its_text_is_the_part():
@@ -149,7 +212,7 @@ def test_a_tool_that_finds_nothing_is_a_stage_without_chunks(nothing: object):
     assert sample.stages[0].query == "lighthouse"
 
 
-def test_the_text_of_a_tool_is_a_chunk_only_where_the_application_says_so():
+def test_the_text_of_a_tool_is_a_chunk_unless_the_application_says_otherwise():
     def sample(rules: Rules) -> Sample:
         clock = Clock()
         return sample_of(
@@ -161,10 +224,10 @@ def test_the_text_of_a_tool_is_a_chunk_only_where_the_application_says_so():
             rules,
         )
 
-    rules = Rules()
-    assert sample(rules).contexts is None
-    assert rules.called == {"search"}
+    assert sample(Rules()).contexts == ("nothing found in the index",)
     assert sample(Rules(context_tools=("search",))).contexts == ("nothing found in the index",)
+    assert sample(Rules(context_tools=("other",))).contexts == ()
+    assert sample(Rules(not_evidence=("search",))).contexts == ()
 
 
 def test_what_the_application_says_is_taken_and_marked_where_the_request_has_it_not():
@@ -219,7 +282,7 @@ def test_a_chunk_that_was_an_answer_before_is_shown_where_a_tool_says_it():
         ),
         PLAIN,
     )
-    assert sample.contexts == (LADY.text, FERRY.text)
+    assert set(sample.contexts or ()) == {LADY.text, FERRY.text}
     assert sample.shown == ("verified", "verified")
 
 

@@ -14,7 +14,7 @@ from ragmetrics_core.drivers import audit
 from ragmetrics_core.metrics import ContextEntityRecall, ExactMatch, Faithfulness, RetrievalRecall, TokenF1
 from ragmetrics_core.models._lexical.verdicts import findings
 from ragmetrics_core.parsers import locate
-from ragmetrics_core.samples import sought_in
+from ragmetrics_core.samples import tile
 from ragmetrics_core.testing import ScriptedJudge
 
 SENTENCES = (
@@ -116,12 +116,11 @@ def test_the_embedded_judge_gives_a_copy_the_same_verdict_and_quotes_the_copy(co
 def test_a_copy_in_the_request_proves_that_a_chunk_was_shown(copy, text):
     message = f"Answer from this:\n\n{copy(text)}\n\nQuestion: what?"
 
-    ((sought,),) = sought_in([message], [[text]])
+    tiling = tile([message], [text])
 
-    assert sought.shown == "verified"
-    assert sought.place is not None
-    found = message[sought.place.start : sought.place.end]
-    assert found.strip("\ufeff") == copy(text).strip("\ufeff")
+    assert tiling.share(0) == 1
+    (place,) = tiling.places(0)
+    assert message[place.start : place.end].strip("\ufeff") == copy(text).strip("\ufeff")
 
 
 def test_a_proof_by_the_embedded_judge_quotes_no_title_alone():

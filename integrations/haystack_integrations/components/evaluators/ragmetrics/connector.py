@@ -1,10 +1,12 @@
 """The component that scores its pipeline."""
 
+from collections.abc import Sequence
 from typing import Any, Unpack
 
 from haystack import component
 from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
+from ragmetrics_core.adapting import Rules, names_of
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import is_judging
 
@@ -39,6 +41,8 @@ class RagMetricsConnector(Live):
         *,
         extract: Extract | None = None,
         answer_from: str | None = None,
+        evidence: Sequence[str] = (),
+        not_evidence: Sequence[str] = (),
         needs_contexts: bool = False,
         **settings: Unpack[LiveComponentArgs],
     ) -> None:
@@ -55,6 +59,8 @@ class RagMetricsConnector(Live):
             value, the field is missing.
         :param answer_from: The component that outputs the answer, if several models reply and no
             `AnswerBuilder` selects one; otherwise such runs are skipped, counted as "several_answers".
+        :param evidence: Names of components whose text is evidence as well, such as a web search.
+        :param not_evidence: Names of components and tools whose text is not evidence.
         :param needs_contexts: Skip answers for which nothing was retrieved, counted as "no_contexts".
         :param settings: `scorer` (the name of a model that rates pairs), `name` (the application's name), and
             the live settings: `out`, `sinks`, `on_result`, `references`, `sample_rate`, `seed`,
@@ -66,10 +72,15 @@ class RagMetricsConnector(Live):
         """
         self.extract: Extract | None = plain(extract)
         self.answer_from = answer_from
+        self.evidence, self.not_evidence = list(names_of(evidence)), list(names_of(not_evidence))
         self.needs_contexts = needs_contexts
         self._configure(metrics, chat_generator, text_embedder, settings, LIVE_COMPONENT_DEFAULTS)
         self._watcher = Watcher(
-            by=self, places=places_of(extract, answer_from), needs_contexts=needs_contexts, name=self.name
+            by=self,
+            places=places_of(extract, answer_from),
+            rules=Rules(evidence=self.evidence, not_evidence=self.not_evidence),
+            needs_contexts=needs_contexts,
+            name=self.name,
         )
 
     def warm_up(self) -> None:

@@ -1,7 +1,7 @@
 """A tracer that watches runs and forwards everything to the previous tracer."""
 
 import threading
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from itertools import count
@@ -12,6 +12,7 @@ from haystack import logging
 from haystack.core.errors import BreakpointException
 from haystack.tracing.tracer import NullTracer, Span, Tracer, enable_tracing
 from haystack.tracing.tracer import tracer as global_tracer
+from ragmetrics_core.adapting import Rules, names_of
 from ragmetrics_core.live import LiveScorer, Notes, is_judging, notes_before, reason_of, take_notes
 from ragmetrics_core.shapes import is_list, is_mapping
 
@@ -190,6 +191,8 @@ class RagMetricsTracer(Tracer):
         only: Callable[[Mapping[str, Any]], bool] | None = None,
         extract: Extract | None = None,
         answer_from: str | None = None,
+        evidence: Sequence[str] = (),
+        not_evidence: Sequence[str] = (),
         needs_contexts: bool = False,
         name: str | None = None,
     ) -> None:
@@ -201,12 +204,21 @@ class RagMetricsTracer(Tracer):
         :param extract: Places of fields; see `RagMetricsConnector`. Runs without a value there are counted as
             "no_question" or "no_answer", so use `only` to select pipelines with these places.
         :param answer_from: The component that outputs the answer.
+        :param evidence: Names of components whose text is evidence as well, such as a web search.
+        :param not_evidence: Names of components and tools whose text is not evidence.
         :param needs_contexts: Skip answers for which nothing was retrieved, counted as "no_contexts".
         :param name: The application's name in records.
         :raises ConfigError: `extract` is invalid.
         """
-        places = places_of(extract, answer_from)
-        self._watchers.append(Watcher(by=live, only=only, places=places, needs_contexts=needs_contexts, name=name))
+        watcher = Watcher(
+            by=live,
+            only=only,
+            places=places_of(extract, answer_from),
+            rules=Rules(evidence=names_of(evidence), not_evidence=names_of(not_evidence)),
+            needs_contexts=needs_contexts,
+            name=name,
+        )
+        self._watchers.append(watcher)
 
     def unwatch(self, live: LiveScorer) -> None:
         """

@@ -20,7 +20,7 @@ _WRITTEN = frozenset({"replies", "last_message", "messages", "answers"})
 def kind_of(visit: Visit, prompts: Collection[str] = ()) -> Kind:
     """The kind of a component, from its inputs and outputs."""
     if visit.operation == TOOL:
-        return "tool"
+        return "model" if is_written(visit.outputs) else "tool"
     if visit.operation in GENERATORS:
         return "model"
     named = HAYSTACK.fields(visit.outputs)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Final, NamedTuple
 
-from ragmetrics_core.adapting import Chunk
+from ragmetrics_core.adapting import Chunk, Rules
 from ragmetrics_core.live import LiveFace, Notes
 
 from haystack_integrations.components.evaluators.ragmetrics.places import Places, Socket
@@ -43,6 +43,7 @@ class Watcher:
         by: the live scorer.
         only: takes a run's metadata; returns whether to score it.
         places: the user's places of fields.
+        rules: the options for finding fields.
         needs_contexts: skips answers for which nothing was retrieved.
         name: the application's name.
     """
@@ -50,6 +51,7 @@ class Watcher:
     by: LiveFace
     only: Callable[[Mapping[str, Any]], bool] | None = None
     places: Places = field(default_factory=dict[str, tuple[Socket, ...]])
+    rules: Rules = field(default_factory=Rules)
     needs_contexts: bool = False
     name: str | None = None
 

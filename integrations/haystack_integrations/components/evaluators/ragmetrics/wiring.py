@@ -19,7 +19,6 @@ from haystack_integrations.components.evaluators.ragmetrics.visits import (
     has,
     holds_documents,
     invoked,
-    is_written,
     kind_of,
     passed_on,
     reaches,
@@ -50,14 +49,14 @@ def capture_of(run: WatchedRun, watcher: Watcher) -> Capture:
         translate=_run_sample,
         needs_contexts=watcher.needs_contexts,
         name=watcher.name,
-        data={"run": run, "places": watcher.places},
+        data={"run": run, "places": watcher.places, "rules": watcher.rules},
         noted=run.notes.contexts,
     )
 
 
 def _run_sample(capture: Capture) -> Sample:
     run: WatchedRun = capture.data["run"]
-    wiring = Wiring(run.root)
+    wiring = Wiring(run.root, capture.data["rules"])
     captured = wiring.run(run.inputs, capture.data["places"])
     if captured.answer is None:
         reason = "no_answer"
@@ -70,10 +69,12 @@ class Wiring:
     The calls of a run, each with the calls that produced its inputs.
 
     :param root: The span of the pipeline or the agent; None if there is none.
+    :param rules: The options for finding fields.
     """
 
-    def __init__(self, root: Visit | None) -> None:
+    def __init__(self, root: Visit | None, rules: Rules | None = None) -> None:
         """Read the spans."""
+        self._rules = rules or Rules()
         self._made: dict[Visit, Call] = {}
         self._visits: dict[Call, Visit] = {}
         self._sent: dict[Call, Mapping[str, Sequence[Call]]] = {}  # what it took, by socket
@@ -82,15 +83,13 @@ class Wiring:
 
     def sample(self, run: CapturedRun) -> Sample:
         """
-        Make the sample of a run; a tool's text is a context, unless a model wrote it.
+        Make the sample of a run.
 
         :param run: The run without its calls.
         :returns: The sample.
         """
-        tools = [call for outer in self.calls for call in outer.walk() if call.kind == "tool"]
-        rules = Rules(context_tools=[call.name for call in tools if not is_written(call.outputs)])
         run.calls = self.calls
-        return sample_of(run, HAYSTACK, rules)
+        return sample_of(run, HAYSTACK, self._rules)
 
     def run(self, inputs: Mapping[str, Any], places: Places) -> CapturedRun:
         """

@@ -1,0 +1,245 @@
+"""Texts whose origin is known when a model is called: what was retrieved, asked, instructed and written."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from ragmetrics_core.adapting._captured import Call, CapturedMessage, CapturedRun, Dialect, Rules
+from ragmetrics_core.adapting._documents import Chunk, chunks_of
+from ragmetrics_core.adapting._fields import CONTEXT_KEYS
+from ragmetrics_core.adapting._stages import chunks_of_tool, documents_anywhere, once, says_nothing
+from ragmetrics_core.adapting._wiring import messages_in, reply_of
+from ragmetrics_core.samples import Sample, tile
+from ragmetrics_core.shapes import is_mapping, is_series
+
+__all__ = ["KnownText", "TextKind", "known_texts", "named_chunks", "texts_of_code"]
+
+TextKind = Literal["retrieved", "tool", "noted", "question", "history", "prompt", "other", "model"]
+"""Origin of a text. "other": a text that the application excludes, or a tool's error."""
+
+_EVIDENCE: frozenset[TextKind] = frozenset({"retrieved", "tool", "noted"})
+# A text that a step returned after a model's reply was written by that model if it shares more of its words.
+_MOST_OF_MODELS = 0.2
+# How deep texts lie in the variables of a prompt.
+_DEEPEST = 4
+
+
+class KnownText(NamedTuple):
+    """A text and its origin.
+
+    Attributes:
+        kind: origin of the text.
+        text: the text.
+        since: when it was there, in the order of the run's events; 0 if it was there before the run.
+        chunk: the chunk, for evidence.
+        call: the call that wrote it, for the reply of a model.
+    """
+
+    kind: TextKind
+    text: str
+    since: int = 0
+    chunk: Chunk | None = None
+    call: Call | None = None
+
+    @property
+    def is_evidence(self) -> bool:
+        """Whether the answer may rest on it."""
+        return self.kind in _EVIDENCE
+
+
+def known_texts(
+    run: CapturedRun,
+    before: Sequence[Call],
+    messages: Sequence[CapturedMessage],
+    sample: Sample,
+    dialect: Dialect,
+    rules: Rules,
+) -> list[KnownText]:
+    """The known texts when a model is called, the earliest first.
+
+    Args:
+        run: the run.
+        before: the calls upstream of the model call, in order of their ends.
+        messages: the messages of the model call.
+        sample: the sample so far, with question, history and stages.
+        dialect, rules: as for `sample_of`.
+    """
+    texts = [*_said(sample), *_brought(run, dialect)]
+    models = [call for call in before if call.kind == "model" and reply_of(call, dialect).strip()]
+    replies = [
+        KnownText("model", text, call.ended or 0, call=call)
+        for call in models
+        for text in _replies(call, dialect)
+    ]
+    for call in before:
+        ended = call.ended or 0
+        if call.kind == "prompt":
+            texts += [KnownText("prompt", text, ended) for text in _template(call, dialect)]
+        inner = list(call.walk())
+        is_source = call.kind in ("retriever", "tool")  # it found what it returns
+        writers = [
+            reply.text for reply in replies if reply.call in inner or (not is_source and reply.since < ended)
+        ]
+        texts += [
+            known for known in _made(call, dialect, rules) if _share(known.text, writers) <= _MOST_OF_MODELS
+        ]
+        taken = documents_anywhere(call.inputs, dialect)
+        texts += [KnownText("retrieved", chunk.text, call.began, chunk) for chunk in taken]
+    documents = [known.text for known in texts if known.is_evidence]
+    written = [reply.text for reply in replies]
+    for known, may_quote in _texts(run, before, messages, dialect, rules):
+        is_quoting = _share(known.text, written) > _MOST_OF_MODELS or _quotes(known.text, documents)
+        if may_quote or not is_quoting:
+            texts.append(known)
+            documents += [known.text] if known.is_evidence else []
+    unique: dict[tuple[str, bool, bool], KnownText] = {}
+    for known in sorted([*texts, *replies], key=lambda known: known.since):
+        if known.text.strip():
+            unique.setdefault((known.text, known.is_evidence, known.kind == "model"), known)
+    return list(unique.values())
+
+
+def _texts(
+    run: CapturedRun,
+    before: Iterable[Call],
+    messages: Sequence[CapturedMessage],
+    dialect: Dialect,
+    rules: Rules,
+) -> Iterator[tuple[KnownText, bool]]:
+    """Texts that may quote documents and replies, and whether they are known texts even if they do.
+
+    They are the texts of tools, of components that the application names, and under a telling name of the
+    run's inputs or outputs; and the messages of a request that report a tool's result or are the assistant's.
+    """
+    for chunk in named_chunks(run, dialect) or ():
+        yield KnownText("retrieved", chunk.text, chunk=chunk), False
+    excluded = {
+        chunk.text
+        for call in run.walk()
+        if call.kind == "tool" and (call.ended is None or _kind_of_tool(call.name, rules) == "other")
+        for chunk in chunks_of_tool(call.outputs, dialect)
+    }
+    for call in before:
+        if call.name in rules.evidence:
+            for text in _leaves(call.outputs, dialect):
+                yield KnownText("retrieved", text, call.ended or 0, Chunk(text)), True
+        elif call.kind == "tool":
+            for chunk in chunks_of_tool(call.outputs, dialect):
+                kind: TextKind = "other" if chunk.text in excluded or says_nothing(chunk.text) else "tool"
+                yield KnownText(kind, chunk.text, call.ended or 0, chunk), False
+    for message in messages:
+        text = message.text
+        if message.role == "tool":
+            is_told = message.has_failed or says_nothing(text) or text in excluded
+            yield KnownText("other" if is_told else "tool", text, chunk=Chunk(text)), False
+        elif message.role == "assistant":
+            yield KnownText("history", text), True
+
+
+def _kind_of_tool(name: str, rules: Rules) -> TextKind:
+    is_excluded = name in rules.not_evidence or (
+        bool(rules.context_tools) and name not in rules.context_tools
+    )
+    return "other" if is_excluded else "tool"
+
+
+def texts_of_code(before: Iterable[Call], dialect: Dialect) -> list[tuple[str, str]]:
+    """Texts that functions and nodes returned, each with the name of its component."""
+    steps = [call for call in before if call.kind == "chain"]
+    return [(text, call.name) for call in steps for text in _leaves(call.outputs, dialect) if text.strip()]
+
+
+def _said(sample: Sample) -> Iterator[KnownText]:
+    for text in (sample.question, *(stage.query for stage in sample.stages or ())):
+        if text:
+            yield KnownText("question", text)
+    for turn in sample.history or ():
+        yield KnownText("history", turn.content)
+
+
+def _brought(run: CapturedRun, dialect: Dialect) -> Iterator[KnownText]:
+    """Documents of the run's inputs and outputs, and texts under a telling name there."""
+    for value in (run.sources, run.inputs, run.outputs):
+        for chunk in documents_anywhere(value, dialect):
+            yield KnownText("retrieved", chunk.text, chunk=chunk)
+    for chunk in run.noted or ():
+        yield KnownText("noted", chunk.text, chunk=chunk)
+
+
+def named_chunks(run: CapturedRun, dialect: Dialect) -> list[Chunk] | None:
+    """Documents and texts under a telling name of the run's outputs or inputs."""
+    for value in (run.outputs, run.inputs):
+        named: Mapping[str, Any] = dialect.fields(value)
+        for key in CONTEXT_KEYS:
+            held = named.get(key)
+            if held is None:
+                continue
+            chunks, unknown = chunks_of(held)
+            if not unknown:
+                return chunks
+    return None
+
+
+def _replies(call: Call, dialect: Dialect) -> Iterator[str]:
+    yield reply_of(call, dialect)
+    for message in dialect.messages(call.outputs):
+        yield message.text
+
+
+def _made(call: Call, dialect: Dialect, rules: Rules) -> list[KnownText]:
+    """The documents that a call returned."""
+    kind: TextKind = "other" if call.name in rules.not_evidence else "retrieved"
+    return [
+        KnownText(kind, text, call.ended or 0, chunk)
+        for chunk in once(documents_anywhere(call.outputs, dialect))
+        for text in (chunk.text, *chunk.others)
+    ]
+
+
+def _share(text: str, sources: Sequence[str]) -> float:
+    """Share of a text's words that these sources account for."""
+    if not sources:
+        return 0.0
+    tiling = tile([text], sources)
+    return tiling.accounted / tiling.words if tiling.words else 0.0
+
+
+def _quotes(text: str, documents: Sequence[str]) -> bool:
+    """Whether a text has a whole document in it, or consists of documents for the most part."""
+    if not documents:
+        return False
+    tiling = tile([text], documents)
+    return 2 * tiling.accounted > tiling.words or any(tiling.share(n) == 1 for n in range(len(documents)))
+
+
+def _template(call: Call, dialect: Dialect) -> list[str]:
+    """The text of a prompt without its variables."""
+    outputs: Sequence[Any] = [call.outputs, *dialect.fields(call.outputs).values()]
+    messages = [message.text for value in outputs for message in messages_in(value, dialect)]
+    values = [call.inputs, *dialect.fields(call.inputs).values()]
+    variables = [text for value in values for text in (*_leaves(value, dialect), *_printed(value))]
+    return tile(messages, variables).rest()
+
+
+def _printed(value: Any) -> Iterator[str]:
+    """A value as a template prints it."""
+    if not isinstance(value, str) and value is not None:
+        yield str(value)
+
+
+def _leaves(value: Any, dialect: Dialect, depth: int = _DEEPEST) -> Iterator[str]:
+    """All texts in a value: of messages, documents, lists and mappings."""
+    if (text := dialect.text(value)) is not None:
+        yield text
+        return
+    if (chunk := dialect.document(value)) is not None:
+        yield from (chunk.text, *chunk.others)
+        return
+    messages = dialect.messages(value)
+    if messages:
+        yield from (message.text for message in messages)
+    elif depth:
+        parts = (
+            value if is_series(value) else (value if is_mapping(value) else dialect.fields(value)).values()
+        )
+        for part in parts:
+            yield from _leaves(part, dialect, depth - 1)
