@@ -36,6 +36,7 @@ from ragmetrics_core.protocol import (
 )
 
 __all__ = [
+    "SUPPORTED",
     "ask",
     "ask_draws",
     "ask_each",
@@ -110,6 +111,7 @@ def ask_each(
     chunks: bool = False,
     called: Sequence[str] | None = None,
     declining: bool = False,
+    evidence: int | None = None,
     **variables: object,
 ) -> Steps[Judged]:
     """Number the items and ask for a verdict on each; ask again about numbers without a verdict.
@@ -128,6 +130,8 @@ def ask_each(
             it.
         called: names of the items in the record, if they differ from the shown ones.
         declining: whether the decision on the first item says that the answer under test declines.
+        evidence: how many of the texts under `source` are its own, if not all are. A quote from another one
+            has no place.
         variables: the prompt's other variables.
 
     Raises:
@@ -137,7 +141,7 @@ def ask_each(
         return Judged()
     shown: Any = variables.get(source, ())
     texts: Sequence[str] = (shown,) if isinstance(shown, str) else shown
-    sheet = _Sheet(prompt, variables, source, texts, ranks, chunks, about.partition(" ")[0])
+    sheet = _Sheet(prompt, variables, source, texts[:evidence], ranks, chunks, about.partition(" ")[0])
     numbered = [Item(number, text) for number, text in enumerate(items, start=1)]
     batches = [numbered[start : start + size] for start in range(0, len(numbered), size)]
     answers = yield from together(*[_ask_batch(sheet, batch) for batch in batches])

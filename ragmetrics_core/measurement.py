@@ -139,10 +139,12 @@ class Judged:
         known: the decisions; None for a missing one.
         probabilities: each judge's probability that its decision is positive; None if it gave none, 1 or 0 if
             a person decided. Empty for derived decisions.
+        why_missing: short code for the reason of missing decisions.
     """
 
     known: tuple[bool | None, ...] = ()
     probabilities: tuple[float | None, ...] = ()
+    why_missing: str = "missing_verdicts"
 
     def __len__(self) -> int:
         return len(self.known)
@@ -255,7 +257,8 @@ def score(
     if low is None or high is None:
         return undefined(otherwise, **counts)
     text = f"{numbers}, {missing} missing: {_short(low)} to {_short(high)}"
-    return Measurement(bounds=Bounds(low, high), reason="missing_verdicts", counts=counts, formula=text)
+    reason = next(group.why_missing for group in judged if group.missing)
+    return Measurement(bounds=Bounds(low, high), reason=reason, counts=counts, formula=text)
 
 
 def combine(

@@ -81,7 +81,8 @@ def account_for(
         makers: the calls that made the answer.
         retrieval: the stages among the calls before.
         sample: the sample so far, with question and history.
-        dialect, rules: as for `sample_of`.
+        dialect: reads the framework's objects.
+        rules: the user's options.
     """
     components = ", ".join(dict.fromkeys(step.call.name for step in retrieval.steps))
     if not makers or not all(messages_in(call.inputs, dialect) for call in makers):
@@ -151,7 +152,12 @@ class _Ledger:
     def _account(self, call: Call, messages: Sequence[CapturedMessage]) -> None:
         before = calls_before(self._run, [call])
         known = known_texts(self._run, before, messages, self._sample, self._dialect, self._rules)
-        tiling = tile([each.text for each in messages], [each.text for each in known])
+        question, earlier = self._sample.question or "", self._rules.earlier
+        texts = [each.text for each in messages]
+        rest = tile(texts, [each.text for each in known]).rest()
+        known += [KnownText("prompt", text) for text in earlier.shared(call.name, question)]
+        earlier.add(call.name, question, rest)
+        tiling = tile(texts, [each.text for each in known])
         offset = len(self.request)
         self.request += messages
         self.words += tiling.words

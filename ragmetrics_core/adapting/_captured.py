@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from ragmetrics_core.adapting._documents import Chunk
+from ragmetrics_core.adapting._earlier_requests import EarlierRequests
 
 __all__ = ["Call", "CapturedMessage", "CapturedRun", "Dialect", "Kind", "NamedValue", "Rules", "names_of"]
 
@@ -163,6 +164,7 @@ class Rules:
         evidence: names of other components whose text is evidence.
         not_evidence: names of components and tools whose text is not.
         system_message: where no contexts are known, the request's system message is the context.
+        earlier: the earlier requests of the application, to tell its prompts.
     """
 
     input_key: str | None = None
@@ -172,3 +174,4 @@ class Rules:
     evidence: Sequence[str] = ()
     not_evidence: Sequence[str] = ()
     system_message: bool = False
+    earlier: EarlierRequests = field(default_factory=EarlierRequests, repr=False, compare=False)

@@ -24,12 +24,14 @@ class Chunk(NamedTuple):
         id: the document's id, or None.
         score: score from a search or a ranker.
         others: other texts of the document that may be shown instead, such as a window around it.
+        is_added: whether the application noted it beside the contexts that hooks find.
     """
 
     text: str
     id: str | None = None
     score: float | None = None
     others: tuple[str, ...] = ()
+    is_added: bool = False
 
 
 def chunks_of(documents: object) -> tuple[list[Chunk], list[str]]:

@@ -61,7 +61,8 @@ def known_texts(
         before: the calls upstream of the model call, in order of their ends.
         messages: the messages of the model call.
         sample: the sample so far, with question, history and stages.
-        dialect, rules: as for `sample_of`.
+        dialect: reads the framework's objects.
+        rules: the user's options.
     """
     texts = [*_said(sample), *_brought(run, dialect)]
     models = [call for call in before if call.kind == "model" and reply_of(call, dialect).strip()]
@@ -215,7 +216,7 @@ def _template(call: Call, dialect: Dialect) -> list[str]:
     """The text of a prompt without its variables."""
     outputs: Sequence[Any] = [call.outputs, *dialect.fields(call.outputs).values()]
     messages = [message.text for value in outputs for message in messages_in(value, dialect)]
-    values = [call.inputs, *dialect.fields(call.inputs).values()]
+    values = list(dialect.fields(call.inputs).values()) or [call.inputs]
     variables = [text for value in values for text in (*_leaves(value, dialect), *_printed(value))]
     return tile(messages, variables).rest()
 

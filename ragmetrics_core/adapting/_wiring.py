@@ -26,7 +26,9 @@ def makers_of(run: CapturedRun, answer: str, dialect: Dialect) -> Sequence[Call]
     wanted = spaced_form(answer)
     same = [call for call, reply in zip(models, replies, strict=True) if spaced_form(reply) == wanted]
     if same:
-        return same if len(same) == 1 else ()
+        shown = [each.text for each in messages_in(same[-1].inputs, dialect)]
+        is_repeated = tile(shown, [answer]).share(0) == 1  # the last one was given the others' reply
+        return same[-1:] if len(same) == 1 or is_repeated else ()
     tiling = tile([answer], replies)
     if tiling.accounted < _LEAST_SHARE * tiling.words:
         holders = [call for call, reply in zip(models, replies, strict=True) if _holds(reply, answer)]

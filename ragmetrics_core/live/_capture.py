@@ -1,7 +1,7 @@
 """Captures from hooks, their results, and the reasons for not scoring something."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any, Literal, NamedTuple, cast
@@ -67,7 +67,7 @@ class Capture:
         id: unique name of the sample and its records.
         name: the application's name.
         question, contexts, answer, history: the host's objects.
-        noted: contexts noted by the application (`note_contexts`); they replace all others.
+        noted: contexts noted by the application (`note_contexts`); they replace all others, or are added.
         data: anything else that `translate` needs; the hook copies its texts.
         labels: labels for the sample, such as the rule that found a field.
         session: the conversation of the question.
@@ -145,18 +145,33 @@ def translated(capture: Capture) -> Sample:
     given: dict[str, Any] = {"app": capture.name, "session": capture.session}
     given = {name: value for name, value in given.items() if value is not None} | capture.labels
     labels = {name: _label(value) for name, value in given.items()} | sample.labels
-    if (noted := capture.noted) is not None:
-        sample = sample.with_contexts(
-            [chunk.text for chunk in noted],
-            ids=[chunk.id for chunk in noted],
-            scores=[chunk.score for chunk in noted],
-            component="note_contexts",
-        )
-        labels["found_contexts"] = "note_contexts"
+    if capture.noted is not None:
+        sample = _with_notes(sample, capture.noted)
+        labels["found_contexts"] = sample.labels["found_contexts"]
     was_searched = sample.contexts is not None and any(stage.name != "shown" for stage in sample.stages or ())
     if capture.needs_contexts and not sample.contexts and not was_searched:
         raise Skip("no_contexts")
     return sample.model_copy(update={"id": capture.id, "labels": labels})
+
+
+def _with_notes(sample: Sample, noted: Sequence[Chunk]) -> Sample:
+    """The sample with the application's notes."""
+    found = sample.labels.get("found_contexts", "")
+    for is_added in (False, True):
+        chunks = [chunk for chunk in noted if chunk.is_added == is_added]
+        if not chunks and (is_added or noted):
+            continue
+        texts = [chunk.text for chunk in chunks]
+        ids, scores = [chunk.id for chunk in chunks], [chunk.score for chunk in chunks]
+        if is_added:
+            sample, found = (
+                sample.with_more_contexts(texts, ids=ids, scores=scores),
+                f"{found}, and note_contexts",
+            )
+        else:
+            sample = sample.with_contexts(texts, ids=ids, scores=scores, component="note_contexts")
+            found = "note_contexts"
+    return sample.model_copy(update={"labels": sample.labels | {"found_contexts": found}})
 
 
 def capture_of(sample: Sample) -> Capture:

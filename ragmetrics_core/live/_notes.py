@@ -71,11 +71,11 @@ _PENDING: ContextVar[tuple[_Pending, ...]] = ContextVar("ragmetrics_pending_note
 _TOLD: set[str] = set()
 
 
-def note_contexts(documents: object) -> None:
+def note_contexts(documents: object, *, add: bool = False) -> None:
     """Note what was retrieved, where no hook can see it: one line, in any application of any framework.
 
-    The current run gets exactly the noted contexts, whatever hooks see. Several notes in one run are
-    combined, without duplicates. A note made before a run belongs to the next run in the same context. Works
+    The current run gets exactly the noted contexts, whatever hooks see; with `add`, it gets them beside those
+    that hooks find. Several notes in one run are combined, without duplicates. A note made before a run belongs to the next run in the same context. Works
     in threads and tasks with the caller's context (`asyncio.create_task`, `asyncio.to_thread`, the
     frameworks' executors); concurrent requests are separate. Texts are copied at once.
 
@@ -85,19 +85,21 @@ def note_contexts(documents: object) -> None:
         documents: a text, a document of LangChain, LlamaIndex or Haystack, a mapping with its text under
             "text", "content" or "page_content", or a list of these, with or without scores. An empty list
             means that nothing was retrieved.
+        add: keep the contexts that hooks find.
     """
     try:
         if not is_judging():
-            _note(documents)
+            _note(documents, add=add)
     except Exception as error:  # the boundary to the host: documents with properties of its own
         _tell(f"note_contexts failed: {type(error).__name__}: {error}")
 
 
-def _note(documents: object) -> None:
+def _note(documents: object, *, add: bool) -> None:
     chunks, unknown = chunks_of(documents)
+    chunks = [chunk._replace(is_added=add) for chunk in chunks]
     for kind in dict.fromkeys(unknown):
         _tell(f"note_contexts found no text in a {kind}: pass texts, documents or mappings with a text")
-    if unknown and not chunks:
+    if not chunks and (unknown or add):
         return
     scope = _SCOPE.get()
     takers = [taker for known in list(_TAKERS) if (taker := known()) is not None]

@@ -116,7 +116,10 @@ class Observers:
         for alarm in self.alarms:
             self._guarded(alarm, alarm.hear, result)
         sample = result.sample
-        self.counts.add("shown", *(sample.shown or ["unknown" if sample.contexts is None else "nothing"]))
+        states: tuple[str, ...] = sample.shown or ("unknown" if sample.contexts is None else "nothing",)
+        if sample.unaccounted:
+            states = (*states, "unaccounted")
+        self.counts.add("shown", *states)
         self.counts.add("scored")
 
     def hear_without_contexts(self) -> None:

@@ -32,8 +32,8 @@ class Statistics(NamedTuple):
         lacking: number of scores missing because the sample lacks a field, by metric and field:
             {"faithfulness: contexts": 5}.
         shown: contexts of the scored samples, by whether they are in the model's request: {"verified": 12,
-            "absent": 1}. "nothing" counts samples whose model got no contexts, "unknown" those without a
-            known request.
+            "absent": 1}. "nothing" counts samples whose model got no contexts, "unknown" those without known
+            contexts, and "unaccounted" those whose request has text of unknown origin.
     """
 
     captured: int

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragmetrics_core import prompts
-from ragmetrics_core.asking import ask, ask_each, review, split
+from ragmetrics_core.asking import ask, review, split
 from ragmetrics_core.measurement import Decision, Labels, Measurement, undefined
+from ragmetrics_core.metrics._steps.contexts import ask_supported
 from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.metrics._steps.shares import Aggregate, supported_share, verdict_share
 from ragmetrics_core.parsers import StatementList, VerdictList
@@ -68,13 +69,14 @@ class ContextRecall(ReferenceMetric[Attributed]):
 
         about = f"reference {self.granularity}"
         if any(chunk.strip() for chunk in sample.contexts):
-            judged = yield from ask_each(
+            judged = yield from ask_supported(
                 self.verify,
                 statements,
+                sample.contexts,
+                sample.unaccounted,
                 about=about,
                 labels=ATTRIBUTED,
                 size=self.per_call,
-                contexts=sample.contexts,
             )
         else:
             nothing = [Decision(text, False, "nothing was retrieved") for text in statements]

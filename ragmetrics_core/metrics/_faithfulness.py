@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragmetrics_core import prompts
-from ragmetrics_core.asking import ask_each, split
+from ragmetrics_core.asking import SUPPORTED, split
 from ragmetrics_core.measurement import Measurement, undefined
 from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.metrics._steps.contexts import ask_supported
 from ragmetrics_core.metrics._steps.matrix import statements_in
 from ragmetrics_core.metrics._steps.shares import Aggregate, verdict_share
 from ragmetrics_core.parsers import StatementList, VerdictList
@@ -77,7 +78,13 @@ class Faithfulness(Metric[Grounded]):
             return undefined("no_statements")
 
         about = "answer" if self.granularity == "answer" else f"answer {self.granularity}"
-        judged = yield from ask_each(
-            self.verify, statements, about=about, size=self.per_call, contexts=sample.contexts
+        judged = yield from ask_supported(
+            self.verify,
+            statements,
+            sample.contexts,
+            sample.unaccounted,
+            about=about,
+            labels=SUPPORTED,
+            size=self.per_call,
         )
         return verdict_share(judged, "supported", "statements", self.aggregate)

@@ -216,7 +216,8 @@ class AuditPage(JsonPage):
     """Output of `audit`; `passed` only if nothing differs and the run is finished or still being written.
 
     `shown` counts the contexts by whether the models received them; `contradicted` has the numbers of the
-    contexts that they did not receive, by sample.
+    contexts that they did not receive, by sample. `words` are those of the requests, `accounted` those that
+    come from a known text, and `unaccounted` has the samples with longer texts of unknown origin.
     """
 
     passed: bool
@@ -226,6 +227,9 @@ class AuditPage(JsonPage):
     differences: list[DifferenceRow]
     shown: dict[str, int]
     contradicted: dict[str, list[int]]
+    words: int
+    accounted: int
+    unaccounted: list[str]
 
 
 def evaluation_json(run: Run, gate: GateVerdict | None = None) -> EvaluationPage:
@@ -300,6 +304,9 @@ def audit_json(run: Run, *, processes: int | None = None) -> AuditPage:
         differences=rows,
         shown=shown.states,
         contradicted=shown.contradicted,
+        words=shown.words,
+        accounted=shown.accounted,
+        unaccounted=shown.unaccounted,
     )
 
 

@@ -25,7 +25,7 @@ from ragmetrics_core.report._marks import (
     standings_of,
 )
 from ragmetrics_core.report._text import cut, flat, one_line, words
-from ragmetrics_core.samples import Sample, Stage
+from ragmetrics_core.samples import Sample, Stage, UnaccountedText
 from ragmetrics_core.wording import number_of, quoted
 
 __all__ = ["ProofPage", "SamplePage", "StepPage", "VerdictPage", "changes_by_kind"]
@@ -111,11 +111,12 @@ class ContextPage(JsonPage):
 
 
 class StagePage(JsonPage):
-    """A stage of the retrieval in words, and its chunks by name."""
+    """A stage of the retrieval in words, its chunks by name, and texts in the request of unknown origin."""
 
     name: str
     what: Words
     chunks: Annotated[list[Line], _at_most(MOST_CHUNKS)]
+    unaccounted: Annotated[list[Words], _at_most(MOST_CHUNKS)]
 
 
 class SamplePage(JsonPage):
@@ -246,11 +247,23 @@ def changes_by_kind(diff: RecordDiff) -> dict[str, tuple[Change, ...]]:
 def _stage(stage: Stage, sample: Sample) -> StagePage:
     component = f" by {flat(stage.component)}" if stage.component else ""
     query = f" for {flat(stage.query)!r}" if stage.query and stage.query != sample.question else ""
+    what = number_of(len(stage.chunks), "chunk") + component + query
+    if stage.words is not None:
+        what += f"; {stage.accounted} of {stage.words} words of the request are accounted for"
     return StagePage(
         name=stage.name,
-        what=number_of(len(stage.chunks), "chunk") + component + query,
+        what=what,
         chunks=[chunk.id or chunk.text for chunk in stage.chunks],
+        unaccounted=[_unaccounted(each) for each in stage.unaccounted or ()],
     )
+
+
+def _unaccounted(stretch: UnaccountedText) -> str:
+    """A text of unknown origin, and what decides whether it is evidence."""
+    name = flat(stretch.component)
+    by = f" by {name}" if name else ""
+    ways = f"evidence=[{name!r}] or not_evidence=[{name!r}]" if name else "note_contexts(..., add=True)"
+    return f"{quoted(stretch.text)}{by}, message {stretch.message}; {ways} decides whether it is evidence"
 
 
 def _parts(part: PartResult, depth: int) -> Iterator[tuple[int, str, str, bool]]:

@@ -20,6 +20,9 @@ class ShownContexts:
         nothing: number of samples whose model received no contexts.
         unknown: number of samples for which this is unknown.
         contradicted: numbers of the contexts missing from the request, by sample.
+        words: number of words in the requests.
+        accounted: how many of them come from a known text.
+        unaccounted: ids of the samples with longer texts of unknown origin.
     """
 
     samples: int = 0
@@ -27,6 +30,9 @@ class ShownContexts:
     nothing: int = 0
     unknown: int = 0
     contradicted: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
+    words: int = 0
+    accounted: int = 0
+    unaccounted: list[str] = field(default_factory=list[str])
 
     @classmethod
     def of(cls, samples: Iterable[Sample]) -> "ShownContexts":
@@ -39,6 +45,11 @@ class ShownContexts:
             counts.states.update(sample.shown)
             counts.unknown += sample.contexts is None and not sample.is_withheld
             counts.nothing += sample.contexts == ()
+            if (stage := sample.shown_stage) is not None:
+                counts.words += stage.words or 0
+                counts.accounted += stage.accounted or 0
+            if sample.unaccounted:
+                counts.unaccounted.append(sample.id)
             if absent := [number for number, state in enumerate(sample.shown, start=1) if state == "absent"]:
                 counts.contradicted[sample.id] = absent
         return counts
@@ -52,6 +63,10 @@ class ShownContexts:
         more += [f"unknown in {self.unknown}"] if self.unknown else []
         samples = number_of(self.samples, "sample")
         yield f"contexts of {samples}, sought in what the models were sent: {', '.join(states + more)}"
+        if self.words:
+            yield f"{self.accounted} of {number_of(self.words, 'word')} of the requests are accounted for"
+        for sample_id in self.unaccounted:
+            yield f"{sample_id}: the request has text of unknown origin"
         for sample_id, numbers in self.contradicted.items():
             which = f"context{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
             yield f"{sample_id}: {which} not in what the model was sent"

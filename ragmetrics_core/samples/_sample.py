@@ -156,6 +156,12 @@ class Sample(BaseModel, frozen=True):
         return next((stage for stage in reversed(self.stages or ()) if stage.name == "shown"), None)
 
     @property
+    def unaccounted(self) -> tuple[str, ...]:
+        """Texts in the model's request that come from no known source."""
+        stretches = self.shown_stage.unaccounted if self.shown_stage is not None else None
+        return tuple(dict.fromkeys(each.text for each in stretches or ()))
+
+    @property
     def shown(self) -> tuple[Shown, ...]:
         """Whether the request contains each context; "unseen" if the request is unknown."""
         if (stage := self.shown_stage) is None:
@@ -174,10 +180,9 @@ class Sample(BaseModel, frozen=True):
         return self.contexts is None and self.shown_stage is not None and bool(self.shown_stage.chunks)
 
     def strict(self) -> Self:
-        """The sample without its contexts if the request contradicts one; the stages keep them."""
-        return (
-            self.model_copy(update={"contexts": None, "stages": self.stages}) if self.contradicted else self
-        )
+        """The sample without its contexts if the request lacks one or was not seen; the stages keep them."""
+        is_unproven = self.shown_stage is not None and {"absent", "unseen"} & set(self.shown)
+        return self.model_copy(update={"contexts": None, "stages": self.stages}) if is_unproven else self
 
     @property
     def unproven(self) -> tuple[Unproven, ...]:
@@ -203,19 +208,50 @@ class Sample(BaseModel, frozen=True):
             scores: their scores in the same order, if any.
             component: name of the component that inserted them.
         """
+        return self.with_account(self._sought(texts, ids, scores), Stage(name="shown", component=component))
+
+    def with_more_contexts(
+        self,
+        texts: Sequence[str],
+        *,
+        ids: Sequence[str | None] = (),
+        scores: Sequence[float | None] = (),
+    ) -> Self:
+        """The sample with these contexts after its own; arguments as for `with_contexts`.
+
+        What they account for in the request is no longer of unknown origin.
+        """
+        stage = self.shown_stage or Stage(name="shown")
+        kept, words = [], 0
+        for stretch in stage.unaccounted or ():
+            tiling = tile([stretch.text], texts)
+            words += tiling.accounted
+            if not tiling.accounted:
+                kept.append(stretch)
+        accounted = None if stage.accounted is None else stage.accounted + words
+        changed = {"accounted": accounted, "unaccounted": tuple(kept) or None}
+        there = {chunk.text for chunk in stage.chunks}
+        more = [chunk for chunk in self._sought(texts, ids, scores) if chunk.text not in there]
+        derived = [each for each in self.stages or () if each.name == "derived"]
+        return self.with_account((*stage.chunks, *more), stage.model_copy(update=changed), derived)
+
+    def _sought(
+        self, texts: Sequence[str], ids: Sequence[str | None], scores: Sequence[float | None]
+    ) -> list[StageChunk]:
+        """Texts as chunks with their places in the request."""
         ids, scores = ids or [None] * len(texts), scores or [None] * len(texts)
         chunks = [
             StageChunk(text=text, id=id, score=score, rank=rank, shown="unseen")
             for rank, (text, id, score) in enumerate(zip(texts, ids, scores, strict=True), start=1)
         ]
-        if self.request_messages is not None:
-            said = [self.question or "", *(turn.content for turn in self.history or ())]
-            tiling = tile([message.content for message in self.request_messages], [*texts, *said])
-            chunks = [
-                chunk.standing_at(tiling.places(number), tiling.share(number))
-                for number, chunk in enumerate(chunks)
-            ]
-        return self.with_account(chunks, Stage(name="shown", component=component))
+        if self.request_messages is None:
+            return chunks
+        said = [self.question or "", *(turn.content for turn in self.history or ())]
+        tiling = tile([message.content for message in self.request_messages], [*texts, *said])
+        return [
+            chunk.standing_at(tiling.places(number), tiling.share(number))
+            for number, chunk in enumerate(chunks)
+        ]
 
     def with_account(
         self, chunks: Sequence[StageChunk] | None, shown: Stage, derived: Sequence[Stage] = ()

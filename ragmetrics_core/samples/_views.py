@@ -110,9 +110,13 @@ Asked = Referenced
 
 @dataclass(frozen=True, slots=True)
 class Grounded(Answered):
-    """An answer and the contexts that should support it."""
+    """An answer and the contexts that should support it.
+
+    `unaccounted` are the texts in the model's request of which it is unknown whether they are evidence.
+    """
 
     contexts: tuple[str, ...]
+    unaccounted: tuple[str, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +129,11 @@ class Complete(Grounded):
 
 @dataclass(frozen=True, slots=True)
 class Retrieved(View):
-    """A question and its retrieved contexts."""
+    """A question and its retrieved contexts; `unaccounted` as for `Grounded`."""
 
     question: str
     contexts: tuple[str, ...]
+    unaccounted: tuple[str, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

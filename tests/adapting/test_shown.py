@@ -143,6 +143,28 @@ def test_text_that_nobody_accounts_for_is_reported_with_its_component():
     assert (sample.shown_stage.words, sample.shown_stage.accounted) == (29, 15)
 
 
+def test_what_requests_about_two_questions_share_is_the_prompt():
+    instructions = (
+        "You help visitors of the museum and never talk about anything else. Answer in one sentence."
+    )
+
+    def sample(question: str, rules: Rules) -> Sample:
+        clock = Clock()
+        asking = clock.call(
+            "model", "llm", [Said("system", instructions), Said("user", question)], "In 1893."
+        )
+        run = CapturedRun(calls=[asking], inputs={"question": question}, outputs="In 1893.")
+        return sample_of(run, PLAIN, rules)
+
+    rules = Rules()
+    assert [sample(question, rules).contexts for question in ("When?", "When?", "Why?", "When?")] == [
+        None,
+        None,
+        (),
+        (),
+    ]
+
+
 def test_nothing_was_shown_only_if_the_request_is_accounted_for():
     web = "The web says that the tower by the sea was finished two years later."
     sample = sample_from(search(), answer(f"{web}\n{QUESTION}"))

@@ -1,4 +1,4 @@
-"""The words of a request are accounted for by the texts that they come from, however they are written there."""
+"""The words of a request are accounted for by the texts that they come from, in whatever form."""
 
 import html
 import json

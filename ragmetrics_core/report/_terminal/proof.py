@@ -73,6 +73,10 @@ def proof(
         yield Text()
         yield heading(f"Contexts, in rank order{page.sample.found_by}")
         yield _columns((False, True), _contexts(page))
+    if page.sample.stages:
+        yield Text()
+        yield heading("Retrieval, stage by stage")
+        yield facts(stage_facts(page.sample))
     if page.remarks:
         yield part("Asked again, or not counted", map(one_line, page.remarks))
     if page.declined:
@@ -99,6 +103,14 @@ def asked(sample: SamplePage, page: ProofPage | None = None) -> Iterator[tuple[s
             standing = page.standings[place - 2]
             told.append(f"  {standing}", "bold" if standing == "counts" else LABEL)
         yield "reference 1" if name == "reference" and len(sample.references) > 1 else name, told
+
+
+def stage_facts(page: SamplePage) -> Iterator[tuple[str, RenderableType]]:
+    """The stages of the retrieval, and the texts in the request of unknown origin."""
+    for stage in page.stages:
+        yield f"  {stage.name}", one_line(stage.what, LABEL)
+        for text in stage.unaccounted:
+            yield "  unknown", one_line(text, OPEN)
 
 
 def marked(text: str, marks: Iterable[Mark]) -> Text:

@@ -10,7 +10,7 @@ from rich.text import Text
 from ragmetrics_core.records import Record
 from ragmetrics_core.report._proof_page import SamplePage
 from ragmetrics_core.report._side_by_side import ReportRow, SideBySide
-from ragmetrics_core.report._terminal.proof import asked
+from ragmetrics_core.report._terminal.proof import asked, stage_facts
 from ragmetrics_core.report._terminal.text import (
     LABEL,
     OPEN,
@@ -117,8 +117,7 @@ def _facts(sample: Sample) -> Iterator[tuple[str, RenderableType]]:
     told = "(absent)" if page.contexts is None else number_of(len(page.contexts), "chunk")
     shown = f", {counted(sample.shown)}" if page.contexts and page.stages else ""
     yield "contexts", Text(told + shown + page.found_by, WEAK if sample.contradicted else LABEL)
-    for stage in page.stages:
-        yield f"  {stage.name}", Text(stage.what, LABEL)
+    yield from stage_facts(page)
 
 
 def _id_width(rows: Sequence[ReportRow], titles: Sequence[Sequence[str]], width: int) -> int:

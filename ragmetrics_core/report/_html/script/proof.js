@@ -80,7 +80,12 @@ function contexts(side, marks, groups) {
     side.stages.length
       ? [
           h.h3("", "Retrieval, stage by stage"),
-          factsOf(side.stages.map(({ name, what, chunks }) => [name, [what, ...chunks.items].join(" · ")])),
+          factsOf(
+            side.stages.flatMap(({ name, what, chunks, unaccounted }) => [
+              [name, [what, ...chunks.items].join(" · ")],
+              ...unaccounted.items.map((text) => ["unknown", text]),
+            ]),
+          ),
         ]
       : null,
   );
