@@ -4,15 +4,13 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 from uuid import UUID, uuid5
 
-from langchain_core.documents import Document
-
 from ragmetrics_core import Metric, Record, Sample
-from ragmetrics_core.adapting import Call, CapturedRun, NamedValue, answer_in, sample_of
+from ragmetrics_core.adapting import CapturedRun, NamedValue, Rules, answer_in, sample_of
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import (
@@ -22,6 +20,8 @@ from ragmetrics_core.live import (
 )
 from ragmetrics_langchain._dialect import DIALECT, fields_of
 from ragmetrics_langchain._scorer import SCORER_DEFAULTS, ScorerArgs, live_scorer
+from ragmetrics_langchain._tools import ContextTools, tool_names
+from ragmetrics_langchain._traces import traced_calls
 
 if TYPE_CHECKING:
     from langsmith import Client
@@ -124,6 +124,9 @@ def as_langsmith_evaluator(
     metrics: str | Metric[Any] | Iterable[str | Metric[Any]] = (),
     *,
     map: Callable[["Run", "Example | None"], Sample | Mapping[str, Any]] | None = None,
+    context_tools: ContextTools = (),
+    evidence: str | Iterable[str] = (),
+    not_evidence: ContextTools = (),
     **keywords: Unpack[ScorerArgs],
 ) -> Callable[..., Any]:
     """Metrics as an evaluator for `langsmith.evaluate` and `aevaluate`.
@@ -133,8 +136,9 @@ def as_langsmith_evaluator(
     comment gives the reason.
 
     Fields are found under common names: the question in the example's inputs (or else the run's), the answer
-    in the run's outputs, the contexts in its outputs, its traced retrievers and the inputs, and the reference
-    in the example's outputs.
+    in the run's outputs, and the reference in the example's outputs. Contexts are the evidence in the traced
+    requests of the models that made the answer, as for `RagMetricsCallbackHandler`. If no model was traced,
+    they are those in the run's outputs, its traced retrievers and its inputs.
 
     It can also be called like openevals' evaluators, `evaluator(inputs=..., outputs=...,
     reference_outputs=...)`, with texts or mappings: then it returns a list of mappings with "key", "score",
@@ -147,6 +151,9 @@ def as_langsmith_evaluator(
         scorer: a model that rates pairs.
         live: a live scorer, instead of metrics, models and live settings.
         map: makes the sample from a run and its example, instead of these rules.
+        context_tools: the only tools whose text is evidence: a name, a tool, or several. Default: all tools.
+        evidence: names of chains and functions whose text is evidence as well, such as a web search.
+        not_evidence: names of chains, retrievers and tools whose text is not evidence.
         settings: the live settings as one object.
         keywords: single live settings, as for `LiveScorer`: `concurrency`, `redact` and the others of
             `LiveArgs`.
@@ -155,6 +162,11 @@ def as_langsmith_evaluator(
         ConfigError: an argument is invalid.
     """
     own = live_scorer(metrics, **keywords)
+    rules = Rules(
+        context_tools=tool_names(context_tools),
+        evidence=tool_names(evidence, "evidence"),
+        not_evidence=tool_names(not_evidence, "not_evidence"),
+    )
 
     def ragmetrics(
         run: "Run | None" = None,
@@ -168,7 +180,7 @@ def as_langsmith_evaluator(
         if run is not None:
             from langsmith.evaluation import EvaluationResult
 
-            made = map(run, example) if map is not None else _sample(run, example)
+            made = map(run, example) if map is not None else _sample(run, example, rules)
             sample = made if isinstance(made, Sample) else Sample.from_mapping(made)
             result = own.score(Capture(translate=lambda _: sample, id=str(run.id), name=run.name))
             return {"results": [EvaluationResult(**scored) for scored in _as_mappings(result)]}
@@ -176,7 +188,7 @@ def as_langsmith_evaluator(
             raise ConfigError(
                 "the evaluator takes a run and an example, or inputs=, outputs= and reference_outputs="
             )
-        sample = _of_parts(inputs, outputs, reference_outputs, more.get("context"))
+        sample = _of_parts(inputs, outputs, reference_outputs, more.get("context"), rules)
         result = own.score(Capture(translate=lambda _: sample, name="openevals"))
         return _as_mappings(result)
 
@@ -204,46 +216,27 @@ def _as_mappings(result: LiveResult) -> list[dict[str, Any]]:
     ]
 
 
-def _sample(run: "Run", example: "Example | None") -> Sample:
+def _sample(run: "Run", example: "Example | None", rules: Rules) -> Sample:
     inputs, expected = (None, None) if example is None else (example.inputs, example.outputs)
-    return _of_parts(inputs or run.inputs, run.outputs or {}, expected or {}, None, run)
+    return _of_parts(inputs or run.inputs, run.outputs or {}, expected or {}, None, rules, run)
 
 
-def _of_parts(inputs: Any, outputs: Any, expected: Any, context: Any, run: "Run | None" = None) -> Sample:
+def _of_parts(
+    inputs: Any, outputs: Any, expected: Any, context: Any, rules: Rules, run: "Run | None" = None
+) -> Sample:
     sample = sample_of(
         CapturedRun(
             inputs=inputs,
             outputs=outputs,
-            calls=[] if run is None else _retrievals(run.child_runs or ()),
+            calls=[] if run is None else traced_calls(run),
             contexts=None if context is None else NamedValue(context, "arguments['context']"),
-            answered_by=(),
+            answered_by=() if run is None else None,
         ),
         DIALECT,
+        rules,
     )
     references = (fields_of(expected).get(key) for key in _REFERENCE_KEYS)
     reference = next((value for value in references if isinstance(value, str)), None)
     if reference is None and (expected_answer := answer_in(expected, DIALECT)) is not None:
         reference = expected_answer.value
     return sample.model_copy(update={"reference": reference})
-
-
-def _retrievals(runs: "Sequence[Run]") -> list[Call]:
-    """The outermost retrievers traced inside a run that have ended."""
-    calls: list[Call] = []
-    for run in runs:
-        if run.run_type == "retriever":
-            traces: Iterable[Any] = (run.outputs or {}).get("documents") or ()
-            query = (run.inputs or {}).get("query")
-            documents = [_document(traced) for traced in traces]
-            calls.append(Call(kind="retriever", name=run.name, query=query, outputs=documents, ended=1))
-        else:
-            calls += _retrievals(run.child_runs or ())
-    return calls
-
-
-def _document(traced: Any) -> Document:
-    """A document, as an object or as sent over the network."""
-    if isinstance(traced, Document):
-        return traced
-    named = fields_of(traced)
-    return Document(page_content=str(named.get("page_content") or ""), id=named.get("id"))

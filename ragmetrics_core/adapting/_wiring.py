@@ -1,14 +1,17 @@
 """Calls that made the answer, their requests, and the calls upstream."""
 
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 from typing import Any
 
 from ragmetrics_core.adapting._captured import Call, CapturedMessage, CapturedRun, Dialect
-from ragmetrics_core.comparing import spaced_form
+from ragmetrics_core.comparing import folded, spaced_form
 from ragmetrics_core.samples import tile
 
 __all__ = ["calls_before", "makers_of", "messages_in", "reply_of"]
 
+# An answer of few words was made from the reply that has so many of them, in their order.
+_MOST_WORDS = 0.8
 # Calls whose replies cover less of the answer did not make it.
 _LEAST_SHARE = 0.5
 
@@ -40,11 +43,11 @@ def makers_of(run: CapturedRun, answer: str, dialect: Dialect) -> Sequence[Call]
 
 
 def _holds(reply: str, answer: str) -> bool:
-    """Whether a reply contains an answer that is too short to share a run of words."""
-    words = tile([reply], [answer])
-    return f" {spaced_form(answer)} " in f" {spaced_form(reply)} " or bool(
-        words.covered[0].all() and words.words
-    )
+    """Whether a reply has the words of an answer that is too short to share a run of them."""
+    words = folded(spaced_form(answer)).split()
+    said = folded(spaced_form(reply)).split()
+    blocks = SequenceMatcher(None, words, said, autojunk=False).get_matching_blocks()
+    return bool(words) and sum(block.size for block in blocks) >= _MOST_WORDS * len(words)
 
 
 def reply_of(call: Call, dialect: Dialect) -> str:

@@ -75,9 +75,10 @@ def note_contexts(documents: object, *, add: bool = False) -> None:
     """Note what was retrieved, where no hook can see it: one line, in any application of any framework.
 
     The current run gets exactly the noted contexts, whatever hooks see; with `add`, it gets them beside those
-    that hooks find. Several notes in one run are combined, without duplicates. A note made before a run belongs to the next run in the same context. Works
-    in threads and tasks with the caller's context (`asyncio.create_task`, `asyncio.to_thread`, the
-    frameworks' executors); concurrent requests are separate. Texts are copied at once.
+    that hooks find. Several notes in one run are combined, without duplicates. A note made before a run
+    belongs to the next run in the same context. Works in threads and tasks with the caller's context
+    (`asyncio.create_task`, `asyncio.to_thread`, the frameworks' executors); concurrent requests are separate.
+    Texts are copied at once.
 
     Takes microseconds and never raises: objects without text are left out with a single warning.
 

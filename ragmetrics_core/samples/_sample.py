@@ -19,6 +19,7 @@ from ragmetrics_core.samples._stages import (
     Shown,
     Stage,
     StageChunk,
+    UnaccountedText,
     Unproven,
     unproven,
 )
@@ -222,7 +223,8 @@ class Sample(BaseModel, frozen=True):
         What they account for in the request is no longer of unknown origin.
         """
         stage = self.shown_stage or Stage(name="shown")
-        kept, words = [], 0
+        kept: list[UnaccountedText] = []
+        words = 0
         for stretch in stage.unaccounted or ():
             tiling = tile([stretch.text], texts)
             words += tiling.accounted

@@ -35,7 +35,7 @@ _SKIPS: Final = sorted(product(range(_MOST_CHANGED + 1), repeat=2), key=sum)
 # A run of words that occurs more often is looked for in its first places only.
 _MOST_PLACES: Final = 100
 # In the arrays, in place of the number of a word or of a text.
-_FREE, _END, _UNKNOWN, _SEPARATOR = -1, -2, -3, -4
+_FREE, _END, _UNKNOWN, _SEPARATOR, _AMBIGUOUS = -1, -2, -3, -4, -5
 _ONE_CHARACTER: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
@@ -335,6 +335,7 @@ class _Tiler:
 
     def _assign(self, runs: list[_Run]) -> None:
         """Assign runs to the request, the longest first; the rest of a run that overlaps waits again."""
+        deferred: list[list[_Run]] = []
         waiting = [(-run.size, run.at, run) for run in runs if self._is_long(run)]
         heapify(waiting)
         while waiting:
@@ -344,13 +345,39 @@ class _Tiler:
                 rivals.append(heappop(waiting)[2])
             free = self.owner[at : at - size] == _FREE
             if free.all():
-                self._take(rivals)
+                if self._is_ambiguous(rivals):
+                    self.owner[at : at - size] = _AMBIGUOUS
+                    deferred.append(rivals)
+                else:
+                    self._take(rivals)
                 continue
             for first, last in _stretches(free):
                 for rival in rivals:
                     rest = _Run(at + first, rival.text, rival.start + first, last - first + 1)
                     if self._is_long(rest):
                         heappush(waiting, (-rest.size, rest.at, rest))
+
+        self._settle(deferred)
+
+    def _is_ambiguous(self, rivals: Sequence[_Run]) -> bool:
+        """Whether several texts share these words, and none of them is contained whole."""
+        texts = {run.text for run in rivals}
+        return len(texts) > 1 and not any(run.size == len(self.covered[run.text]) for run in rivals)
+
+    def _settle(self, deferred: Sequence[list[_Run]]) -> None:
+        """Assign ambiguous runs to texts that are there by other words, the nearest first."""
+        for rivals in deferred:
+            self.owner[rivals[0].at : rivals[0].at + rivals[0].size] = _FREE
+        for rivals in deferred:
+            present = [run for run in rivals if self.covered[run.text].any()]
+            if present:
+                self._take(sorted(present, key=self._distance))
+
+    def _distance(self, run: _Run) -> tuple[bool, int]:
+        """Whether a text's words are there already, and their distance to where its other runs put them."""
+        is_there = bool(self.covered[run.text][run.start : run.start + run.size].all())
+        own = (other for other in self.runs if other.text == run.text)
+        return is_there, min(abs((run.at - other.at) - (run.start - other.start)) for other in own)
 
     def _take(self, rivals: Sequence[_Run]) -> None:
         chosen = min(rivals, key=self._preference)
@@ -376,11 +403,11 @@ class _Tiler:
             here, there, count = here + step, there + step, count + 1
         return count
 
-    def _preference(self, run: _Run) -> tuple[bool, bool, bool, int]:
+    def _preference(self, run: _Run) -> tuple[bool, bool]:
         """Order of texts that share the same words: whole ones that are not there yet come first."""
         covered = self.covered[run.text]
         is_whole, is_there = run.size == len(covered), bool(covered.any())
-        return not is_whole, is_whole and is_there, not is_there, run.text
+        return not is_whole, is_whole and is_there
 
     def _is_long(self, run: _Run) -> bool:
         if run.size < LEAST_RUN:

@@ -31,7 +31,9 @@ def ask_supported(
         statements: the statements.
         contexts: the evidence.
         unaccounted: the other texts in the request.
-        about, labels, size: as for `ask_each`.
+        about: the kind of statements, for the record.
+        labels: names of a positive and a negative verdict.
+        size: maximum number of statements in one call.
     """
     judged = yield from ask_each(prompt, statements, about=about, labels=labels, size=size, contexts=contexts)
     doubted = [number for number, known in enumerate(judged.known) if known is False]

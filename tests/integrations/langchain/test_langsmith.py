@@ -13,7 +13,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import Capture, LiveScorer
 from ragmetrics_core.metrics import Faithfulness
 from ragmetrics_langchain import LangSmithFeedbackSink, as_langsmith_evaluator, score_step
-from tests.integrations.langchain.apps import answer, question, rag_chain, texts
+from tests.integrations.langchain.apps import Shelf, answer, question, rag_chain, texts
 from tests.integrations.langchain.test_scope import JudgeModel
 
 langsmith = pytest.importorskip("langsmith")
@@ -244,7 +244,21 @@ def test_a_chain_as_target_is_evaluated_with_what_its_retriever_found():
         record = Record.model_validate(results["faithfulness"].metadata["ragmetrics"])
         assert record.sample is not None
         assert record.sample.contexts == texts(topic)
-        assert record.sample.labels["found_contexts"] == "Shelf: no request was seen"
+        assert record.sample.labels["found_contexts"] == "Shelf, shown to Echo"
+        assert set(record.sample.shown) == {"verified"}
+
+
+def test_what_a_step_dropped_before_the_traced_request_is_no_context():
+    evaluator = as_langsmith_evaluator("faithfulness", judge="embedded")
+
+    def target(inputs: dict[str, Any]) -> dict[str, Any]:
+        first = Shelf() | RunnableLambda(lambda documents: documents[:1])
+        return {"output": rag_chain(first).invoke(inputs["question"])}
+
+    (results, _) = evaluated(target, evaluator)
+    record = Record.model_validate(results["faithfulness"].metadata["ragmetrics"])
+    assert record.sample is not None
+    assert record.sample.contexts == texts("tea")[:1]
 
 
 def test_an_experiment_that_runs_asynchronously_is_evaluated_too():
