@@ -38,8 +38,8 @@ def traced_calls(run: "Run") -> list[Call]:
 
 def _call(run: "Run", calls: "list[tuple[Run, Call]]") -> Call:
     kind = _KINDS.get(run.run_type, "chain")
-    inputs: Mapping[str, Any] = run.inputs or {}
-    outputs: Mapping[str, Any] = run.outputs or {}
+    inputs: Any = run.inputs or {}
+    outputs: Any = run.outputs or {}
     call = Call(kind=kind, name=run.name, inputs=inputs, outputs=outputs)
     if kind == "model":
         call.inputs, call.outputs = _request(inputs), _reply(outputs)
