@@ -12,10 +12,11 @@ __all__ = ["BodyKeeper", "Call", "Exchange", "Reply", "assert_shown", "text_of"]
 
 
 class Call(NamedTuple):
-    """A reply that calls a tool."""
+    """A reply that calls a tool; with `saying`, the first of its calls also says something."""
 
     name: str
     arguments: Mapping[str, Any]
+    saying: str | None = None
 
 
 Reply = str | Call | list[Call]
@@ -79,7 +80,7 @@ def _message(reply: Reply) -> dict[str, Any]:
         {"id": f"call_{n}", "index": n, "type": "function", "function": function}
         for n, function in enumerate(functions)
     ]
-    return {"role": "assistant", "content": None, "tool_calls": listed}
+    return {"role": "assistant", "content": calls[0].saying, "tool_calls": listed}
 
 
 def _streamed(message: dict[str, Any], reason: str) -> Answer:

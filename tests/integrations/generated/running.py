@@ -1,0 +1,36 @@
+"""Cases run in a framework, against one server."""
+
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from ragmetrics_core import Sample
+from tests.integrations.body_keeping import BodyKeeper, Exchange, Reply
+from tests.integrations.generated.checks import problems
+from tests.integrations.generated.material import AGENTS, Case, draw, replies
+
+__all__ = ["Outcome", "outcomes"]
+
+
+class Outcome(NamedTuple):
+    """What became of a case."""
+
+    case: Case
+    sample: Sample | str
+    exchanges: list[Exchange]
+    problems: list[str]
+
+
+def outcomes(framework: str, seeds: Iterable[int]) -> Iterator[Outcome]:
+    """Run the cases of these seeds as applications of "langchain", "haystack" or "llama_index"."""
+    run: Any = import_module(f"tests.integrations.generated.{framework}_cases").run
+    model = [lambda text: ""]
+    with BodyKeeper(lambda text: model[0](text)) as server:
+        for seed in seeds:
+            case = draw(seed)
+            model[0] = replies(case)
+            server.exchanges.clear()
+            sample = run(case, server)
+            exchanges = list(server.exchanges)
+            found = [sample] if isinstance(sample, str) else problems(case, sample, exchanges)
+            yield Outcome(case, sample, exchanges, found)
