@@ -102,7 +102,7 @@ def truth(case: Case, exchanges: Sequence[Exchange]) -> Truth:
 
 def _variable(case: Case, exchanges: Sequence[Exchange]) -> list[str]:
     """The words of requests that neither their template nor the model brought."""
-    heads = [template(case, name).partition("{")[0] for name in TEMPLATES]
+    heads = [template(case, name).partition("{")[0] for name in TEMPLATES] + [case.rules.strip() or "\n"]
     found: list[str] = []
     for text in (each.text for each in exchanges):
         for head in heads:

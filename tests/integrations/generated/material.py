@@ -338,7 +338,7 @@ def replies(case: Case) -> Callable[[str], Reply]:
     kept = [case.documents[place] for place in case.kept]
     saying = case.draft if case.step == "agent that talks" else None
     names = ["search", "other"] if case.source == "tool" else ["search"]
-    calls = iter([[Call(name, {"query": case.query, "input": case.query}, saying) for name in names]])
+    calls = iter([[Call(name, {"query": case.query}, saying) for name in names]])
     by_beginning: Mapping[str, Callable[[str], Reply]] = {
         "rewrite": lambda _: case.query,
         "grade": lambda text: "yes" if any(each in text for each in kept) else "no",

@@ -5,9 +5,9 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from ragmetrics_core import Sample
-from tests.integrations.body_keeping import BodyKeeper, Exchange, Reply
+from tests.integrations.body_keeping import BodyKeeper, Exchange
 from tests.integrations.generated.checks import problems
-from tests.integrations.generated.material import AGENTS, Case, draw, replies
+from tests.integrations.generated.material import Case, draw, replies
 
 __all__ = ["Outcome", "outcomes"]
 
@@ -23,14 +23,14 @@ class Outcome(NamedTuple):
 
 def outcomes(framework: str, seeds: Iterable[int]) -> Iterator[Outcome]:
     """Run the cases of these seeds as applications of "langchain", "haystack" or "llama_index"."""
-    run: Any = import_module(f"tests.integrations.generated.{framework}_cases").run
+    cases: Any = import_module(f"tests.integrations.generated.{framework}_cases")
     model = [lambda text: ""]
     with BodyKeeper(lambda text: model[0](text)) as server:
         for seed in seeds:
-            case = draw(seed)
+            case = cases.adapted(draw(seed))
             model[0] = replies(case)
             server.exchanges.clear()
-            sample = run(case, server)
+            sample = cases.run(case, server)
             exchanges = list(server.exchanges)
             found = [sample] if isinstance(sample, str) else problems(case, sample, exchanges)
             yield Outcome(case, sample, exchanges, found)
