@@ -40,18 +40,18 @@ class ServedLLM(ToolCallingLLM):
 
     @llm_chat_callback()
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        reply = httpx.post(self.url, json=self._body(messages, stream=False, **kwargs))
+        reply = httpx.post(self.url, json=self._body(messages, stream=False, **kwargs), verify=False)
         return _response(reply)
 
     @llm_chat_callback()
     async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        async with httpx.AsyncClient() as client:
+        async with httpx.AsyncClient(verify=False) as client:
             return _response(await client.post(self.url, json=self._body(messages, stream=False, **kwargs)))
 
     @llm_chat_callback()
     def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
         def tokens() -> ChatResponseGen:
-            reply = httpx.post(self.url, json=self._body(messages, stream=True, **kwargs))
+            reply = httpx.post(self.url, json=self._body(messages, stream=True, **kwargs), verify=False)
             yield from _streamed(reply.text)
 
         return tokens()
@@ -59,7 +59,7 @@ class ServedLLM(ToolCallingLLM):
     @llm_chat_callback()
     async def astream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseAsyncGen:
         async def tokens() -> ChatResponseAsyncGen:
-            async with httpx.AsyncClient() as client:
+            async with httpx.AsyncClient(verify=False) as client:
                 reply = await client.post(self.url, json=self._body(messages, stream=True, **kwargs))
             for each in _streamed(reply.text):
                 yield each
