@@ -12,9 +12,9 @@ from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.dataclasses import ChatMessage
 from haystack.tools import PipelineTool, Tool, create_tool_from_function
 from haystack.utils import Secret
-from ragmetrics_core import Sample
 
 from haystack_integrations.components.evaluators.ragmetrics import RagMetricsConnector, RagMetricsTracer
+from ragmetrics_core import Sample
 from tests.integrations.body_keeping import BodyKeeper
 from tests.integrations.generated.material import (
     AGENTS,
@@ -37,7 +37,9 @@ def run(case: Case, server: BodyKeeper) -> Sample | str:
     if case.step in AGENTS:
         pipeline = Pipeline()
         pipeline.add_component("agent", _agent(case, server))
-        data: dict[str, Any] = {"agent": {"messages": [*_history(case), ChatMessage.from_user(case.question)]}}
+        data: dict[str, Any] = {
+            "agent": {"messages": [*_history(case), ChatMessage.from_user(case.question)]}
+        }
     else:
         pipeline, data = _pipeline(case, server)
     connector = RagMetricsConnector(chat_generator="embedded")
@@ -63,7 +65,7 @@ class Search:
 
     @component.output_types(documents=list[Document])
     def run(self, query: str) -> dict[str, Any]:
-        return {"documents": [Document(content=text, id=f"doc-{n}") for n, text in enumerate(self.texts)]}
+        return {"documents": [Document(content=text, id=text) for text in self.texts]}
 
 
 @component
@@ -87,7 +89,11 @@ class Grade:
 
     @component.output_types(documents=list[Document])
     def run(self, documents: list[Document], question: str) -> dict[str, Any]:
-        return {"documents": [each for each in documents if "yes" in _replied(self.grader, each, question=question)]}
+        return {
+            "documents": [
+                each for each in documents if "yes" in _replied(self.grader, each, question=question)
+            ]
+        }
 
 
 @component
@@ -156,7 +162,11 @@ class Finish:
 
     @component.output_types(replies=list[ChatMessage])
     def run(self, replies: list[ChatMessage]) -> dict[str, Any]:
-        return {"replies": [ChatMessage.from_assistant((each.text or "").replace(self.out, "")) for each in replies]}
+        return {
+            "replies": [
+                ChatMessage.from_assistant((each.text or "").replace(self.out, "")) for each in replies
+            ]
+        }
 
 
 @component
@@ -177,7 +187,11 @@ class Raw:
 
 def _llm(server: BodyKeeper) -> Any:
     # no certificates are read, which takes longer than all the rest
-    options: Any = {"api_base_url": server.base_url, "max_retries": 0, "http_client_kwargs": {"verify": False}}
+    options: Any = {
+        "api_base_url": server.base_url,
+        "max_retries": 0,
+        "http_client_kwargs": {"verify": False},
+    }
     return OpenAIChatGenerator(api_key=Secret.from_token("none"), model="served", **options)
 
 
@@ -209,7 +223,9 @@ def _replied(asking: Pipeline, document: Document, **values: str) -> str:
 def _pipeline(case: Case, server: BodyKeeper) -> tuple[Pipeline, dict[str, Any]]:
     """The pipeline and its data."""
     made, data = Pipeline(), {}
-    native = case.shape % 2 == 0 and not any(each in case.part for each in FILTERED) and "render" in plan(case)
+    native = (
+        case.shape % 2 == 0 and not any(each in case.part for each in FILTERED) and "render" in plan(case)
+    )
     loop = "{% for document in documents %}{% set d = document.content %}" + case.part + "{% endfor %}"
     by_variable = ({"context": loop} if native and not case.step.endswith("raw") else {}) | {
         "extra": {
@@ -251,7 +267,11 @@ def _pipeline(case: Case, server: BodyKeeper) -> tuple[Pipeline, dict[str, Any]]
             outputs["documents"] = f"{name}.documents"
         elif name in ("render", "summaries"):
             if "context" not in by_variable:
-                add(name, Render(case) if name == "render" else Summarise(_asking(case, "summary", server)), "documents")
+                add(
+                    name,
+                    Render(case) if name == "render" else Summarise(_asking(case, "summary", server)),
+                    "documents",
+                )
                 outputs["context"] = f"{name}.text"
         elif name == "source":
             outputs |= _sourced(case, add, data)

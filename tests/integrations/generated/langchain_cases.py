@@ -23,7 +23,12 @@ from tests.integrations.generated.material import AGENTS, Case, plan, rendered, 
 
 State = dict[str, Any]
 Work = Callable[[State], Any]
-SCHEMA = TypedDict("SCHEMA", dict.fromkeys(("question", "query", "docs", "found", "extra", "context", "draft", "verdict", "answer"), Any))  # type: ignore[misc]
+SCHEMA = TypedDict(
+    "SCHEMA",
+    dict.fromkeys(
+        ("question", "query", "docs", "found", "extra", "context", "draft", "verdict", "answer"), Any
+    ),
+)  # type: ignore[misc]
 
 
 class Finds(BaseRetriever):
@@ -32,7 +37,7 @@ class Finds(BaseRetriever):
     texts: tuple[str, ...]
 
     def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
-        return [Document(page_content=text, id=f"doc-{n}") for n, text in enumerate(self.texts)]
+        return [Document(page_content=text, id=text) for text in self.texts]
 
 
 def adapted(case: Case) -> Case:
@@ -83,13 +88,17 @@ def _works(case: Case, model: Any, server: BodyKeeper) -> list[tuple[str, Work]]
             if case.shape in (0, 1):
                 messages = [*_history(case), HumanMessage(template(case, name).format(**values))]
                 return model.invoke(messages).text
-            prompt = ChatPromptTemplate.from_messages([MessagesPlaceholder("history"), ("human", template(case, name))])
+            prompt = ChatPromptTemplate.from_messages(
+                [MessagesPlaceholder("history"), ("human", template(case, name))]
+            )
             return (prompt | model | StrOutputParser()).invoke({**values, "history": _history(case)})
 
         return text
 
     def grade(state: State) -> list[Document]:
-        return [each for each in state["docs"] if "yes" in ask("grade")(state | {"document": each.page_content})]
+        return [
+            each for each in state["docs"] if "yes" in ask("grade")(state | {"document": each.page_content})
+        ]
 
     def summaries(state: State) -> str:
         return "\n".join(ask("summary")(state | {"document": each.page_content}) for each in state["docs"])
@@ -162,7 +171,9 @@ def _agent(case: Case, model: Any) -> Any:
 
     def found(query: str) -> tuple[str, list[Document]]:
         traced = case.shape % 2 or case.step == "supervisor"
-        documents = retriever.invoke(query) if traced else retriever._get_relevant_documents(query, run_manager=None)
+        documents = (
+            retriever.invoke(query) if traced else retriever._get_relevant_documents(query, run_manager=None)
+        )
         documents = [documents[place] for place in case.kept]
         return rendered(case, [each.page_content for each in documents]), documents
 

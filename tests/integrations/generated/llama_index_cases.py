@@ -164,13 +164,16 @@ def _works(case: Case, llm: ServedLLM) -> list[tuple[str, Work]]:
 
     def extra(state: State) -> str:
         if case.source == "retriever":
-            return "\n\n".join(each.text for each in _retriever(case.extra).retrieve(state["question"]))
+            return "\n\n".join(each.text for each in _retriever(case.extra).retrieve("More"))
         return "" if case.source == "history" else "\n\n".join(case.extra)
 
     by_name: dict[str, tuple[str, Work]] = {
         "rewrite": ("query", ask("rewrite")),
         "retrieve": ("docs", lambda state: retriever.retrieve(state.get("query") or state["question"])),
-        "select": ("docs", lambda state: Keep(places=case.kept).postprocess_nodes(state["docs"], query_str="")),
+        "select": (
+            "docs",
+            lambda state: Keep(places=case.kept).postprocess_nodes(state["docs"], query_str=""),
+        ),
         "grade": ("docs", grade),
         "source": ("extra", extra),
         "render": ("context", lambda state: rendered(case, [each.text for each in state["docs"]])),

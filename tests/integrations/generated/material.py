@@ -1,10 +1,9 @@
 """Random applications and their truth, without a framework.
 
-A case is drawn from a seed: documents, what happens to them before the prompt, a second source beside them, and
-earlier calls of the model. Its truth is computed from the bodies of the requests that a server kept.
+A case is drawn from a seed: documents, what happens to them before the prompt, a second source beside them,
+and earlier calls of the model. Its truth is computed from the bodies of the requests that a server kept.
 """
 
-import html
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,13 +22,13 @@ __all__ = [
     "CODE",
     "EVIDENCE",
     "FILTERED",
+    "HEADER",
     "PARTS",
     "SOURCES",
     "STEPS",
     "TEMPLATES",
     "Case",
     "draw",
-    
     "pieces",
     "plan",
     "rendered",
@@ -41,8 +40,8 @@ __all__ = [
 # Texts
 
 _SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in ("a", "e", "i", "o", "u", "an", "er", "il")]
-_ENGLISH = "the of a in is was and to by for with on as at from that it its were an be or not has".split()
-_GERMAN = "der die das und ist war von zu mit auf für über nicht ein eine wird größer im am bei nach".split()
+_ENGLISH = "the of a in is was and to by for with on as at from that it its were an be or not has"
+_GERMAN = "der die das und ist war von zu mit auf für über nicht ein eine wird größer im am bei nach"
 _KANA = "あいうえおかきくけこさしすせそたちつてとなにぬねのはひふへほまみむめもやゆよらりるれろわをん"
 
 
@@ -51,9 +50,11 @@ def _word(rng: Random) -> str:
     return "".join(rng.choices(_SYLLABLES, k=3))
 
 
-def _phrase(rng: Random, size: int, common: Sequence[str]) -> list[str]:
+def _phrase(rng: Random, size: int, common: str) -> list[str]:
     """Words of which at least every third is rare, the first among them."""
-    return [_word(rng) if n % 3 == 0 or rng.random() < 0.4 else rng.choice(common) for n in range(size)]
+    return [
+        _word(rng) if n % 3 == 0 or rng.random() < 0.4 else rng.choice(common.split()) for n in range(size)
+    ]
 
 
 def _sentences(rng: Random, size: int) -> Iterator[int]:
@@ -63,7 +64,7 @@ def _sentences(rng: Random, size: int) -> Iterator[int]:
         size -= length
 
 
-def _prose(rng: Random, size: int, common: Sequence[str] = _ENGLISH) -> str:
+def _prose(rng: Random, size: int, common: str = _ENGLISH) -> str:
     made = (" ".join(_phrase(rng, length, common)).capitalize() for length in _sentences(rng, size))
     return " ".join(f"{each}." for each in made)
 
@@ -83,7 +84,9 @@ def _table(rng: Random, size: int) -> str:
 
 
 def _numbers(rng: Random, size: int) -> str:
-    return ", ".join(f"{_word(rng)}: {rng.randint(10, 99999)}.{rng.randint(0, 99)} %" for _ in range(size // 4 or 1))
+    return ", ".join(
+        f"{_word(rng)}: {rng.randint(10, 99999)}.{rng.randint(0, 99)} %" for _ in range(size // 4 or 1)
+    )
 
 
 def _chinese(rng: Random, size: int) -> str:
@@ -107,7 +110,7 @@ def _json_like(rng: Random, size: int) -> str:
 
 
 _KINDS = (_prose, _prose, _german, _list, _table, _numbers, _chinese, _japanese, _markup, _json_like)
-_HEADER = "Handbook of the Vandelor works, issued by the board of the works"
+HEADER = "Handbook of the Vandelor works, issued by the board of the works"
 
 
 def _size(rng: Random) -> int:
@@ -125,7 +128,7 @@ _SELECTIONS: Mapping[str, Callable[[Random, list[int]], list[int]]] = {
     "last": lambda _, places: places[-1:],
 }
 
-# One text `d` after the other; N is a number of the case. Names after a "|" that Jinja lacks are in `_FILTERS`.
+# One text `d` after the other; N is a number of the case. Filters that Jinja lacks are in `_FILTERS`.
 PARTS: Mapping[str, str] = {
     "whole": "{{ d }}\n",
     "merged": "{{ d }} ",
@@ -155,10 +158,10 @@ def pieces(text: str) -> list[str]:
     return [each.strip() for each in re.split(r"(?<=[.。])\s*(?=\D)|\n", text) if each.strip()]
 
 
-_FILTERS = {"sentences": pieces, "dumps": partial(json.dumps, ensure_ascii=False)}
+_FILTERS: dict[str, Any] = {"sentences": pieces, "dumps": partial(json.dumps, ensure_ascii=False)}
 FILTERED = tuple(f"|{name}" for name in _FILTERS)
 _JINJA = Environment(autoescape=False)
-_JINJA.filters |= _FILTERS
+_JINJA.filters.update(_FILTERS)
 
 
 def rendered(case: "Case", texts: Sequence[str]) -> str:
@@ -279,8 +282,8 @@ def draw(seed: int) -> Case:
     rules = ""
     if rng.random() < 0.3:
         # instructions with which the documents share their header
-        rules = f"You know the {_HEADER}. {_prose(rng, rng.randint(5, 60))}\n"
-        documents = [f"{_HEADER}\n{each}" if rng.random() < 0.7 else each for each in documents]
+        rules = f"You know the {HEADER}. {_prose(rng, rng.randint(5, 60))}\n"
+        documents = [f"{HEADER}\n{each}" if rng.random() < 0.7 else each for each in documents]
     selection, part = rng.choice(list(_SELECTIONS)), rng.choice(list(PARTS))
     source = rng.choice(SOURCES)
     size = rng.randint(8, 80)

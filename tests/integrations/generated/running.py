@@ -1,11 +1,11 @@
 """Cases run in a framework, against one server."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import Any, NamedTuple
 
 from ragmetrics_core import Sample
-from tests.integrations.body_keeping import BodyKeeper, Exchange
+from tests.integrations.body_keeping import BodyKeeper, Exchange, Reply
 from tests.integrations.generated.checks import problems
 from tests.integrations.generated.material import Case, draw, replies
 
@@ -24,11 +24,15 @@ class Outcome(NamedTuple):
 def outcomes(framework: str, seeds: Iterable[int]) -> Iterator[Outcome]:
     """Run the cases of these seeds as applications of "langchain", "haystack" or "llama_index"."""
     cases: Any = import_module(f"tests.integrations.generated.{framework}_cases")
-    model = [lambda text: ""]
-    with BodyKeeper(lambda text: model[0](text)) as server:
+    model: Callable[[str], Reply]
+
+    def reply(text: str) -> Reply:
+        return model(text)
+
+    with BodyKeeper(reply) as server:
         for seed in seeds:
             case = cases.adapted(draw(seed))
-            model[0] = replies(case)
+            model = replies(case)
             server.exchanges.clear()
             sample = cases.run(case, server)
             exchanges = list(server.exchanges)
