@@ -5,7 +5,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ragmetrics_core import Sample
 from tests.integrations.body_keeping import Exchange
@@ -240,10 +240,13 @@ def _verified(case: Case, sample: Sample, sent: Truth) -> Iterator[str]:
 
 def _unaccounted(case: Case, sample: Sample, sent: Truth) -> Iterator[str]:
     """Texts of code are recorded as unaccounted."""
-    if _unseen(case) or not hasattr(sample, "unaccounted"):
+    holder: Any = sample if hasattr(sample, "unaccounted") else sample.shown_stage
+    if _unseen(case) or not hasattr(holder, "unaccounted"):
         return
     index = _Index(sent.body)
-    open_ends = _Index([word for each in sample.unaccounted or () for word in [*words(each.text), "\n"]])
+    open_ends = _Index(
+        [word for each in holder.unaccounted or () for word in [*words(getattr(each, "text", each)), "\n"]]
+    )
     for text in case.code:
         own = words(text)
         held = _covered(own, index, 12)
