@@ -223,6 +223,8 @@ def _verified(case: Case, sample: Sample, sent: Truth) -> Iterator[str]:
     whole = {chunk.id: chunk.text or "" for stage in before for chunk in stage.chunks if chunk.id}
     for chunk in last.chunks if last else ():
         recorded, share = words(chunk.text or ""), getattr(chunk, "share", None)
+        if chunk.shown == "unseen" and sent.body and not _unseen(case):
+            yield "unseen, though a request of the framework was answered with the answer"
         if chunk.shown == "verified" and _unseen(case):
             yield "verified, though no request was seen"
         if chunk.shown == "verified" and share not in (None, 1):
