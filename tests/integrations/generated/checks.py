@@ -1,6 +1,7 @@
 """The truth of a case, from the kept bodies, and what a recorded sample has to do with it."""
 
 import html
+import json
 import re
 import unicodedata
 from collections import defaultdict
@@ -97,17 +98,27 @@ def truth(case: Case, exchanges: Sequence[Exchange]) -> Truth:
         [each for each in exchanges if isinstance(each.reply, str) and each not in answering]
     ):
         reply = str(each.reply)
-        if _weight(words(reply)) >= DEMANDED and any(reply in later.text for later in certain):
+        if _weight(words(reply)) >= DEMANDED and any(_stands_in(reply, later.text) for later in certain):
             certain.append(each)
-        if any(re.search(rf"(?<!\w){re.escape(reply)}(?!\w)", later.text) for later in possible):
+        if any(_stands_in(reply, later.text) for later in possible):
             possible.append(each)
     return Truth(*(_variable(case, those) for those in (answering, certain, possible)))
+
+
+def _forms(reply: str) -> tuple[str, ...]:
+    """A reply as it is, and as JSON has it: Haystack's agents read what a pipeline returns as JSON."""
+    return reply, json.dumps(reply)[1:-1], json.dumps(reply, ensure_ascii=False)[1:-1]
+
+
+def _stands_in(reply: str, text: str) -> bool:
+    """Whether a reply is part of a text, and not of a word of it."""
+    return any(re.search(rf"(?<!\w){re.escape(form)}(?!\w)", text) for form in _forms(reply))
 
 
 def _variable(case: Case, exchanges: Sequence[Exchange]) -> list[str]:
     """The words of requests that neither their template nor the model brought."""
     heads = [template(case, name).partition("{")[0] for name in TEMPLATES] + [case.rules.strip() or "\n"]
-    written = [reply for reply in case.written if len(reply) > 20]
+    written = [form for reply in case.written if len(reply) > 20 for form in _forms(reply)]
     found: list[str] = []
     for each in exchanges:
         text = each.text
