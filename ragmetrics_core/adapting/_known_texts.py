@@ -19,6 +19,8 @@ TextKind = Literal["retrieved", "tool", "noted", "question", "history", "prompt"
 _EVIDENCE: frozenset[TextKind] = frozenset({"retrieved", "tool", "noted"})
 # A text that a step returned after a model's reply was written by that model if it shares more of its words.
 _MOST_OF_MODELS = 0.2
+# A text that quotes documents is not a source of its own if they are more of its words.
+_MOST_QUOTED = 0.5
 # How deep texts lie in the variables of a prompt.
 _DEEPEST = 4
 
@@ -200,8 +202,9 @@ def _share(text: str, sources: Sequence[str]) -> float:
     """Share of a text's words that these sources account for."""
     if not sources:
         return 0.0
-    tiling = tile([text], sources)
-    return tiling.accounted / tiling.words if tiling.words else 0.0
+    # together, no run belongs to several of them; each by itself, a short one counts where it stands apart
+    tilings = [tile([text], ["\n\n".join(sources)]), tile([text], sources)]
+    return max(tiling.accounted / tiling.words if tiling.words else 0.0 for tiling in tilings)
 
 
 def _quotes(text: str, documents: Sequence[str]) -> bool:
@@ -209,7 +212,9 @@ def _quotes(text: str, documents: Sequence[str]) -> bool:
     if not documents:
         return False
     tiling = tile([text], documents)
-    return 2 * tiling.accounted > tiling.words or any(tiling.share(n) == 1 for n in range(len(documents)))
+    return _share(text, documents) > _MOST_QUOTED or any(
+        tiling.share(number) == 1 for number in range(len(documents))
+    )
 
 
 def _template(call: Call, dialect: Dialect) -> list[str]:
@@ -218,7 +223,7 @@ def _template(call: Call, dialect: Dialect) -> list[str]:
     messages = [message.text for value in outputs for message in messages_in(value, dialect)]
     values = list(dialect.fields(call.inputs).values()) or [call.inputs]
     variables = [text for value in values for text in (*_leaves(value, dialect), *_printed(value))]
-    return tile(messages, variables).rest()
+    return tile(messages, ["\n\n".join(variables)]).rest()
 
 
 def _printed(value: Any) -> Iterator[str]:

@@ -5,8 +5,8 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from ragmetrics_core.adapting._captured import Call, CapturedMessage, CapturedRun, Dialect
-from ragmetrics_core.comparing import folded, spaced_form
-from ragmetrics_core.samples import tile
+from ragmetrics_core.comparing import spaced_form
+from ragmetrics_core.samples import tile, words_in
 
 __all__ = ["calls_before", "makers_of", "messages_in", "reply_of"]
 
@@ -44,8 +44,7 @@ def makers_of(run: CapturedRun, answer: str, dialect: Dialect) -> Sequence[Call]
 
 def _holds(reply: str, answer: str) -> bool:
     """Whether a reply has the words of an answer that is too short to share a run of them."""
-    words = folded(spaced_form(answer)).split()
-    said = folded(spaced_form(reply)).split()
+    words, said = words_in(answer), words_in(reply)
     blocks = SequenceMatcher(None, words, said, autojunk=False).get_matching_blocks()
     return bool(words) and sum(block.size for block in blocks) >= _MOST_WORDS * len(words)
 

@@ -17,7 +17,7 @@ from ragmetrics_core.samples._stages import (
     counted,
     unproven,
 )
-from ragmetrics_core.samples._tiling import LEAST_RUN, RequestPlace, Tiling, part_of, tile
+from ragmetrics_core.samples._tiling import LEAST_RUN, RequestPlace, Tiling, part_of, tile, words_in
 from ragmetrics_core.samples._views import (
     Answered,
     Asked,
@@ -70,4 +70,5 @@ __all__ = [
     "part_of",
     "tile",
     "unproven",
+    "words_in",
 ]

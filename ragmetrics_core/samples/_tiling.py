@@ -18,7 +18,17 @@ from numpy.typing import NDArray
 
 from ragmetrics_core.comparing import Writing, folded
 
-__all__ = ["LEAST_RUN", "LEAST_STRETCH", "RequestPlace", "Tiling", "part_of", "share_of", "tile", "words_at"]
+__all__ = [
+    "LEAST_RUN",
+    "LEAST_STRETCH",
+    "RequestPlace",
+    "Tiling",
+    "part_of",
+    "share_of",
+    "tile",
+    "words_at",
+    "words_in",
+]
 
 # A shorter run may be there by chance: of 188 pairs of unrelated passages (20,800 words), five shared three
 # words in a row and none four. Two scripts have words of one character.
@@ -199,6 +209,11 @@ def tile(messages: Sequence[str], texts: Sequence[str]) -> Tiling:
     requested = [_words_of(message) for message in messages]
     known = [_words_of(text) for text in texts]
     return _Tiler(requested, known).tiling()
+
+
+def words_in(text: str) -> tuple[str, ...]:
+    """The folded words of a text, without markup and numbering."""
+    return _words_of(text).words
 
 
 def part_of(text: str, covered: NDArray[np.bool_]) -> str:

@@ -94,6 +94,16 @@ def test_words_that_two_texts_share_are_the_whole_ones():
     assert [tiling.share(number) for number in (0, 1)] == [0, 1]
 
 
+def test_words_that_several_texts_share_prove_none_of_them():
+    head = "Document of the harbour board, volume seven. "
+    texts = [head + "It was built in the year 1893.", head + "It leaves every morning at seven."]
+    only_head = tile([f"Never quote this: {head}"], texts)
+    assert [only_head.share(number) for number in (0, 1)] == [0, 0]
+    # with words of its own, the first one has its head as well: 7 and 7 words
+    there = tile([f"{head}\n[NAME]\n{texts[0].removeprefix(head)}"], texts)
+    assert [there.share(number) for number in (0, 1)] == [1, 0]
+
+
 def test_a_text_has_all_its_places():
     tiling = tile([SENTENCES[0], f"Again: {SENTENCES[0]}"], [SENTENCES[0]])
     assert [(place.message, place.start) for place in tiling.places(0)] == [(1, 0), (2, 7)]
