@@ -221,7 +221,10 @@ class _Ledger:
         last = once(chunk for step in retrieval.last for chunk in step.chunks)
         shown = {text for text, is_evidence in self._found if is_evidence}
         absent = [chunk for chunk in last if not shown & {chunk.text, *chunk.others}]
-        return [chunk.id or repr(chunk.text[:30]) for chunk in absent]
+        # what another text accounts for is there as well
+        tiling = tile([each.text for each in self.request], [chunk.text for chunk in absent])
+        lost = [chunk for number, chunk in enumerate(absent) if tiling.share(number) < 1]
+        return [chunk.id or repr(chunk.text[:30]) for chunk in lost]
 
     def derived(self) -> list[Stage]:
         """The texts in the requests that models of this run wrote."""

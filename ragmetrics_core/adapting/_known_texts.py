@@ -20,7 +20,6 @@ _EVIDENCE: frozenset[TextKind] = frozenset({"retrieved", "tool", "noted"})
 # A text that a step returned after a model's reply was written by that model if it shares more of its words.
 _MOST_OF_MODELS = 0.2
 # A text that quotes documents is not a source of its own if they are more of its words.
-_MOST_QUOTED = 0.5
 # How deep texts lie in the variables of a prompt.
 _DEEPEST = 4
 
@@ -89,11 +88,13 @@ def known_texts(
         texts += [KnownText("retrieved", chunk.text, call.began, chunk) for chunk in taken]
     documents = [known.text for known in texts if known.is_evidence]
     written = [reply.text for reply in replies]
-    for known, may_quote in _texts(run, before, messages, dialect, rules):
-        is_quoting = _share(known.text, written) > _MOST_OF_MODELS or _quotes(known.text, documents)
-        if may_quote or not is_quoting:
-            texts.append(known)
-            documents += [known.text] if known.is_evidence else []
+    for known, sources in _texts(run, before, messages, dialect, rules):
+        pieces = [known.text] if sources is None else _own(known.text, sources, documents, written)
+        if known.kind == "retrieved" and pieces != [known.text]:
+            continue
+        for piece in pieces:
+            texts.append(known if piece == known.text else known._replace(text=piece, chunk=Chunk(piece)))
+            documents += [piece] if known.is_evidence else []
     unique: dict[tuple[str, bool, bool], KnownText] = {}
     for known in sorted([*texts, *replies], key=lambda known: known.since):
         if known.text.strip():
@@ -107,35 +108,46 @@ def _texts(
     messages: Sequence[CapturedMessage],
     dialect: Dialect,
     rules: Rules,
-) -> Iterator[tuple[KnownText, bool]]:
-    """Texts that may quote documents and replies, and whether they are known texts even if they do.
+) -> Iterator[tuple[KnownText, Sequence[str] | None]]:
+    """Texts that may quote documents and replies, each with the texts it was made from; None if it may.
 
     They are the texts of tools, of components that the application names, and under a telling name of the
     run's inputs or outputs; and the messages of a request that report a tool's result or are the assistant's.
     """
     for chunk in named_chunks(run, dialect) or ():
-        yield KnownText("retrieved", chunk.text, chunk=chunk), False
+        yield (
+            KnownText("retrieved", chunk.text, chunk=chunk),
+            [each.text for each in _documents(run.walk(), dialect)],
+        )
     excluded = {
         chunk.text
         for call in run.walk()
         if call.kind == "tool" and (call.ended is None or _kind_of_tool(call.name, rules) == "other")
         for chunk in chunks_of_tool(call.outputs, dialect)
     }
+    reported: set[str] = set()
     for call in before:
         if call.name in rules.evidence:
             for text in _leaves(call.outputs, dialect):
-                yield KnownText("retrieved", text, call.ended or 0, Chunk(text)), True
+                yield KnownText("retrieved", text, call.ended or 0, Chunk(text)), None
         elif call.kind == "tool":
+            sources = [each.text for each in _documents(call.walk(), dialect)]
+            sources += _leaves(call.inputs, dialect)  # a model wrote the arguments
+            reported.add(dialect.text(call.outputs) or "")
             for chunk in chunks_of_tool(call.outputs, dialect):
                 kind: TextKind = "other" if chunk.text in excluded or says_nothing(chunk.text) else "tool"
-                yield KnownText(kind, chunk.text, call.ended or 0, chunk), False
+                yield KnownText(kind, chunk.text, call.ended or 0, chunk), sources
     for message in messages:
         text = message.text
-        if message.role == "tool":
+        if message.role == "tool" and text not in reported:
             is_told = message.has_failed or says_nothing(text) or text in excluded
-            yield KnownText("other" if is_told else "tool", text, chunk=Chunk(text)), False
+            yield KnownText("other" if is_told else "tool", text, chunk=Chunk(text)), ()
         elif message.role == "assistant":
-            yield KnownText("history", text), True
+            yield KnownText("history", text), None
+
+
+def _documents(calls: Iterable[Call], dialect: Dialect) -> list[Chunk]:
+    return [chunk for call in calls for chunk in documents_anywhere(call.outputs, dialect)]
 
 
 def _kind_of_tool(name: str, rules: Rules) -> TextKind:
@@ -207,14 +219,14 @@ def _share(text: str, sources: Sequence[str]) -> float:
     return max(tiling.accounted / tiling.words if tiling.words else 0.0 for tiling in tilings)
 
 
-def _quotes(text: str, documents: Sequence[str]) -> bool:
-    """Whether a text has a whole document in it, or consists of documents for the most part."""
-    if not documents:
-        return False
-    tiling = tile([text], documents)
-    return _share(text, documents) > _MOST_QUOTED or any(
-        tiling.share(number) == 1 for number in range(len(documents))
-    )
+def _own(text: str, sources: Sequence[str], documents: Sequence[str], written: Sequence[str]) -> list[str]:
+    """A text, or its stretches beside what it was made from, whole documents and models' words."""
+    whole = tile([text], documents)
+    quoted = [*sources, *(each for number, each in enumerate(documents) if whole.share(number) == 1)]
+    if _share(text, written) > _MOST_OF_MODELS:
+        quoted += written
+    tiling = tile([text], list(dict.fromkeys(quoted)))
+    return [text[place.start : place.end] for place in tiling.unaccounted()] if tiling.accounted else [text]
 
 
 def _template(call: Call, dialect: Dialect) -> list[str]:

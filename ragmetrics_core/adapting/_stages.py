@@ -161,8 +161,8 @@ def _given(
         return [] if any(name in places for name in outputs) else None
     if call.kind != "tool":
         return None
-    if any(inner.kind == "model" for inner in call.walk()):
-        return None  # which may have written it
+    if any(inner.kind in ("model", "retriever") for inner in call.walk()):
+        return None  # which may have written or found it
     if outputs or _is_nothing(call.outputs) or says_nothing(dialect.text(call.outputs) or ""):
         return []
     is_context = not rules.context_tools or call.name in rules.context_tools
