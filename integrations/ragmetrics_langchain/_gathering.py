@@ -6,11 +6,8 @@ from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
-from langchain_core.documents import Document
-
 from ragmetrics_core.adapting import Kind
 from ragmetrics_core.live import Notes, NoteTaker, notes_before, noting
-from ragmetrics_langchain._dialect import documents_in
 from ragmetrics_langchain._hooks import Hooks
 from ragmetrics_langchain._runs import LangChainRun
 
@@ -29,15 +26,6 @@ class Gathered:
         self.calls: list[LangChainRun] = []
         self.notes = notes
         self._open: dict[Any, LangChainRun] = {}
-
-    def documents(self) -> list[Document]:
-        """The documents found in the calls."""
-        return [
-            document
-            for call in self.calls
-            for search in call.retrievals()
-            for document in documents_in(search.outputs)
-        ]
 
     def begin(self, kind: Kind, name: str, inputs: Any, told: Mapping[str, Any]) -> None:
         """Note a call."""

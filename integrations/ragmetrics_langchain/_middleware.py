@@ -30,7 +30,7 @@ from ragmetrics_langchain._gathering import Gathered, gathering
 from ragmetrics_langchain._runs import contexts_in
 from ragmetrics_langchain._scorer import SCORER_DEFAULTS, ScorerArgs, live_scorer, scored_beside
 from ragmetrics_langchain._tools import ContextTools, tool_names
-from ragmetrics_langchain._wiring import translated, with_earlier
+from ragmetrics_langchain._wiring import translated
 
 __all__ = ["RagMetricsMiddleware", "Rejection"]
 
@@ -255,8 +255,7 @@ class RagMetricsMiddleware(LiveFace, _Middleware):
         asked = max((n for n, message in enumerate(messages) if message.type == "human"), default=0)
         gathered = [self._gathered.get(message.id or "") for message in messages]
         calls = [call for seen in gathered[asked:] if seen is not None for call in seen.calls]
-        earlier = [chunk for seen in gathered[:asked] if seen is not None for chunk in seen.documents()]
-        inputs = with_earlier({"messages": messages[: asked + 1]}, earlier)
+        inputs = {"messages": messages[: asked + 1]}
         thread = (ensure_config().get("configurable") or {}).get("thread_id")
         return Capture(
             translate=lambda _: translated(calls, inputs, held, self._rules),

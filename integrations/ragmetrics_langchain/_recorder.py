@@ -19,11 +19,11 @@ from ragmetrics_core.live import (
     reason_of,
     take_notes,
 )
-from ragmetrics_langchain._dialect import DIALECT, MESSAGES, conversation, fields_of
+from ragmetrics_langchain._dialect import DIALECT
 from ragmetrics_langchain._history import resumed_question, special_history
 from ragmetrics_langchain._runs import LangChainRun, LangChainTurn, RootRun, RunInfo
 from ragmetrics_langchain._tracing import current_trace, parent_run_here
-from ragmetrics_langchain._wiring import earlier_documents, translated, with_earlier
+from ragmetrics_langchain._wiring import translated
 
 __all__ = ["Extract", "Recorder", "Scope"]
 
@@ -230,11 +230,10 @@ class Recorder:
     def _sample(self, turn: LangChainTurn) -> Sample:
         parts, outputs, rules = turn.parts(), turn.outputs(), self.rules
         given = None if self.extract is None else self.extract(turn.root_run())
-        earlier = earlier_documents(conversation(fields_of(outputs).get(MESSAGES)))
         asked = resumed_question(parts) or question_in(parts[0].inputs, DIALECT, rules.input_key)
         return translated(
             [call for part in parts for call in part.children],
-            with_earlier(parts[0].inputs, earlier),
+            parts[0].inputs,
             outputs,
             rules,
             given=given,

@@ -1,10 +1,9 @@
-"""The model call that made the answer, and documents of earlier turns in its messages."""
+"""The answer of a run, and the model call that made it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage
 
 from ragmetrics_core import Sample
 from ragmetrics_core.adapting import (
@@ -18,11 +17,9 @@ from ragmetrics_core.adapting import (
     sample_of,
 )
 from ragmetrics_core.shapes import is_mapping, is_series
-from ragmetrics_langchain._dialect import DIALECT, MESSAGES, asks_with_media, documents_in, fields_of
+from ragmetrics_langchain._dialect import DIALECT, MESSAGES, asks_with_media, fields_of
 
-__all__ = ["earlier_documents", "translated", "with_earlier"]
-
-_EARLIER = "documents of earlier turns"
+__all__ = ["translated"]
 
 
 def translated(
@@ -103,24 +100,11 @@ def _made(calls: Iterable[Call], outputs: Any, inputs: Any, rules: Rules) -> _Ma
     equal = [call for call, texts in replies if reply.value in texts]
     if not equal and any(call.kind == "tool" and DIALECT.text(call.outputs) == reply.value for call in ended):
         return _Made(reply, ())  # it returned directly
-    if not equal:
-        made_of = _made_of(reply.value, ended)
-        equal = [call for call, texts in replies if texts[0] in made_of]
     if len(equal) > 1:
         holders = [call for call in ended if any(text is reply.value for text in _texts(call.outputs))]
         inside = [[call for call in holder.walk() if call in equal] for holder in holders]
         equal = list({id(only[0]): only[0] for only in inside if len(only) == 1}.values())
     return _Made(reply, equal if len(equal) == 1 else None)
-
-
-def _made_of(answer: str, calls: Sequence[Call]) -> set[str]:
-    """Texts from which the answer was made by steps without a model that turn a text into a text."""
-    texts = {answer}
-    for call in reversed(calls):
-        is_step = call.kind == "chain" and not any(inner.kind == "model" for inner in call.walk())
-        if is_step and DIALECT.text(call.outputs) in texts and (taken := DIALECT.text(call.inputs)):
-            texts.add(taken)
-    return texts - {answer}
 
 
 def _replies(reply: Any) -> Iterator[str]:
@@ -136,16 +120,3 @@ def _texts(value: Any) -> Iterator[str]:
     elif is_mapping(value) or is_series(value):
         for part in value.values() if is_mapping(value) else value:
             yield from _texts(part)
-
-
-def earlier_documents(messages: Sequence[BaseMessage]) -> list[Document]:
-    """The documents in tool results before the last question."""
-    asked = max((n for n, message in enumerate(messages) if message.type == "human"), default=0)
-    artifacts = [message.artifact for message in messages[:asked] if isinstance(message, ToolMessage)]
-    return [document for artifact in artifacts for document in documents_in(artifact)]
-
-
-def with_earlier(inputs: Any, documents: Sequence[Document]) -> Any:
-    """The inputs of a run with the documents that its conversation already contains."""
-    named = fields_of(inputs)
-    return {**named, _EARLIER: list(documents)} if named and documents else inputs
