@@ -155,7 +155,7 @@ def cutting(config: Any) -> Any:
     chain = {"context": Shelf() | (lambda found: "\n".join(each.page_content[:25] for each in found))}
     model = Echo(replies=[AIMessage(answer("tea"))])
     (chain | PROMPT_OF_TEA | model).invoke(question("tea"), config)
-    return Found(contexts=tuple(text[:25].rstrip() for text in texts("tea")))
+    return Found(contexts=("The first book of the", "The second book of the"))
 
 
 @application("chain with `with_fallbacks`")
@@ -327,7 +327,7 @@ def artifact(config: Any) -> Any:
     agent([find], looking("tea")).invoke(asked(), config)
 
 
-@application('agent with a tool that gives text, `context_tools=["search"]`', context_tools=["search"])
+@application("agent with a tool that gives text")
 def text_tool(config: Any) -> Any:
     @tool("search")
     def find(query: str) -> str:

@@ -58,7 +58,7 @@ def test_tools_are_named_by_a_name_by_names_or_as_objects(make_handler):
 
 @pytest.mark.parametrize("given", [3, {"kb": 1}, [3], [""], None])
 def test_what_is_no_tool_is_one_clear_error(make_handler, given):
-    with pytest.raises(ConfigError, match="context_tools takes tools or names of tools, not"):
+    with pytest.raises(ConfigError, match="context_tools takes tools or names, not"):
         make_handler(context_tools=given)
 
 

@@ -1,7 +1,6 @@
 """Agents as tutorials build them: what the answering request held are the contexts, also nothing."""
 
 import asyncio
-import json
 from typing import Any
 
 import pytest
@@ -84,8 +83,7 @@ def looking(app_replies: Any = ASK, answer: str = "Green tea is dried.") -> dict
 
 
 RETRIEVING = create_retriever_tool(retriever(), "search", DESCRIPTION)
-NAMED = {"context_tools": ["search"]}
-# The agent's tool, what the model is shown of it (None where nobody can know), and the handler's options.
+# The agent's tool, what the model is shown of it, and the handler's options.
 TOOLS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "retriever tool": (RETRIEVING, TEA, {}),
     "retriever tool with artifact": (
@@ -94,11 +92,12 @@ TOOLS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
         {},
     ),
     "tool with content and artifact": (search, TEA, {}),
-    "tool whose search finds nothing": (search_in_vain, (), {}),
-    "tool that returns an empty list as text": (search_as_empty_list, (), NAMED),
-    "tool that returns text and is named": (search_as_text, (join([Document(text) for text in TEA]),), NAMED),
-    "tool that returns a list of texts and is named": (search_in_list, (json.dumps(list(TEA)),), NAMED),
-    "tool that returns text and is not named": (search_as_text, None, {}),
+    # what a tool says is evidence, whatever it says
+    "tool whose search finds nothing": (search_in_vain, ("nothing found",), {}),
+    "tool that returns an empty list as text": (search_as_empty_list, (), {}),
+    "tool that returns text": (search_as_text, (join([Document(text) for text in TEA]),), {}),
+    "tool that returns text and is excluded": (search_as_text, (), {"not_evidence": "search"}),
+    "tool that returns a list of texts": (search_in_list, TEA, {}),
     "tool with a retriever inside": (search_with_retriever, TEA, {}),
     "agent that does not look": (RETRIEVING, (), {}),
 }
@@ -110,7 +109,7 @@ def test_an_agent(start, name):
     app = start({} if name == "agent that does not look" else looking(), **options)
     run(app, made)
     assert app.sample().contexts == contexts
-    if contexts is not None and not options:
+    if not options:
         app.expect(*contexts)
 
 
@@ -145,7 +144,7 @@ def test_a_search_in_vain_and_another(start):
         return "nothing found", []
 
     run(app, look, RETRIEVING)
-    app.expect(*TEA)
+    app.expect("nothing found", *TEA)
 
 
 def test_agent_in_a_conversation(start):
@@ -261,8 +260,7 @@ def test_an_agent_as_the_tool_of_another(start):
         {
             ABOUT_TEA: [Call("ask", {"query": inner_question}), "It is dried in a pan, says the other."],
             inner_question: [Call("search", {"query": inner_question}), "Green: dried in a pan."],
-        },
-        context_tools=["ask"],
+        }
     )
     inner = agents.create_agent(app.model, [create_retriever_tool(retriever(1), "search", DESCRIPTION)])
 
@@ -272,4 +270,4 @@ def test_an_agent_as_the_tool_of_another(start):
         return str(inner.invoke({"messages": [HumanMessage(query)]})["messages"][-1].text)
 
     run(app, ask)
-    app.expect("Green: dried in a pan.")
+    app.expect(GREEN)

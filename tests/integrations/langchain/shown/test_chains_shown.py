@@ -81,7 +81,6 @@ def with_title(app: Trial) -> Any:
 
 
 def translated(app: Trial) -> Any:
-    # what was shown to the call that made the answer: the first answer, and no document
     return {"answer": two_step(app)} | written(app, "Translate: {answer}")
 
 
@@ -148,23 +147,22 @@ CHAINS: dict[str, tuple[Callable[[Trial], Any], Any]] = {
     "a step after the retriever drops every document": (lambda app: two_step(app, first(0)), ()),
     "a step after the retriever drops one document": (lambda app: two_step(app, first(1)), (GREEN,)),
     "the formatting step drops every document": (lambda app: formatted(app, retriever() | nothing), ()),
-    # they may have been said in other words
     "the prompt takes the documents and does not show them": (
         lambda app: formatted(app, retriever(), ChatPromptTemplate.from_template("Answer: {question}")),
-        None,
+        (),
     ),
     "a retriever that finds nothing": (lambda app: two_step(app, Shelf()), ()),
     "a completion model": (completing, TEA),
     "the sources are returned beside the answer": (lambda app: with_sources(app, 2), TEA),
     "more sources are returned than were shown": (lambda app: with_sources(app, 1), (GREEN,)),
     "a title is written at the same time": (with_title, TEA),
-    "the answer is translated by a second model": (translated, ("Pans are used to dry the tea.",)),
+    "the answer is translated by a second model": (translated, TEA),
     "two models answer and the handler is told which": (two_answers, (GREEN,)),
-    "the documents are shortened by a model": (shortened, ("Green tea is pan-dried.",)),
-    "map reduce over documents": (map_reduce, (*SUMMARIES.values(),)[:2]),
+    "the documents are shortened by a model": (shortened, TEA),
+    "map reduce over documents": (map_reduce, TEA),
     "each document is cut off": (
         lambda app: formatted(app, retriever() | beginnings),
-        (GREEN[:25].strip(), BLACK[:25].strip()),
+        ("Green tea is dried in a", "Black tea is left to"),
     ),
     "the store is searched without a retriever": (lambda app: two_step(app, RunnableLambda(found)), TEA),
     # no hook sees what is found in there

@@ -218,10 +218,7 @@ def test_map_reduce_with_send(start):
     built.add_edge("summarise", "combine")
     built.compile().invoke({"question": ABOUT_TEA}, app.config)
     sample = app.sample()
-    assert set(sample.contexts or ()) == {
-        "Pans are used to dry the green one.",
-        "The black one withers before all.",
-    }
+    assert set(sample.contexts or ()) == set(TEA)
 
 
 def test_a_second_turn_of_a_conversation_shows_other_documents(start):

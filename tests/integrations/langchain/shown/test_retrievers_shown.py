@@ -75,7 +75,7 @@ def test_a_model_takes_parts_out_of_the_documents(start):
         base_compressor=compressors.LLMChainExtractor.from_llm(app.model), base_retriever=retriever()
     )
     answered(app, search)
-    app.expect("dried in a pan", "left to wither")
+    app.expect(*TEA)
 
 
 def test_a_model_filters_the_documents(start):

@@ -53,11 +53,11 @@ def asking(app: Trial, instruction: str) -> Runnable[Any, str]:
 
 
 def test_refining_an_answer_with_each_document(start):
-    # the last call is shown the first answer and the second document
+    # the last call is shown the second document, and the answer that was made from the first
     app = start({BLACK: "Both are dried.", GREEN: "Pans are used to dry the green one."})
     chains = classic.RetrievalQA.from_chain_type(app.model, chain_type="refine", retriever=retriever())
     chains.invoke({"query": ABOUT_TEA}, app.config)
-    app.expect("Pans are used to dry the green one.", BLACK)
+    app.expect(BLACK, GREEN)
 
 
 def test_conversational_retrieval_chain(start):
@@ -97,7 +97,7 @@ def test_hypothetical_document(start):
 
 
 def test_sub_questions_whose_answers_are_put_together(start):
-    # the last call is shown the answers, and no document
+    # the last call is shown the answers that were made from the documents
     app = start({"Sub-questions": TWO_QUESTIONS, "Combine": "Both are."})
 
     @chain
@@ -107,7 +107,7 @@ def test_sub_questions_whose_answers_are_put_together(start):
         return asking(app, "Combine:").invoke({"question": answers})
 
     decomposed.invoke(ABOUT_TEA, app.config)
-    app.expect("Reply number 0: tea is dried.", "Reply number 1: tea is dried.")
+    app.expect(*TEA)
 
 
 def test_documents_as_json(start):
@@ -217,7 +217,7 @@ def test_a_tool_that_writes_documents_into_the_state(start):
 def test_a_tool_that_writes_no_documents_into_the_state(start):
     app = start({ABOUT_TEA: [ASK, "Green tea is dried."]})
     run_with_a_tool_that_writes(app, [])
-    app.expect()
+    app.expect("nothing found")
 
 
 class Form(BaseModel):
