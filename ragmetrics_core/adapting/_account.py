@@ -12,6 +12,7 @@ from ragmetrics_core.adapting._captured import Call, CapturedMessage, CapturedRu
 from ragmetrics_core.adapting._documents import Chunk
 from ragmetrics_core.adapting._known_texts import (
     KnownText,
+    is_excluded,
     known_texts,
     named_chunks,
     texts_of_code,
@@ -115,7 +116,10 @@ def account_for(
     has_documents = any(step.chunks for step in retrieval.last)
     is_known = not unaccounted and not ledger.unseen
     if is_known and not (has_documents and ledger.longest_gap >= LEAST_RUN):
-        return Account(f"{components or 'response'}: nothing was shown to {model}", [], request, stage)
+        tools = [call.name for call in run.walk() if call.kind == "tool" and is_excluded(call.name, rules)]
+        rule = f"{components or 'response'}: nothing was shown to {model}"
+        rule += f"; not evidence by the options: {', '.join(dict.fromkeys(tools))}" if tools else ""
+        return Account(rule, [], request, stage)
     missing = ledger.words - ledger.accounted
     rule = (
         f"unknown: {missing} of {ledger.words} words that {model} was sent come from no known text; "

@@ -11,7 +11,7 @@ from ragmetrics_core.adapting._wiring import messages_in, reply_of
 from ragmetrics_core.samples import Sample, tile
 from ragmetrics_core.shapes import is_mapping, is_series
 
-__all__ = ["KnownText", "TextKind", "known_texts", "named_chunks", "texts_of_code"]
+__all__ = ["KnownText", "TextKind", "is_excluded", "known_texts", "named_chunks", "texts_of_code"]
 
 TextKind = Literal["retrieved", "tool", "noted", "question", "history", "prompt", "other", "model"]
 """Origin of a text. "other": a text that the application excludes, or a tool's error."""
@@ -122,7 +122,7 @@ def _texts(
     excluded = {
         chunk.text
         for call in run.walk()
-        if call.kind == "tool" and (call.ended is None or _kind_of_tool(call.name, rules) == "other")
+        if call.kind == "tool" and (call.ended is None or is_excluded(call.name, rules))
         for chunk in chunks_of_tool(call.outputs, dialect)
     }
     reported: set[str] = set()
@@ -150,11 +150,9 @@ def _documents(calls: Iterable[Call], dialect: Dialect) -> list[Chunk]:
     return [chunk for call in calls for chunk in documents_anywhere(call.outputs, dialect)]
 
 
-def _kind_of_tool(name: str, rules: Rules) -> TextKind:
-    is_excluded = name in rules.not_evidence or (
-        bool(rules.context_tools) and name not in rules.context_tools
-    )
-    return "other" if is_excluded else "tool"
+def is_excluded(tool: str, rules: Rules) -> bool:
+    """Whether the options say that a tool's text is not evidence."""
+    return tool in rules.not_evidence or (bool(rules.context_tools) and tool not in rules.context_tools)
 
 
 def texts_of_code(before: Iterable[Call], dialect: Dialect) -> list[tuple[str, str]]:

@@ -38,22 +38,42 @@ def test_metadata_become_labels(make_handler, only_sample):
     assert "unknown" not in labels
 
 
-def test_tools_are_named_by_a_name_by_names_or_as_objects(make_handler):
+def answer_with(handler, **tools):
+    """The sample of an agent that calls each of these tools, whose texts are given, and then answers."""
     agents = pytest.importorskip("langchain.agents")
+    calls = [{"name": name, "args": {"query": "x"}, "id": name} for name in tools]
+    made = [
+        tool(name, description="Finds books.")(lambda query, text=text: text) for name, text in tools.items()
+    ]
+    agents.create_agent(Echo(replies=[AIMessage("", tool_calls=calls)]), made).invoke(
+        {"messages": [("human", question("tea"))]}, {"callbacks": [handler]}
+    )
+    assert handler.flush()
+    return handler.results[0].sample
 
-    @tool
-    def kb(query: str) -> str:
-        """Finds books."""
-        return texts("tea")[0]
 
-    for given in ("kb", ["kb"], kb, [kb]):
-        handler = make_handler(context_tools=given)
-        model = Echo(replies=[AIMessage("", tool_calls=[{"name": "kb", "args": {"query": "x"}, "id": "1"}])])
-        agents.create_agent(model, [kb]).invoke(
-            {"messages": [("human", question("tea"))]}, {"callbacks": [handler]}
-        )
-        assert handler.flush()
-        assert handler.results[0].sample.contexts == texts("tea")[:1]
+@tool
+def kb(query: str) -> str:
+    """Finds books."""
+    return query
+
+
+@pytest.mark.parametrize("given", ["kb", ["kb"], kb, [kb]])
+def test_tools_are_named_by_a_name_by_names_or_as_objects(make_handler, given):
+    first, second = texts("tea")
+    assert answer_with(make_handler(context_tools=given), kb=first, web=second).contexts == (first,)
+    assert answer_with(make_handler(not_evidence=given), kb=first, web=second).contexts == (second,)
+
+
+def test_all_tools_are_evidence_by_default(make_handler):
+    first, second = texts("tea")
+    assert answer_with(make_handler(), kb=first, web=second).contexts == (first, second)
+
+
+def test_tools_whose_text_is_not_evidence_by_the_options_are_named(make_handler):
+    sample = answer_with(make_handler(context_tools=["serach"]), search=texts("tea")[0])
+    assert sample.contexts == ()
+    assert sample.labels["found_contexts"].endswith("; not evidence by the options: search")
 
 
 @pytest.mark.parametrize("given", [3, {"kb": 1}, [3], [""], None])
@@ -85,23 +105,3 @@ def test_the_evaluator_is_called_the_way_of_openevals(outputs):
     assert (second["key"], second["score"]) == ("factual_correctness", 1.0)
     with pytest.raises(ConfigError, match="takes a run and an example, or inputs="):
         evaluator()
-
-
-def test_a_context_tool_that_is_none_of_the_applications_is_told_with_those_that_are(make_handler, caplog):
-    @tool
-    def search(query: str) -> str:
-        """Search."""
-        return texts("tea")[0]
-
-    def answering(asked: str) -> str:
-        search.invoke(asked)
-        return answer("tea")
-
-    handler = make_handler(context_tools=["serach", "lookup"])
-    with caplog.at_level(logging.WARNING, logger="ragmetrics.live"):
-        RunnableLambda(answering).invoke(question("tea"), {"callbacks": [handler]})
-        assert handler.flush()
-
-    told = [record.getMessage() for record in caplog.records if "context_tools" in record.getMessage()]
-    assert len(told) == 1
-    assert "context_tools names 'lookup', 'serach', but the tools that were called are 'search'" in told[0]
