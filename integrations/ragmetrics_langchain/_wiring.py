@@ -14,6 +14,7 @@ from ragmetrics_core.adapting import (
     Rules,
     Skip,
     answer_in,
+    makers_of,
     sample_of,
 )
 from ragmetrics_core.shapes import is_mapping, is_series
@@ -97,6 +98,9 @@ def _made(calls: Iterable[Call], outputs: Any, inputs: Any, rules: Rules) -> _Ma
         reply = NamedValue(text, f"outputs[{name!r}], the only reply of a model")
     if reply is None:
         return _Made(None)
+    written = [said for said in _said(outputs) if any(said in texts for _, texts in replies)]
+    if written and not makers_of(CapturedRun(calls=[call for call, _ in replies]), reply.value, DIALECT):
+        reply = NamedValue(written[-1], "last message that a model wrote")  # code added one behind it
     equal = [call for call, texts in replies if reply.value in texts]
     if not equal and any(call.kind == "tool" and DIALECT.text(call.outputs) == reply.value for call in ended):
         return _Made(reply, ())  # it returned directly
@@ -105,6 +109,14 @@ def _made(calls: Iterable[Call], outputs: Any, inputs: Any, rules: Rules) -> _Ma
         inside = [[call for call in holder.walk() if call in equal] for holder in holders]
         equal = list({id(only[0]): only[0] for only in inside if len(only) == 1}.values())
     return _Made(reply, equal if len(equal) == 1 else None)
+
+
+def _said(outputs: Any) -> list[str]:
+    """The assistant's messages since the last question, if the last one is the answer."""
+    named = fields_of(outputs)
+    messages = DIALECT.messages(named.get(MESSAGES) if named else outputs)
+    asked = max((n for n, message in enumerate(messages) if message.role == "user"), default=0)
+    return [each.text for each in messages[asked:] if each.role == "assistant" and not each.calls_tools]
 
 
 def _replies(reply: Any) -> Iterator[str]:

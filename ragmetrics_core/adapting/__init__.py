@@ -27,6 +27,7 @@ from ragmetrics_core.adapting._skip import Skip
 from ragmetrics_core.adapting._stages import documents_anywhere
 from ragmetrics_core.adapting._threads import Pool, harmless, in_own_thread, in_thread, lend
 from ragmetrics_core.adapting._translation import sample_of
+from ragmetrics_core.adapting._wiring import makers_of
 
 __all__ = [
     "Call",
@@ -58,6 +59,7 @@ __all__ = [
     "is_cut",
     "is_judging",
     "lend",
+    "makers_of",
     "names_of",
     "question_in",
     "response_format",

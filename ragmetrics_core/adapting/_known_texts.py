@@ -19,7 +19,6 @@ TextKind = Literal["retrieved", "tool", "noted", "question", "history", "prompt"
 _EVIDENCE: frozenset[TextKind] = frozenset({"retrieved", "tool", "noted"})
 # A text that a step returned after a model's reply was written by that model if it shares more of its words.
 _MOST_OF_MODELS = 0.2
-# A text that quotes documents is not a source of its own if they are more of its words.
 # How deep texts lie in the variables of a prompt.
 _DEEPEST = 4
 

@@ -106,7 +106,7 @@ def text_of(body: Any) -> str:
 
 
 def assert_shown(sample: Sample, server: BodyKeeper, corpus: Iterable[str]) -> None:
-    """The promise: contexts were in a request, and a chunk of the corpus in the answering request is in them."""
+    """The promise: contexts were in a request, and chunks in the answering request are in them."""
     assert sample.answer is not None
     shown = server.answering(sample.answer).text
     requests = [exchange.text for exchange in server.exchanges]  # also those behind a draft in the last one

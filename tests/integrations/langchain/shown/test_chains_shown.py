@@ -80,10 +80,6 @@ def with_title(app: Trial) -> Any:
     return given(retriever() | RunnableLambda(join)) | both
 
 
-def translated(app: Trial) -> Any:
-    return {"answer": two_step(app)} | written(app, "Translate: {answer}")
-
-
 def shortened(app: Trial) -> Any:
     texts = retriever() | RunnableLambda(join) | {"context": RunnablePassthrough()}
     return given(texts | written(app, "Shorten: {context}")) | PROMPT | app.model | StrOutputParser()
@@ -156,7 +152,6 @@ CHAINS: dict[str, tuple[Callable[[Trial], Any], Any]] = {
     "the sources are returned beside the answer": (lambda app: with_sources(app, 2), TEA),
     "more sources are returned than were shown": (lambda app: with_sources(app, 1), (GREEN,)),
     "a title is written at the same time": (with_title, TEA),
-    "the answer is translated by a second model": (translated, TEA),
     "two models answer and the handler is told which": (two_answers, (GREEN,)),
     "the documents are shortened by a model": (shortened, TEA),
     "map reduce over documents": (map_reduce, TEA),
@@ -175,10 +170,6 @@ CHAINS: dict[str, tuple[Callable[[Trial], Any], Any]] = {
 }
 REPLIES = {
     "a title is written at the same time": {"A title": "Tea"},
-    "the answer is translated by a second model": {
-        "Translate": "Du thé séché.",
-        "Use only": "Pans are used to dry the tea.",
-    },
     "two models answer and the handler is told which": {"Shortly": "Dried, in short."},
     "the documents are shortened by a model": {"Shorten": "Green tea is pan-dried."},
     "map reduce over documents": SUMMARIES,
@@ -333,16 +324,6 @@ def test_the_answer_is_finished_by_a_step(start):
     (two_step(app) | (lambda answer: f"{answer} [1]")).invoke(ABOUT_TEA, app.config)
     sample = app.sample()
     assert (sample.answer, sample.contexts) == ("Dried. [1]", TEA)
-
-
-def test_the_answer_of_one_of_two_models_is_cleaned_by_a_step(start):
-    app = start({"Rewrite": ABOUT_TEA, "Use only": "Dried [1]. Then rolled [2]."})
-    rewrite = ChatPromptTemplate.from_template("Rewrite: {question}") | app.model | StrOutputParser()
-    clean = two_step(app) | (lambda answer: answer.replace(" [1]", "").replace(" [2]", ""))
-    ({"question": RunnablePassthrough()} | rewrite | clean).invoke("Tea?", app.config)
-    sample = app.sample()
-    assert (sample.answer, sample.contexts) == ("Dried. Then rolled.", TEA)
-    assert set(sample.shown) == {"verified"}
 
 
 def test_documents_are_numbered_and_wrapped(start):

@@ -102,8 +102,10 @@ class Trial:
         if not samples:
             return f"not scored: `{next(iter(self.handler.stats.skipped))}`"
         sample = samples[-1]
+        unaccounted = self.unaccounted(sample)
         if not sample.contexts:
-            return "nothing" if sample.contexts is not None else "unknown"
+            held = "nothing" if sample.contexts is not None else "unknown"
+            return "; ".join([held, *unaccounted])
         kinds = Counter(
             "chunk"
             if text in CORPUS
@@ -114,7 +116,14 @@ class Trial:
         )
         counted = ", ".join(f"{number} × {kind}" for kind, number in sorted(kinds.items()))
         states = ", ".join(sorted(set(sample.shown)))
-        return f"{counted}: {states}"
+        return "; ".join([f"{counted}: {states}", *unaccounted])
+
+    @staticmethod
+    def unaccounted(sample: Sample) -> list[str]:
+        """Components that wrote text in the request that has no known source."""
+        pieces = [piece for stage in sample.stages or () for piece in stage.unaccounted or ()]
+        components = dict.fromkeys(piece.component for piece in pieces)
+        return [f"unaccounted, by {name}" if name else "unaccounted" for name in components]
 
     def expect_unknown(self) -> Sample:
         """Nobody can know what was shown, and nothing is said to be."""
