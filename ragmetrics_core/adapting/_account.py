@@ -166,12 +166,13 @@ class _Ledger:
         self.request += messages
         self.words += tiling.words
         self.accounted += tiling.accounted
-        tied = {number for others in tiling.tied for number in others}
+        for run, tied in zip(tiling.runs, tiling.tied, strict=True):  # in the order of the request
+            for writer in [known[number].call for number in (run.text, *sorted(tied))]:
+                if writer is not None and writer not in self._calls:
+                    self._calls.append(writer)
+                    self._written.append(writer)
         for number, each in enumerate(known):
             covered = tiling.covered[number]
-            if each.call is not None and (number in tied or covered.any()) and each.call not in self._calls:
-                self._calls.append(each.call)
-                self._written.append(each.call)
             if covered.any():
                 found = self._found.setdefault((each.text, each.is_evidence), _Found(each, covered))
                 found.covered = found.covered | covered

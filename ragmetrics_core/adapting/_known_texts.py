@@ -94,10 +94,10 @@ def known_texts(
         for piece in pieces:
             texts.append(known if piece == known.text else known._replace(text=piece, chunk=Chunk(piece)))
             documents += [piece] if known.is_evidence else []
-    unique: dict[tuple[str, bool, bool], KnownText] = {}
+    unique: dict[tuple[str, bool, Call | None], KnownText] = {}
     for known in sorted([*texts, *replies], key=lambda known: known.since):
         if known.text.strip():
-            unique.setdefault((known.text, known.is_evidence, known.kind == "model"), known)
+            unique.setdefault((known.text, known.is_evidence, known.call), known)
     return list(unique.values())
 
 
@@ -131,11 +131,13 @@ def _texts(
                 yield KnownText("retrieved", text, call.ended or 0, Chunk(text)), None
         elif call.kind == "tool":
             sources = [each.text for each in _documents(call.walk(), dialect)]
-            sources += _leaves(call.inputs, dialect)  # a model wrote the arguments
+            arguments = list(_leaves(call.inputs, dialect))  # which a model wrote
             reported.add(dialect.text(call.outputs) or "")
             for chunk in chunks_of_tool(call.outputs, dialect):
                 kind: TextKind = "other" if chunk.text in excluded or says_nothing(chunk.text) else "tool"
-                yield KnownText(kind, chunk.text, call.ended or 0, chunk), sources
+                is_echo = _share(chunk.text, arguments) > _MOST_OF_MODELS
+                known = KnownText(kind, chunk.text, call.ended or 0, chunk)
+                yield known, [*sources, *arguments] if is_echo else sources
     for message in messages:
         text = message.text
         if message.role == "tool" and text not in reported:

@@ -20,6 +20,7 @@ from tests.integrations.langchain.shown.trial import (
     ABOUT_TEA,
     COFFEE,
     CORPUS,
+    GREEN,
     PROMPT,
     TEA,
     Trial,
@@ -329,3 +330,27 @@ def test_a_follow_up_question_is_sent_as_a_second_message(begin):
 
     row(answer, ask, schema=Talk).invoke({"messages": [HumanMessage(ABOUT_TEA)]}, app.config)
     assert app.sample().answer == "Green tea is dried in a pan before all."
+
+
+def test_two_drafts_that_are_the_same_were_made_from_different_documents(begin):
+    app = begin({"Merge": "Merged it is.", "Use only": GOLD})
+    about_coffee = RunnableLambda(lambda question: "Coffee is roasted until it cracks.")
+    drafts = RunnableParallel(
+        one=two_step(app, retriever(1)), other=two_step(app, about_coffee | retriever(1))
+    )
+    (drafts | written(app, "Merge: {one}\n{other}")).invoke(ABOUT_TEA, app.config)
+    assert set(app.sample().contexts) == {GREEN, COFFEE}
+
+
+def test_summaries_that_a_model_wrote_are_not_documents(begin):
+    app = begin({"Summarise": GOLD})
+
+    @chain
+    def summarised(question: str) -> Any:
+        found = retriever().invoke(question)
+        texts = [str(app.model.invoke(f"Summarise: {each.page_content}").content) for each in found]
+        documents = [Document(page_content=text) for text in texts]
+        return two_step(app, RunnableLambda(lambda _: documents)).invoke(question)
+
+    summarised.invoke(ABOUT_TEA, app.config)
+    assert set(app.sample().contexts) == set(TEA)
