@@ -258,7 +258,8 @@ def test_a_model_grades_and_a_raw_client_answers(start):
 
 
 @pytest.mark.parametrize(
-    "answer", ["Green tea is dried in a pan [1]. Black tea is left to wither [2].", "Dried [1]."]
+    "answer",
+    ["Green tea is dried in a pan [1]. Black tea is left to wither [2].", "Dried [1]. Then rolled [2]."],
 )
 def test_the_answer_of_two_calls_is_cleaned(begin, answer):
     app = begin({"Rewrite": "Is green tea dried in a pan?", "Use only": answer})
