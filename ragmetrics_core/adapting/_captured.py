@@ -103,7 +103,6 @@ class CapturedRun:
         rivals: names of the components that may have made the answer, if that is ambiguous.
         line: the line of code that resolves it.
         question, answer, history: values from the host's wiring; None to search for them.
-        noted: contexts that the application noted beside those that it showed.
         contexts: contexts that the application designates (a `context_key`, a place of `extract`), as any
             object with texts or documents.
         sources: the response's source documents, [] if it names none; None if it has no such field.
@@ -119,7 +118,6 @@ class CapturedRun:
     question: NamedValue | None = None
     answer: NamedValue | None = None
     history: Sequence[CapturedMessage] | None = None
-    noted: Sequence[Chunk] | None = None
     contexts: NamedValue | None = None
     sources: Any = None
     given: Mapping[str, Any] | None = None

@@ -13,10 +13,10 @@ from ragmetrics_core.shapes import is_mapping, is_series
 
 __all__ = ["KnownText", "TextKind", "is_excluded", "known_texts", "named_chunks", "texts_of_code"]
 
-TextKind = Literal["retrieved", "tool", "noted", "question", "history", "prompt", "other", "model"]
+TextKind = Literal["retrieved", "tool", "question", "history", "prompt", "other", "model"]
 """Origin of a text. "other": a text that the application excludes, or a tool's error."""
 
-_EVIDENCE: frozenset[TextKind] = frozenset({"retrieved", "tool", "noted"})
+_EVIDENCE: frozenset[TextKind] = frozenset({"retrieved", "tool"})
 # A text that a step returned after a model's reply was written by that model if it shares more of its words.
 _MOST_OF_MODELS = 0.2
 # How deep texts lie in the variables of a prompt.
@@ -175,8 +175,6 @@ def _brought(run: CapturedRun, dialect: Dialect) -> Iterator[KnownText]:
     for value in (run.sources, run.inputs, run.outputs):
         for chunk in documents_anywhere(value, dialect):
             yield KnownText("retrieved", chunk.text, chunk=chunk)
-    for chunk in run.noted or ():
-        yield KnownText("noted", chunk.text, chunk=chunk)
 
 
 def named_chunks(run: CapturedRun, dialect: Dialect) -> list[Chunk] | None:
