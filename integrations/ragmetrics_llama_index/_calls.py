@@ -1,7 +1,7 @@
 """Translation of spans into the calls of a captured run."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from inspect import BoundArguments
 from typing import Any, NamedTuple
 
@@ -9,14 +9,16 @@ from llama_index.core.agent.workflow import AgentOutput
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.tools import BaseTool
 
 from ragmetrics_core.adapting import Call, Kind, as_now
 from ragmetrics_llama_index._dialect import DIALECT, documents_by_field, request_of
+from ragmetrics_llama_index._instructions import WRITERS, Instructions
 from ragmetrics_llama_index._streams import Stream, is_unread, tee
 
-__all__ = ["OpenCall", "begun", "ended"]
+__all__ = ["OpenCall", "begun", "ended", "note_instructions"]
 
 Hold = Callable[[Any], Any]
 
@@ -28,6 +30,8 @@ _KINDS: tuple[tuple[type, frozenset[str], Kind], ...] = (
     (BaseLLM, frozenset({"chat", "complete", "stream_chat", "stream_complete"}), "model"),
     (BaseTool, frozenset({"call", "__call__"}), "tool"),
 )
+
+_ENTRIES = frozenset({"run", "chat", "achat", "stream_chat", "astream_chat"})
 
 
 class OpenCall(NamedTuple):
@@ -49,12 +53,13 @@ def begun(
 
     A method that calls another method of the same object, or a model that calls a model, is one call.
     """
+    named = arguments.arguments
+    note_instructions(instance, method, named, around.call, clock)
     kind = _kind(instance, method)
     is_inner = instance is not None and around.instance is instance
     if kind is None or is_inner or kind == around.call.kind == "model":
         return None
     call = Call(kind=kind, name=type(instance).__name__)
-    named = arguments.arguments
     first = next(iter((*arguments.args, *arguments.kwargs.values())), None)
     match kind:
         case "retriever":
@@ -77,6 +82,23 @@ def begun(
     call.began = next(clock)
     around.call.children.append(call)
     return OpenCall(call, instance)
+
+
+def note_instructions(
+    instance: object, method: str, named: Mapping[str, Any], outer: Call, clock: Iterator[int]
+) -> None:
+    """Note the texts that an agent, a chat engine or the template of a prompt puts into requests."""
+    prompt = named.get("prompt")
+    if isinstance(prompt, BasePromptTemplate):
+        source = Instructions(prompt, instance)
+    elif isinstance(instance, WRITERS) and method in _ENTRIES:
+        source = Instructions(instance)
+    else:
+        return
+    now = next(clock)
+    outer.children.append(
+        Call(kind="prompt", name=type(source.source).__name__, outputs=source, began=now, ended=now)
+    )
 
 
 def _hand_over(synthesizer: Call, outer: Call, now: int) -> None:

@@ -11,6 +11,7 @@ from llama_index.core.workflow import Event
 
 from ragmetrics_core.adapting import CapturedMessage, Chunk, Dialect
 from ragmetrics_core.shapes import is_mapping, is_series
+from ragmetrics_llama_index._instructions import Instructions
 from ragmetrics_llama_index._responses import answer_in
 
 __all__ = ["DIALECT", "chunks_in", "documents_by_field", "request_of"]
@@ -63,6 +64,8 @@ def _text(value: object) -> str | None:
 
 
 def _messages(value: object) -> list[CapturedMessage]:
+    if isinstance(value, Instructions):
+        return [CapturedMessage("user", piece) for piece in value.pieces()]
     messages = list(value) if is_series(value) else [value]
     if all(isinstance(message, CapturedMessage) for message in messages):
         return cast("list[CapturedMessage]", messages)

@@ -33,7 +33,7 @@ from ragmetrics_core.live import (
     reason_of,
     take_notes,
 )
-from ragmetrics_llama_index._calls import OpenCall, begun, ended
+from ragmetrics_llama_index._calls import OpenCall, begun, ended, note_instructions
 from ragmetrics_llama_index._captured import ARGUMENTS, Extract, sample_of
 from ragmetrics_llama_index._dialect import chunks_in
 from ragmetrics_llama_index._responses import nodes_in
@@ -150,6 +150,7 @@ class Spans:
                 tags=dict(tags or ()),
                 notes=notes_before(self),
             )
+            note_instructions(instance, method, {}, unit.seen.call, unit.clock)
             self._open.start(span, None, unit)
 
     def leave(self, span: str, bound_args: BoundArguments, instance: Any = None, result: Any = None) -> None:
@@ -167,8 +168,12 @@ class Spans:
     def drop(self, span: str, bound_args: BoundArguments, instance: Any = None, err: Any = None) -> None:
         """Note that a span failed, was cancelled or abandoned."""
         node = self._open.get(span)
-        if node is not None and node.is_root:
+        if node is None:
+            return
+        if node.is_root:
             self._give_up(span, reason_of(err))
+        elif isinstance(seen := node.payload, OpenCall) and seen.call.kind == "tool":
+            seen.call.outputs = str(err)  # the model gets it as the tool's result
 
     def _takes(self, instance: object, method: str) -> bool:
         """Whether to score this call if it is the outermost."""

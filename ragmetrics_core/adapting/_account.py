@@ -13,6 +13,7 @@ from ragmetrics_core.adapting._documents import Chunk
 from ragmetrics_core.adapting._known_texts import (
     KnownText,
     is_excluded,
+    is_written_by,
     known_texts,
     named_chunks,
     texts_of_code,
@@ -228,7 +229,12 @@ class _Ledger:
         absent = [chunk for chunk in last if not shown & {chunk.text, *chunk.others}]
         # what another text accounts for is there as well
         tiling = tile([each.text for each in self.request], [chunk.text for chunk in absent])
-        lost = [chunk for number, chunk in enumerate(absent) if tiling.share(number) < 1]
+        written = [reply_of(call, self._dialect) for call in self._written]
+        lost = [
+            chunk
+            for number, chunk in enumerate(absent)
+            if tiling.share(number) < 1 and not is_written_by(chunk.text, written)
+        ]
         return [chunk.id or repr(chunk.text[:30]) for chunk in lost]
 
     def derived(self) -> list[Stage]:

@@ -11,7 +11,15 @@ from ragmetrics_core.adapting._wiring import messages_in, reply_of
 from ragmetrics_core.samples import Sample, tile
 from ragmetrics_core.shapes import is_mapping, is_series
 
-__all__ = ["KnownText", "TextKind", "is_excluded", "known_texts", "named_chunks", "texts_of_code"]
+__all__ = [
+    "KnownText",
+    "TextKind",
+    "is_excluded",
+    "is_written_by",
+    "known_texts",
+    "named_chunks",
+    "texts_of_code",
+]
 
 TextKind = Literal["retrieved", "tool", "question", "history", "prompt", "other", "model"]
 """Origin of a text. "other": a text that the application excludes, or a tool's error."""
@@ -64,13 +72,15 @@ def known_texts(
         dialect: reads the framework's objects.
         rules: the user's options.
     """
-    texts = [*_said(sample), *_brought(run, dialect)]
     models = [call for call in before if call.kind == "model" and reply_of(call, dialect).strip()]
     replies = [
         KnownText("model", text, call.ended or 0, call=call)
         for call in models
         for text in _replies(call, dialect)
     ]
+    written = [reply.text for reply in replies]
+    texts = [*_said(sample), *_not_by(written, _brought((run.sources, run.outputs), dialect))]
+    texts += _brought((run.inputs,), dialect)
     for call in before:
         ended = call.ended or 0
         if call.kind == "prompt":
@@ -80,13 +90,11 @@ def known_texts(
         writers = [
             reply.text for reply in replies if reply.call in inner or (not is_source and reply.since < ended)
         ]
-        texts += [
-            known for known in _made(call, dialect, rules) if _share(known.text, writers) <= _MOST_OF_MODELS
-        ]
+        texts += _not_by(writers, _made(call, dialect, rules))
         taken = documents_anywhere(call.inputs, dialect)
-        texts += [KnownText("retrieved", chunk.text, call.began, chunk) for chunk in taken]
+        earlier = [reply.text for reply in replies if reply.since < call.began]
+        texts += _not_by(earlier, (KnownText("retrieved", chunk.text, call.began, chunk) for chunk in taken))
     documents = [known.text for known in texts if known.is_evidence]
-    written = [reply.text for reply in replies]
     for known, sources in _texts(run, before, messages, dialect, rules):
         pieces = [known.text] if sources is None else _own(known.text, sources, documents, written)
         if known.kind == "retrieved" and pieces != [known.text]:
@@ -135,7 +143,7 @@ def _texts(
             reported.add(dialect.text(call.outputs) or "")
             for chunk in chunks_of_tool(call.outputs, dialect):
                 kind: TextKind = "other" if chunk.text in excluded or says_nothing(chunk.text) else "tool"
-                is_echo = _share(chunk.text, arguments) > _MOST_OF_MODELS
+                is_echo = is_written_by(chunk.text, arguments)
                 known = KnownText(kind, chunk.text, call.ended or 0, chunk)
                 yield known, [*sources, *arguments] if is_echo else sources
     for message in messages:
@@ -170,11 +178,16 @@ def _said(sample: Sample) -> Iterator[KnownText]:
         yield KnownText("history", turn.content)
 
 
-def _brought(run: CapturedRun, dialect: Dialect) -> Iterator[KnownText]:
-    """Documents of the run's inputs and outputs, and texts under a telling name there."""
-    for value in (run.sources, run.inputs, run.outputs):
+def _brought(values: Iterable[Any], dialect: Dialect) -> Iterator[KnownText]:
+    """Documents in the inputs and outputs of a run."""
+    for value in values:
         for chunk in documents_anywhere(value, dialect):
             yield KnownText("retrieved", chunk.text, chunk=chunk)
+
+
+def _not_by(replies: Sequence[str], texts: Iterable[KnownText]) -> list[KnownText]:
+    """The texts that models did not write by these replies."""
+    return [known for known in texts if not is_written_by(known.text, replies)]
 
 
 def named_chunks(run: CapturedRun, dialect: Dialect) -> list[Chunk] | None:
@@ -207,6 +220,11 @@ def _made(call: Call, dialect: Dialect, rules: Rules) -> list[KnownText]:
     ]
 
 
+def is_written_by(text: str, replies: Sequence[str]) -> bool:
+    """Whether models wrote a text by these replies: it shares more than a quotation with them."""
+    return _share(text, replies) > _MOST_OF_MODELS
+
+
 def _share(text: str, sources: Sequence[str]) -> float:
     """Share of a text's words that these sources account for."""
     if not sources:
@@ -220,7 +238,7 @@ def _own(text: str, sources: Sequence[str], documents: Sequence[str], written: S
     """A text, or its stretches beside what it was made from, whole documents and models' words."""
     whole = tile([text], documents)
     quoted = [*sources, *(each for number, each in enumerate(documents) if whole.share(number) == 1)]
-    if _share(text, written) > _MOST_OF_MODELS:
+    if is_written_by(text, written):
         quoted += written
     tiling = tile([text], list(dict.fromkeys(quoted)))
     return [text[place.start : place.end] for place in tiling.unaccounted()] if tiling.accounted else [text]

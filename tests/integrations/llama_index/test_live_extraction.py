@@ -40,14 +40,14 @@ def test_tools_of_a_class_of_agents_are_not_known_before_they_run(live):
     assert only(hooks).sample.contexts == tuple(CONTEXTS)
 
 
-def test_a_tool_that_failed_gives_no_context(live):
+def test_the_error_of_a_tool_is_not_a_context(live):
     def fails(_: str) -> str:
         raise RuntimeError("The tower is 300 m high.")
 
     asked = agent(search(fails))
     hooks = live([asked], context_tools=["search"])
     ran(asked, user_msg=QUESTION)
-    assert only(hooks).sample.contexts is None
+    assert only(hooks).sample.contexts == ()
 
 
 def test_extract_looks_first_and_the_rules_find_the_rest(live):

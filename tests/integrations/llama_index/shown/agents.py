@@ -87,14 +87,15 @@ def _(llm: ServedLLM) -> Application:
 @AGENTS(
     "workflow in which a model shortens what was retrieved, `watch=[workflow]`",
     ("Shorten: ", IN_SHORT),
+    written=(IN_SHORT, ANSWER),
 )
 def _(llm: ServedLLM) -> Application:
-    return watched(Shortening(llm), contexts=(IN_SHORT,))
+    return watched(Shortening(llm))
 
 
 @AGENTS("workflow that retrieves and asks without it, `watch=[workflow]`")
 def _(llm: ServedLLM) -> Application:
-    return watched(Ignoring(llm), contexts=None)
+    return watched(Ignoring(llm), contexts=())
 
 
 # Agents: they call each tool once, then answer
@@ -131,9 +132,11 @@ def _(llm: ServedLLM) -> Application:
     return Application(ask=lambda: ran(asked, user_msg=QUESTION), question=LOOK, answer=BELOW)
 
 
-@AGENTS("agent with a query engine as its tool, `watch=[agent]`", calls("towers"), ENGINE)
+@AGENTS(
+    "agent with a query engine as its tool, `watch=[agent]`", calls("towers"), ENGINE, written=(BELOW, ANSWER)
+)
 def _(llm: ServedLLM) -> Application:
-    return asking(agent(llm, engine_tool(llm)), contexts=(BELOW,))
+    return asking(agent(llm, engine_tool(llm)))
 
 
 @AGENTS("agent with a retriever as its tool, `watch=[agent]`", calls("towers"))
@@ -172,9 +175,16 @@ def _(llm: ServedLLM) -> Application:
     return asking(agent(llm, retriever_tool(index().as_retriever(similarity_top_k=2))), contexts=())
 
 
+@AGENTS("agent with instructions that does not look, `watch=[agent]`")
+def _(llm: ServedLLM) -> Application:
+    instructions = "You guide people through the city. Be polite, be brief, and never speak about bread."
+    guide = FunctionAgent(name="guide", description="knows towers", system_prompt=instructions, llm=llm)
+    return asking(guide, contexts=(), unaccounted=())
+
+
 @AGENTS("agent with a function as its tool, `watch=[agent]`", calls("search"))
 def _(llm: ServedLLM) -> Application:
-    return asking(agent(llm, search(lambda _: HIGH)), contexts=None)
+    return asking(agent(llm, search(lambda _: HIGH)), contexts=(HIGH,))
 
 
 @AGENTS('agent with a function as its tool, `context_tools=["search"]`', calls("search"))
@@ -199,10 +209,10 @@ MADE_UP = "It is 400 m high, says a model."
 
 
 @AGENTS(
-    'agent with a tool in which a model writes, `context_tools=["search"]`',
+    "agent with a tool in which a model writes, `watch=[agent]`",
     ("Make it up", MADE_UP),
     calls("search"),
 )
 def _(llm: ServedLLM) -> Application:
     made_up = search(lambda _: str(llm.complete("Make it up.")))
-    return asking(agent(llm, made_up), contexts=(MADE_UP,), context_tools=("search",))
+    return asking(agent(llm, made_up), contexts=())

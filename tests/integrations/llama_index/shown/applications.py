@@ -21,6 +21,7 @@ class Application:
         ask: asks it, and reads the answer to its end.
         contexts: what the model was shown; None where nobody can know.
         shown: what is known of the contexts, besides that they were verified.
+        unaccounted: the texts of the request that nothing accounts for; None if it does not matter.
         question, answer: the sample's.
         options: what `instrument` is told.
     """
@@ -28,6 +29,7 @@ class Application:
     ask: Callable[[], object]
     contexts: tuple[str, ...] | None = TOP_TWO
     shown: str = "verified"
+    unaccounted: tuple[str, ...] | None = None
     question: str = QUESTION
     answer: str = ANSWER
     options: dict[str, Any] = field(default_factory=dict)

@@ -52,7 +52,7 @@ def made(mode: str, way: str, dropping: bool, llm: ServedLLM) -> Application:
     options: dict[str, Any] = {"node_postprocessors": [DropsAll()]} if dropping else {}
     engine = chat(mode, llm, streaming="stream" in way, **options)
     if dropping:
-        return Application(ask=lambda: WAYS[way](engine), contexts=(), answer=EMPTY)
+        return Application(ask=lambda: WAYS[way](engine), contexts=None, answer=EMPTY)
     return Application(ask=lambda: WAYS[way](engine), contexts=KINDS[mode][1])
 
 

@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import re
 from functools import partial
 from typing import Any
 
+import httpx
 from llama_index.core import StorageContext, SummaryIndex, VectorStoreIndex
 from llama_index.core.base.response.schema import Response
 from llama_index.core.evaluation.base import BaseEvaluator, EvaluationResult
@@ -15,6 +17,7 @@ from llama_index.core.postprocessor import (
     MetadataReplacementPostProcessor,
     SimilarityPostprocessor,
 )
+from llama_index.core.prompts import PromptTemplate
 from llama_index.core.query_engine import (
     CitationQueryEngine,
     CustomQueryEngine,
@@ -134,7 +137,23 @@ def _(llm: ServedLLM) -> Application:
         for text in CORPUS
     ]
     engine = SummaryIndex(long).as_query_engine(llm=llm, response_mode="tree_summarize")
-    return asked(engine, contexts=tuple(node.text for node in long), shown="partial")
+    return asked(engine, contexts=tuple(node.text for node in long))
+
+
+SENTENCES = [
+    f"Entry {number}: on that day the keeper of the tower counted {7 * number} guests, "
+    f"sold {number + 40} maps and {number + 70} cards, lit {number + 9} lamps, swept {number + 12} stairs "
+    f"and wrote all of it down in volume {number + 200} of the book that lies in room {number + 500}."
+    for number in range(120)
+]
+
+
+@QUERY_ENGINES("query engine whose only node is split over three requests")
+def _(llm: ServedLLM) -> Application:
+    text = " ".join(SENTENCES)
+    return asked(
+        RetrieverQueryEngine.from_args(FunctionRetriever(lambda _: [text]), llm=llm), contexts=(text,)
+    )
 
 
 # Postprocessors
@@ -155,19 +174,19 @@ def _(llm: ServedLLM) -> Application:
 @QUERY_ENGINES("query engine, `SimilarityPostprocessor` drops every node", written=())
 def _(llm: ServedLLM) -> Application:
     strict = SimilarityPostprocessor(similarity_cutoff=1.1)
-    return asked(query_engine(llm, node_postprocessors=[strict]), contexts=(), answer=EMPTY)
+    return asked(query_engine(llm, node_postprocessors=[strict]), contexts=None, answer=EMPTY)
 
 
 @QUERY_ENGINES("query engine that streams, a postprocessor drops every node", written=())
 def _(llm: ServedLLM) -> Application:
     engine = query_engine(llm, streaming=True, node_postprocessors=[DropsAll()])
-    return asked(engine, contexts=(), answer=EMPTY)
+    return asked(engine, contexts=None, answer=EMPTY)
 
 
 @QUERY_ENGINES("`CitationQueryEngine`, a postprocessor drops every node", written=())
 def _(llm: ServedLLM) -> Application:
     engine = CitationQueryEngine.from_args(index(), llm=llm, node_postprocessors=[DropsAll()])
-    return asked(engine, contexts=(), answer=EMPTY)
+    return asked(engine, contexts=None, answer=EMPTY)
 
 
 @QUERY_ENGINES(
@@ -177,7 +196,7 @@ def _(llm: ServedLLM) -> Application:
     engine = TransformQueryEngine(
         query_engine(llm, node_postprocessors=[DropsAll()]), HyDEQueryTransform(llm)
     )
-    return asked(engine, contexts=(), answer=EMPTY)
+    return asked(engine, contexts=None, answer=EMPTY)
 
 
 @QUERY_ENGINES("query engine with a sentence window")
@@ -229,7 +248,7 @@ def _(llm: ServedLLM) -> Application:
 BAKED = "It says how hot bread bakes."
 
 
-@QUERY_ENGINES("`RecursiveRetriever` over engines", (BREAD, BAKED))
+@QUERY_ENGINES("`RecursiveRetriever` over engines", (BREAD, BAKED), written=(BAKED, ANSWER))
 def _(llm: ServedLLM) -> Application:
     class Links(FunctionRetriever):
         def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
@@ -240,7 +259,7 @@ def _(llm: ServedLLM) -> Application:
         "links", retriever_dict={"links": Links(lambda _: [])}, query_engine_dict={"below": below}
     )
     engine = RetrieverQueryEngine.from_args(retriever, llm=llm)
-    return asked(engine, contexts=(f"Query: {QUESTION}\nResponse: {BAKED}",))
+    return asked(engine, contexts=(BREAD,))
 
 
 # Engines around engines
@@ -271,6 +290,7 @@ def tools(llm: ServedLLM, **options: Any) -> list[QueryEngineTool]:
 TALL = "It says how high the tower is."
 AWAKE = "It says when lynxes are awake."
 BELOW = ((HIGH, TALL), (LYNX, AWAKE))
+SUB_ANSWERS = (TALL, AWAKE, ANSWER)
 
 
 def choosing(*choices: int) -> tuple[str, str]:
@@ -291,14 +311,16 @@ def _(llm: ServedLLM) -> Application:
 def _(llm: ServedLLM) -> Application:
     engines = tools(llm, node_postprocessors=[DropsAll()])
     return asked(
-        RouterQueryEngine(LLMSingleSelector.from_defaults(llm), engines, llm=llm), contexts=(), answer=EMPTY
+        RouterQueryEngine(LLMSingleSelector.from_defaults(llm), engines, llm=llm), contexts=None, answer=EMPTY
     )
 
 
-@QUERY_ENGINES("`RouterQueryEngine` that chooses several engines", choosing(1, 2), *BELOW)
+@QUERY_ENGINES(
+    "`RouterQueryEngine` that chooses several engines", choosing(1, 2), *BELOW, written=SUB_ANSWERS
+)
 def _(llm: ServedLLM) -> Application:
     engine = RouterQueryEngine(LLMMultiSelector.from_defaults(llm), tools(llm), llm=llm)
-    return asked(engine, contexts=(TALL, AWAKE))
+    return asked(engine, contexts=(*TOP_TWO, LYNX))
 
 
 SUB_QUESTIONS = [
@@ -307,7 +329,12 @@ SUB_QUESTIONS = [
 ]
 
 
-@QUERY_ENGINES("`SubQuestionQueryEngine`", ("# Example 2", json.dumps({"items": SUB_QUESTIONS})), *BELOW)
+@QUERY_ENGINES(
+    "`SubQuestionQueryEngine`",
+    ("# Example 2", json.dumps({"items": SUB_QUESTIONS})),
+    *BELOW,
+    written=SUB_ANSWERS,
+)
 def _(llm: ServedLLM) -> Application:
     engine = SubQuestionQueryEngine.from_defaults(
         tools(llm),
@@ -317,11 +344,12 @@ def _(llm: ServedLLM) -> Application:
         verbose=False,
         use_async=False,
     )
-    pairs = zip((QUESTION, "When are lynxes awake?"), (TALL, AWAKE), strict=True)
-    return asked(engine, contexts=tuple(f"Sub question: {sub}\nResponse: {reply}" for sub, reply in pairs))
+    return asked(engine, contexts=(*TOP_TWO, LYNX))
 
 
-@QUERY_ENGINES("`MultiStepQueryEngine`", ("New question", "How high is the tower now?"), *BELOW)
+@QUERY_ENGINES(
+    "`MultiStepQueryEngine`", ("New question", "How high is the tower now?"), *BELOW, written=SUB_ANSWERS
+)
 def _(llm: ServedLLM) -> Application:
     engine = MultiStepQueryEngine(
         query_engine(llm),
@@ -329,7 +357,7 @@ def _(llm: ServedLLM) -> Application:
         response_synthesizer=get_response_synthesizer(llm),
         num_steps=1,
     )
-    return asked(engine, contexts=(f"\nQuestion: How high is the tower now?\nAnswer: {TALL}",))
+    return asked(engine)
 
 
 class Passes(BaseEvaluator):
@@ -385,3 +413,110 @@ def _(llm: ServedLLM) -> Application:
             return str(llm.complete(f"{nodes[0].text}\n{query_str}"))
 
     return asked(Choosy(), contexts=(HIGH,))
+
+
+class Own(CustomQueryEngine):
+    """An engine that writes its request itself, from the texts of the two nearest nodes."""
+
+    llm: Any
+    nodes: int = 2
+
+    def custom_query(self, query_str: str) -> str:
+        nodes = index().as_retriever(similarity_top_k=2).retrieve(query_str)[: self.nodes]
+        return self.written("\n".join(node.text for node in nodes), query_str)
+
+    def written(self, texts: str, query_str: str) -> str:
+        return str(self.llm.complete(f"{texts}\n{query_str}"))
+
+
+def sent(llm: ServedLLM, text: str) -> str:
+    """The reply to a request of a client that LlamaIndex does not know."""
+    body = {"model": "served", "messages": [{"role": "user", "content": text}]}
+    return httpx.post(llm.url, json=body).json()["choices"][0]["message"]["content"]
+
+
+@QUERY_ENGINES("`CustomQueryEngine` with a client of its own")
+def _(llm: ServedLLM) -> Application:
+    class Raw(Own):
+        def written(self, texts: str, query_str: str) -> str:
+            return sent(self.llm, f"{texts}\n{query_str}")
+
+    return asked(Raw(llm=llm), shown="unseen")
+
+
+GRADED = "Both of the texts fit the question well."
+
+
+@QUERY_ENGINES(
+    "`CustomQueryEngine` whose model grades, with a client of its own that answers", ("Grade", GRADED)
+)
+def _(llm: ServedLLM) -> Application:
+    class Grading(Own):
+        def written(self, texts: str, query_str: str) -> str:
+            self.llm.complete(f"Grade:\n{texts}\n{query_str}")
+            return sent(self.llm, f"{HIGH}\n{query_str}")
+
+    return asked(Grading(llm=llm), shown="unseen")
+
+
+GOLD = "The tower is made of pure gold, as everybody in the city knows."
+
+
+@QUERY_ENGINES(
+    "`CustomQueryEngine` whose draft a second request polishes",
+    ("Polish", ANSWER),
+    (HIGH, GOLD),
+    written=(GOLD, ANSWER),
+)
+def _(llm: ServedLLM) -> Application:
+    class Polishing(Own):
+        def written(self, texts: str, query_str: str) -> str:
+            return str(self.llm.complete(f"Polish:\n{super().written(texts, query_str)}"))
+
+    return asked(Polishing(llm=llm))
+
+
+@QUERY_ENGINES(
+    "`CustomQueryEngine` that changes words of the reply",
+    ("title", "Towers and their heights, a short guide."),
+)
+def _(llm: ServedLLM) -> Application:
+    class Changing(Own):
+        def written(self, texts: str, query_str: str) -> str:
+            reply = super().written(texts, query_str)
+            self.llm.complete(f"Write a title: {query_str}")
+            return re.sub("texts", "documents", reply)
+
+    return asked(Changing(llm=llm), answer=ANSWER.replace("texts", "documents"))
+
+
+WEB = "A page on the web says that the tower has been closed to guests since the storm."
+
+
+class Browsing(Own):
+    """Puts a page of the web beside the nodes, as a text."""
+
+    def written(self, texts: str, query_str: str) -> str:
+        return super().written(f"{texts}\n{WEB}", query_str)
+
+
+@QUERY_ENGINES("`CustomQueryEngine` that shows a page of the web beside its nodes")
+def _(llm: ServedLLM) -> Application:
+    return asked(Browsing(llm=llm), unaccounted=(WEB,))
+
+
+@QUERY_ENGINES("`CustomQueryEngine` that shows a page of the web alone")
+def _(llm: ServedLLM) -> Application:
+    return asked(Browsing(llm=llm, nodes=0), contexts=None, unaccounted=(WEB,))
+
+
+@QUERY_ENGINES("`CustomQueryEngine` with a prompt template that has no variable for the nodes")
+def _(llm: ServedLLM) -> Application:
+    class Forgetful(Own):
+        def written(self, texts: str, query_str: str) -> str:
+            prompt = PromptTemplate(
+                "Answer from what you know, in one sentence, and be friendly.\n{query_str}"
+            )
+            return self.llm.predict(prompt, query_str=query_str, context_str=texts)
+
+    return asked(Forgetful(llm=llm), contexts=(), unaccounted=())
