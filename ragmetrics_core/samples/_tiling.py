@@ -342,11 +342,20 @@ class _Tiler:
         for step in range(LEAST_RUN):
             is_equal &= (request[at + step] == known[start + step]) & (known[start + step] >= 0)
         goes_on = (at > 0) & (start > 0) & (request[at - 1] == known[start - 1]) & (known[start - 1] >= 0)
-        chosen = is_equal & ~goes_on
-        for begin, source in zip(at[chosen].tolist(), start[chosen].tolist(), strict=True):
-            size = _common(request[begin:], known[source:])
-            text = bisect_left(self.text_offsets, source + 1) - 1
-            yield _Run(begin, text, source - self.text_offsets[text], size)
+        # the run before is listed, unless its words occur too often
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order)) - np.searchsorted(ordered, ordered, side="left")
+        chosen = is_equal & ~(goes_on & (rank[start - 1] < _MOST_PLACES))
+        seen: set[tuple[int, int]] = set()
+        triples = zip(at[chosen].tolist(), start[chosen].tolist(), goes_on[chosen].tolist(), strict=True)
+        for place, source, is_inside in triples:
+            back = _common(request[:place][::-1], known[:source][::-1]) if is_inside else 0
+            begin, first_word = place - back, source - back
+            if (begin, first_word) not in seen:
+                seen.add((begin, first_word))
+                size = _common(request[begin:], known[first_word:])
+                text = bisect_left(self.text_offsets, first_word + 1) - 1
+                yield _Run(begin, text, first_word - self.text_offsets[text], size)
 
     def _assign(self, runs: list[_Run]) -> None:
         """Assign runs to the request, the longest first; the rest of a run that overlaps waits again."""

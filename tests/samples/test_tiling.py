@@ -130,6 +130,15 @@ def test_each_word_of_a_request_has_one_owner_and_every_shown_text_is_there(
     assert tiling.accounted <= tiling.words == len(message.split())
 
 
+def test_the_end_of_a_text_is_there_whose_sentences_begin_alike():
+    # 150 sentences share their first five words; the request begins in the last ones
+    text = " ".join(f"The keeper of this tower sold {number + 1_000} maps." for number in range(150))
+    tiling = tile([f"Below: {text[text.index('1130') :]}"], [text])
+    # 19 whole sentences of 8 words, and 2 words of the first one: 1130 maps
+    assert int(tiling.covered[0].sum()) == 19 * 8 + 2
+    assert tiling.longest_gap == 1
+
+
 def test_a_long_request_is_read_in_moments():
     # 50 chunks of which none stands there, in a request of 160,000 characters
     message = "The mill grinds rye by the sea. " * 5_000
