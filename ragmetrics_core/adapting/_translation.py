@@ -13,7 +13,7 @@ from ragmetrics_core.adapting._stages import (
     documents_by_place,
     retrieval_of,
 )
-from ragmetrics_core.adapting._wiring import calls_before, makers_of, messages_in
+from ragmetrics_core.adapting._wiring import calls_before, contradiction, makers_of, messages_in
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.samples import Sample, Turn
 from ragmetrics_core.shapes import is_series
@@ -58,6 +58,7 @@ def sample_of(run: CapturedRun, dialect: Dialect, rules: Rules | None = None) ->
     if history is None:
         history = history_in(run.inputs, run.outputs, question.value, dialect)
     makers = makers_of(run, answer.value, dialect)
+    found_answer = _named(answer.rule, makers) + contradiction(makers, answer.value, dialect)
     before = calls_before(run, makers)
     retrieval = retrieval_of(before, dialect, rules)
     sample = Sample(
@@ -66,7 +67,7 @@ def sample_of(run: CapturedRun, dialect: Dialect, rules: Rules | None = None) ->
         history=_turns(history) or None,
         stages=retrieval.stages or None,
         request_messages=_request(makers, dialect),
-        labels={"found_question": question.rule, "found_answer": _named(answer.rule, makers)},
+        labels={"found_question": question.rule, "found_answer": found_answer},
     )
     if said is None:
         said = run.contexts or _at_key(run, dialect, rules)

@@ -8,7 +8,7 @@ from ragmetrics_core.adapting._captured import Call, CapturedMessage, CapturedRu
 from ragmetrics_core.comparing import spaced_form
 from ragmetrics_core.samples import tile, words_in
 
-__all__ = ["calls_before", "makers_of", "messages_in", "reply_of"]
+__all__ = ["calls_before", "contradiction", "makers_of", "messages_in", "reply_of"]
 
 # An answer of few words was made from the reply that has so many of them, in their order.
 _MOST_WORDS = 0.8
@@ -40,6 +40,19 @@ def makers_of(run: CapturedRun, answer: str, dialect: Dialect) -> Sequence[Call]
         return ()
     makers = {run.text for run in tiling.runs}
     return [call for number, call in enumerate(models) if number in makers]
+
+
+def contradiction(makers: Sequence[Call], answer: str, dialect: Dialect) -> str:
+    """How few of an answer's words its makers wrote, for the label `found_answer`; empty if enough."""
+    replies = [reply for call in makers if (reply := reply_of(call, dialect)).strip()]
+    tiling = tile([answer], replies)
+    if (
+        not replies
+        or tiling.accounted >= _LEAST_SHARE * tiling.words
+        or any(_holds(r, answer) for r in replies)
+    ):
+        return ""
+    return f"; {tiling.accounted} of {tiling.words} words of the answer are in the reply"
 
 
 def _holds(reply: str, answer: str) -> bool:

@@ -405,7 +405,8 @@ class _Tiler:
 
     def _take(self, rivals: Sequence[_Run]) -> None:
         chosen = min(rivals, key=self._preference)
-        self.owner[chosen.at : chosen.at + chosen.size] = chosen.text
+        owned = self.owner[chosen.at : chosen.at + chosen.size]
+        owned[owned == _FREE] = chosen.text
         # words before and behind that belong to another text are there as well
         before = self._equal_words(chosen, -1)
         size = before + chosen.size + self._equal_words(chosen, 1)
@@ -476,25 +477,27 @@ class _Tiler:
                     there = found.start + found.size if step > 0 else found.start - 1
 
     def _continued(self, text: int, here: int, there: int, step: int) -> _Run | None:
-        """The next run of `_LEAST_CONTINUED` free words or more, at most `_MOST_CHANGED` words further."""
+        """The next run of `_LEAST_CONTINUED` words or more, at most `_MOST_CHANGED` words further.
+
+        Its words may belong to another text that shares them.
+        """
         for skipped, missing in _SKIPS:
             size = 0
             at, start = here + step * skipped, there + step * missing
-            while self._is_free(text, at + step * size, start + step * size):
+            while self._is_equal(text, at + step * size, start + step * size):
                 size += 1
             if size >= _LEAST_CONTINUED:
                 first = 0 if step > 0 else size - 1
                 return _Run(at - first, text, start - first, size)
         return None
 
-    def _is_free(self, text: int, at: int, start: int) -> bool:
-        """Whether a word of the request and a word of a text are equal and belong to no run."""
+    def _is_equal(self, text: int, at: int, start: int) -> bool:
+        """Whether a word of the request and a word of a text are equal, and the text does not have it yet."""
         covered = self.covered[text]
         return (
             0 <= at < len(self.request)
             and 0 <= start < len(covered)
             and not covered[start]
-            and self.owner[at] == _FREE
             and self.request[at] == self.known[self.text_offsets[text] + start]
         )
 

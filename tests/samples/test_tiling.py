@@ -130,6 +130,14 @@ def test_each_word_of_a_request_has_one_owner_and_every_shown_text_is_there(
     assert tiling.accounted <= tiling.words == len(message.split())
 
 
+def test_words_that_two_masked_texts_share_are_in_both():
+    end = "It has many bridges, and people like to walk there at night."
+    texts = [f"Paris is the capital of France. {end}", f"The Seine is a river in France. {end}"]
+    tiling = tile(["\n".join(texts).replace("France", "[PLACE]")], texts)
+    # 18 and 19 words, and France is missing in both
+    assert [round(tiling.share(number), 3) for number in (0, 1)] == [0.944, 0.947]
+
+
 def test_the_end_of_a_text_is_there_whose_sentences_begin_alike():
     # 150 sentences share their first five words; the request begins in the last ones
     text = " ".join(f"The keeper of this tower sold {number + 1_000} maps." for number in range(150))
