@@ -1,4 +1,4 @@
-"""What an agent's tools returned: documents one by one, nothing of earlier turns, nothing that a model wrote."""
+"""What an agent's tools returned: documents one by one, and nothing that a model wrote."""
 
 from collections.abc import Callable
 from typing import Any
@@ -201,11 +201,14 @@ def test_failures_and_what_a_model_wrote_are_no_contexts(made: Callable[[], Tool
 
 
 @DOORS
-def test_documents_that_a_tool_tells_in_its_own_words_are_a_stage_that_was_not_shown(sample_of: SampleOf):
+def test_the_words_of_a_tool_are_a_context_and_the_documents_that_they_replace_are_named(sample_of: SampleOf):
     sample = sample_of(tool_of_its_own_words(), [ChatMessage.from_user(QUESTION)])
 
-    assert sample.contexts is None
-    assert [len(stage.chunks) for stage in sample.stages or ()] == [2]
+    assert sample.contexts == ("I found 2 passages.",)
+    documents = (sample.stages or ())[0].chunks
+    assert len(documents) == 2
+    absent = ", ".join(str(chunk.id) for chunk in documents)
+    assert str(sample.labels["found_contexts"]).endswith(f"; not shown: {absent}")
 
 
 @DOORS
@@ -216,18 +219,14 @@ def test_of_a_tool_that_answers_the_documents_count_and_not_the_answer(sample_of
 
 
 @DOORS
-def test_what_tools_returned_in_earlier_turns_belongs_to_these(sample_of: SampleOf):
-    sample = sample_of(text_tool(), [*EARLIER, ChatMessage.from_user(QUESTION)])
+@pytest.mark.parametrize("of_this_turn", [(TEXTS[0],), ()])
+def test_what_tools_returned_in_earlier_turns_counts_while_the_request_has_it(
+    of_this_turn: tuple[str, ...], sample_of: SampleOf
+):
+    sample = sample_of(text_tool(), [*EARLIER, ChatMessage.from_user(QUESTION)], is_silent=not of_this_turn)
 
-    assert (sample.question, sample.contexts) == (QUESTION, (TEXTS[0],))
+    assert (sample.question, sample.contexts) == (QUESTION, ("Madrid is the capital of Spain.", *of_this_turn))
     assert [turn.content for turn in sample.history or ()] == ["And of Spain?", "Madrid."]
-
-
-@DOORS
-def test_an_answer_without_a_call_in_this_turn_has_no_contexts(sample_of: SampleOf):
-    messages = [*EARLIER, ChatMessage.from_user(QUESTION)]
-
-    assert sample_of(text_tool(), messages, is_silent=True).contexts is None
 
 
 @DOORS

@@ -19,16 +19,19 @@ from tests.integrations.haystack.shown.applications import (
     answering,
     asynchronous,
     captured,
+    connected,
     llm,
     pipeline_of,
     prompt,
     retriever,
+    samples,
     synchronous,
 )
 
 FINDS = {"query": "capital of France"}
 # no document of the corpus has this word
 MISSES = {"query": "Atlantis"}
+INSTRUCTIONS = "You guide people through the capitals of Europe. Be polite, be brief, and keep off the weather."
 
 
 def searching(arguments: dict[str, Any]) -> Any:
@@ -199,5 +202,19 @@ def test_a_tool_that_fails():
         sample = captured(pipeline_of(agent=agent(model, create_tool_from_function(search), **options)), asked())
 
     assert_shown(sample, model, CORPUS)
-    # the error is no context, and a search that failed is not one that found nothing
-    assert sample.contexts is None
+    # the error is not a context
+    assert sample.contexts == ()
+
+
+def test_an_agent_with_instructions_that_answers_without_a_search():
+    with BodyKeeper(answering) as model:
+        guide = Agent(chat_generator=llm(model), tools=[of_component()], system_prompt=INSTRUCTIONS)
+        pipeline = pipeline_of(agent=guide)
+        connector = connected(pipeline)
+        for question in ("What is the capital of Spain?", QUESTION):
+            pipeline.run({"agent": {"messages": [ChatMessage.from_user(question)]}})
+            assert connector.flush()
+        first, second = samples(connector)
+
+    # the second request shows which words belong to the instructions
+    assert (first.contexts, second.contexts) == (None, ())

@@ -1,6 +1,7 @@
 """Retrieval, prompt, answer: the recorded contexts are what the request of the answer has of the corpus."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
@@ -40,7 +41,11 @@ from tests.integrations.haystack.shown.applications import (
 
 
 class App(NamedTuple):
-    """An application, what it is asked, and the contexts to be recorded: how many, or which."""
+    """An application, what it is asked, and the contexts to be recorded: how many, or which.
+
+    Attributes:
+        unaccounted: the texts of the request that nothing accounts for.
+    """
 
     build: Callable[[BodyKeeper], Any]
     contexts: int | tuple[str, ...] | None
@@ -48,6 +53,7 @@ class App(NamedTuple):
     reply: Callable[[str], str] = answering
     answer: str = ANSWER
     corpus: tuple[str, ...] = CORPUS
+    unaccounted: tuple[str, ...] = ()
 
 
 def assert_recorded(app: App, **options: Any) -> None:
@@ -56,6 +62,8 @@ def assert_recorded(app: App, **options: Any) -> None:
 
     if app.answer in [each.reply for each in model.exchanges]:
         assert_shown(sample, model, app.corpus)
+    stage = sample.shown_stage
+    assert stage is None or tuple(piece.text for piece in stage.unaccounted or ()) == app.unaccounted
     assert (sample.question, sample.answer) == (QUESTION, app.answer)
     assert (len(sample.contexts or ()) if isinstance(app.contexts, int) else sample.contexts) == app.contexts
 
@@ -122,7 +130,52 @@ class Search:
         return {"passages": [each.content for each in store().filter_documents()[:2]]}
 
 
+@component
+class Web:
+    """A search of the web that returns what it found in a form of its own."""
+
+    def __init__(self, form: str) -> None:
+        found = {"text": PAGES[0], "texts": list(PAGES), "hits": [{"title": "A page", "text": page} for page in PAGES]}
+        self.found = found[form]
+        component.set_output_types(self, found=TYPES[form])
+
+    def run(self, query: str) -> dict[str, Any]:
+        return {"found": self.found}
+
+
+PAGES = (
+    "A page on the web says that Paris has been the seat of government since the war",
+    "Another page tells of plans to move the ministries into the suburbs in ten years",
+)
+TYPES: dict[str, Any] = {"text": str, "texts": list[str], "hits": list[dict[str, str]]}
+PRINTED = {
+    "text": "{{ found }}",
+    "texts": "{% for page in found %}{{ page }}\n{% endfor %}",
+    "hits": "{% for hit in found %}{{ hit.text }}\n{% endfor %}",
+}
+
+
+def browsing(form: str, model: BodyKeeper, **others: Any) -> Any:
+    template = WITH_DOCUMENTS.replace("Question", f"{PRINTED[form]}\nQuestion")
+    return plain(model, "web.found -> prompt.found", web=Web(form), prompt=prompt(template), **others)
+
+
+LONG = tuple(
+    f"{each} It has many bridges, and people like to walk there at night. No car may enter." for each in CORPUS
+)
+"""Documents of three sentences."""
+
+
+def printed(form: str, model: BodyKeeper) -> Any:
+    """With a template that prints a document in this form."""
+    template = (
+        f"Answer from these notes.\n{{% for doc in documents %}}{form}\n{{% endfor %}}Question: {{{{ question }}}}"
+    )
+    return plain(model, retriever=retriever(2, LONG), prompt=prompt(template))
+
+
 TO_ANSWER = "retriever.documents -> answers.documents"
+BROWSED = asked() | {"web": {"query": QUESTION}}
 WITH_ANSWERS = asked() | {"answers": {"query": QUESTION}}
 TWICE = {name: {"query": QUESTION} for name in ("first", "second")} | {"prompt": {"question": QUESTION}}
 SUMMARY = "A summary: three capitals were named."
@@ -182,9 +235,9 @@ APPLICATIONS = {
         lambda model: plain(model, retriever=retriever(3), prompt=prompt("{{ documents[0].content }} {{ question }}")),
         1,
     ),
-    # nobody can know what became of them: rewritten, or not shown
+    # every word of the request belongs to the template or the question
     "a prompt that takes documents and shows none": App(
-        lambda model: plain(model, prompt=prompt("There are {{ documents | length }} documents. {{ question }}")), None
+        lambda model: plain(model, prompt=prompt("There are {{ documents | length }} documents. {{ question }}")), ()
     ),
     # the documents go into the answer, beside what the model wrote without them
     "a prompt that no document reaches": App(
@@ -200,7 +253,19 @@ APPLICATIONS = {
         WITH_ANSWERS,
     ),
     "a summary of the documents by a model": App(
-        summed_up, (SUMMARY,), WITH_ANSWERS, lambda text: SUMMARY if "Sum up" in text else ANSWER
+        summed_up, 2, WITH_ANSWERS, lambda text: SUMMARY if "Sum up" in text else ANSWER
+    ),
+    "a web search that returns a text beside a retriever": App(
+        partial(browsing, "text"), 2, BROWSED, unaccounted=PAGES[:1]
+    ),
+    "a web search that returns a list of texts beside a retriever": App(
+        partial(browsing, "texts"), 4, BROWSED, corpus=(*CORPUS, *PAGES)
+    ),
+    "a web search that returns mappings beside a retriever": App(
+        partial(browsing, "hits"), 2, BROWSED, unaccounted=("\n".join(PAGES),)
+    ),
+    "a web search beside a retriever that finds nothing": App(
+        partial(browsing, "text", retriever=retriever(filters=NOTHING)), None, BROWSED, unaccounted=PAGES[:1]
     ),
     "retrieval in a super component": App(search_in_one, CORPUS[:2]),
     "documents that the caller brings": App(
@@ -220,6 +285,43 @@ APPLICATIONS = {
 @pytest.mark.parametrize("name", APPLICATIONS)
 def test_an_application_is_recorded_as_its_model_saw_it(name: str):
     assert_recorded(APPLICATIONS[name])
+
+
+@pytest.mark.parametrize(
+    ("form", "shares"),
+    [
+        ("{{ doc.content | upper }}", (None, None)),
+        ("{% for s in doc.content.split('. ') %}- {{ s }}\n{% endfor %}", (None, None)),
+        ("{% for s in doc.content.split('. ') %}{{ loop.index }}. {{ s }}<br/>{% endfor %}", (None, None)),
+        ("<p>{{ doc.content | escape }}</p>", (None, None)),
+        # 22 words in the first document, 23 in the second one, with France in both
+        ("{{ doc.content | replace('France', '[PLACE]') }}", (0.955, 0.957)),
+        ("{{ doc.content | truncate(40, True, '') }}", (0.364, 0.391)),
+    ],
+)
+def test_a_template_that_prints_documents_in_another_form(form: str, shares: tuple[float | None, ...]):
+    with BodyKeeper(answering) as model:
+        sample = captured(printed(form, model), asked())
+
+    assert sample.shown_stage is not None
+    assert tuple(chunk.share for chunk in sample.shown_stage.chunks) == shares
+    assert sample.shown_stage.unaccounted is None
+
+
+def test_a_component_that_answers_with_other_words_than_the_model():
+    @component
+    class Other:
+        @component.output_types(replies=list[str])
+        def run(self, replies: list[ChatMessage]) -> dict[str, Any]:
+            return {"replies": ["Rome was founded by twins, as the old stories have it."]}
+
+    with BodyKeeper(answering) as model:
+        edges = ("llm.replies -> other.replies", "other.replies -> answers.replies")
+        sample = captured(plain(model, *edges, other=Other(), answers=AnswerBuilder()), WITH_ANSWERS)
+
+    # the edges say who answers, and the words contradict
+    assert sample.contexts
+    assert str(sample.labels["found_answer"]).endswith("by llm; 0 of 11 words of the answer are in the reply")
 
 
 @pytest.mark.parametrize(("kind", "run"), [(Pipeline, synchronous), (AsyncPipeline, asynchronous)])

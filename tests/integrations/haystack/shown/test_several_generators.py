@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+from functools import partial
 from typing import Any
 
 import pytest
@@ -34,6 +35,7 @@ from tests.integrations.haystack.shown.applications import (
 from tests.integrations.haystack.shown.test_pipelines import App, assert_recorded
 
 TITLE = "A title: capitals."
+GOLD = "The capital of France is made of gold, as everybody there knows."
 FOLLOW_UP = "And what is the capital of Spain?"
 ELSEWHERE = ("France has had Paris as its capital since 987.",)
 
@@ -190,17 +192,23 @@ def searching_again(model: BodyKeeper) -> Any:
     )
 
 
-def drafted(model: BodyKeeper) -> Any:
-    template = "Correct: {{ draft }}\n{% for doc in documents %}{{ doc.content }}\n{% endfor %}{{ question }}"
+WITH_DRAFT = "Correct: {{ draft }}\n{% for doc in documents %}{{ doc.content }}\n{% endfor %}{{ question }}"
+
+
+def drafted(model: BodyKeeper, template: str = WITH_DRAFT) -> Any:
+    documents = ["retriever.documents -> correct.documents"] if "documents" in template else []
+    answers = {} if documents else {"answers": AnswerBuilder()}
     return plain(
         model,
         "llm.replies -> first.replies",
         "first.text -> correct.draft",
-        "retriever.documents -> correct.documents",
         "correct.prompt -> correcting.messages",
+        *documents,
+        *(f"correcting.replies -> {name}.replies" for name in answers),
         first=First(),
         correct=prompt(template),
         correcting=llm(model),
+        **answers,
     )
 
 
@@ -254,7 +262,10 @@ WITH_SEVERAL = {
         lambda text: "capital of Germany" if "Next" in text else ANSWER,
     ),
     "a loop that has the reply corrected": App(
-        corrected, None, asked(), lambda text: ANSWER if "was wrong" in text else "Lyon."
+        corrected,
+        2,
+        asked(),
+        lambda text: ANSWER if "was wrong" in text else GOLD,
     ),
     "a loop that searches again": App(
         searching_again,
@@ -266,7 +277,13 @@ WITH_SEVERAL = {
         drafted,
         2,
         told("prompt", "correct", retriever={"query": QUESTION}),
-        lambda text: ANSWER if "Correct" in text else "Lyon.",
+        lambda text: ANSWER if "Correct" in text else GOLD,
+    ),
+    "a draft that a second model corrects without the documents": App(
+        partial(drafted, template="Correct: {{ draft }}\n{{ question }}"),
+        2,
+        told("prompt", "correct", retriever={"query": QUESTION}) | ANSWERS,
+        lambda text: ANSWER if "Correct" in text else GOLD,
     ),
 }
 

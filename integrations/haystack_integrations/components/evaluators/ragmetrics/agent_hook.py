@@ -8,7 +8,7 @@ from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 from ragmetrics_core import Sample
-from ragmetrics_core.adapting import Call, CapturedRun, in_thread
+from ragmetrics_core.adapting import Call, CapturedRun, Rules, in_thread
 from ragmetrics_core.gate import Gate, GateDecision
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import Capture, Skip, is_judging
@@ -79,6 +79,7 @@ class RagMetricsAgentHook(Live):
         self.rejected_answer = rejected_answer
         self.needs_contexts = needs_contexts
         self._configure(metrics, chat_generator, text_embedder, settings, LIVE_COMPONENT_DEFAULTS)
+        self._rules = Rules()
         self._gate = Gate(self.gate, self._metrics, self.unscored) if self.gate else None
 
     def run(self, state: State) -> None:
@@ -119,7 +120,7 @@ class RagMetricsAgentHook(Live):
                 needs_contexts=self.needs_contexts,
                 name=self.name,
                 history=list(state.data.get("messages") or ()),
-                data={"here": here},
+                data={"here": here, "rules": self._rules},
                 noted=noted_here(),
             )
         except Exception as error:  # the boundary to the host: a hook that raises ends the agent
@@ -148,7 +149,7 @@ def _sample(capture: Capture) -> Sample:
     """The sample of an agent's state; the current run knows the model's request for its last message."""
     messages: list[ChatMessage] = capture.history
     here: Here | None = capture.data["here"]
-    wiring = Wiring(here.run.root if here else None)
+    wiring = Wiring(here.run.root if here else None, capture.data["rules"])
     asked = {"messages": messages[:-1]}
     run = CapturedRun(
         inputs=asked,
