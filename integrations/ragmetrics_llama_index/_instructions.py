@@ -1,11 +1,13 @@
 """Texts that an application puts into its requests: templates, system prompts, descriptions of tools."""
 
+# LlamaIndex leaves the parameters of tools open.
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from llama_index.core.agent.workflow import AgentWorkflow, ReActAgent
-from llama_index.core.agent.workflow.base_agent import BaseWorkflowAgent
+from llama_index.core.agent.workflow import AgentWorkflow, BaseWorkflowAgent, ReActAgent
 from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.chat_engine.types import BaseChatEngine
 from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate, SelectorPromptTemplate
