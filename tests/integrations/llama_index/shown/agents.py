@@ -6,7 +6,7 @@ from typing import Any
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ReActAgent
 from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.schema import NodeWithScore, TextNode
-from llama_index.core.tools import QueryEngineTool, RetrieverTool
+from llama_index.core.tools import FunctionTool, QueryEngineTool, RetrieverTool
 from llama_index.core.workflow import Context, Event, StartEvent, StopEvent, Workflow, step
 
 from tests.integrations.body_keeping import Call
@@ -18,6 +18,7 @@ from tests.integrations.llama_index.shown.served import ANSWER, HIGH, QUESTION, 
 AGENTS = Applications()
 IN_SHORT = "In short, it is a high tower."
 LOOK = "tower, how high"
+RAIN = "It rains in the whole city until the evening."
 BELOW = "It says what the texts of the tower say."
 
 
@@ -187,22 +188,23 @@ def _(llm: ServedLLM) -> Application:
     return asking(agent(llm, search(lambda _: HIGH)), contexts=(HIGH,))
 
 
-@AGENTS('agent with a function as its tool, `context_tools=["search"]`', calls("search"))
+@AGENTS('agent with two functions as its tools, `context_tools=["search"]`', calls("search", "weather"))
 def _(llm: ServedLLM) -> Application:
-    return asking(agent(llm, search(lambda _: HIGH)), contexts=(HIGH,), context_tools=("search",))
+    weather = FunctionTool.from_defaults(lambda input: RAIN, name="weather", description="tells the weather")
+    return asking(agent(llm, search(lambda _: HIGH), weather), contexts=(HIGH,), context_tools=("search",))
 
 
-@AGENTS('agent with a function that finds nothing, `context_tools=["search"]`', calls("search"))
+@AGENTS("agent with a function that finds nothing, `watch=[agent]`", calls("search"))
 def _(llm: ServedLLM) -> Application:
-    return asking(agent(llm, search(lambda _: [])), contexts=(), context_tools=("search",))
+    return asking(agent(llm, search(lambda _: [])), contexts=())
 
 
-@AGENTS('agent with a tool behind the Model Context Protocol, `context_tools=["search"]`', calls("search"))
+@AGENTS("agent with a tool behind the Model Context Protocol, `watch=[agent]`", calls("search"))
 def _(llm: ServedLLM) -> Application:
     def call(_: str) -> Any:
         return SimpleNamespace(content=[SimpleNamespace(type="text", text=text) for text in TOP_TWO])
 
-    return asking(agent(llm, search(call)), context_tools=("search",))
+    return asking(agent(llm, search(call)))
 
 
 MADE_UP = "It is 400 m high, says a model."
