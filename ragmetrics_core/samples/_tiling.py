@@ -11,6 +11,7 @@ from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from html import unescape
 from itertools import product, takewhile
+from math import inf
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -389,19 +390,22 @@ class _Tiler:
         return len(texts) > 1 and not any(run.size == len(self.covered[run.text]) for run in rivals)
 
     def _settle(self, deferred: Sequence[list[_Run]]) -> None:
-        """Assign ambiguous runs to texts that are there by other words, the nearest first."""
+        """Assign ambiguous runs to texts whose other words stand around them, the nearest first."""
         for rivals in deferred:
             self.owner[rivals[0].at : rivals[0].at + rivals[0].size] = _FREE
         for rivals in deferred:
-            present = [run for run in rivals if self.covered[run.text].any()]
-            if present:
-                self._take(sorted(present, key=self._distance))
+            near = [run for run in rivals if self._distance(run) <= len(self.covered[run.text])]
+            if near:
+                self._take(sorted(near, key=lambda run: (self._is_there(run), self._distance(run))))
 
-    def _distance(self, run: _Run) -> tuple[bool, int]:
-        """Whether a text's words are there already, and their distance to where its other runs put them."""
-        is_there = bool(self.covered[run.text][run.start : run.start + run.size].all())
+    def _is_there(self, run: _Run) -> bool:
+        """Whether these words of a text are there by another run."""
+        return bool(self.covered[run.text][run.start : run.start + run.size].all())
+
+    def _distance(self, run: _Run) -> float:
+        """Number of words from a run to where the nearest other run of its text puts it."""
         own = (other for other in self.runs if other.text == run.text)
-        return is_there, min(abs((run.at - other.at) - (run.start - other.start)) for other in own)
+        return min((abs((run.at - other.at) - (run.start - other.start)) for other in own), default=inf)
 
     def _take(self, rivals: Sequence[_Run]) -> None:
         chosen = min(rivals, key=self._preference)

@@ -194,6 +194,8 @@ def _unrecorded(case: Case, sample: Sample, sent: Truth) -> Iterator[str]:
     for place, text in enumerate(case.evidence):
         own = words(text)
         held = _covered(own, index, DEMANDED)
+        if not held - set(range(len(words(HEADER)))):
+            continue  # of this text, only the header that several share was sent
         lost = held - _covered(own, recorded, 2)
         if len(lost) > max(2, 0.1 * len(held)):
             kind = "document" if place < len(case.documents) else case.source
