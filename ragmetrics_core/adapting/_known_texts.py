@@ -1,5 +1,6 @@
 """Texts whose origin is known when a model is called: what was retrieved, asked, instructed and written."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -29,6 +30,8 @@ _EVIDENCE: frozenset[TextKind] = frozenset({"retrieved", "tool"})
 _MOST_OF_MODELS = 0.2
 # How deep texts lie in the variables of a prompt.
 _DEEPEST = 4
+# The name of a field of JSON or of a mapping in Python, with its value unless that is a text.
+_FIELD = re.compile(r"""\\*["']\w+\\*["']\s*:\s*(?:null|None|true|True|false|False|-?\d[\d.eE+-]*)?""")
 
 
 class KnownText(NamedTuple):
@@ -143,7 +146,8 @@ def _texts(
             reported.add(dialect.text(call.outputs) or "")
             for chunk in chunks_of_tool(call.outputs, dialect):
                 kind: TextKind = "other" if chunk.text in excluded or says_nothing(chunk.text) else "tool"
-                is_echo = is_written_by(chunk.text, arguments)
+                echoed = tile([chunk.text], arguments)
+                is_echo = any(echoed.share(number) == 1 for number in range(len(arguments)))
                 known = KnownText(kind, chunk.text, call.ended or 0, chunk)
                 yield known, [*sources, *arguments] if is_echo else sources
     for message in messages:
@@ -240,8 +244,11 @@ def _own(text: str, sources: Sequence[str], documents: Sequence[str], written: S
     quoted = [*sources, *(each for number, each in enumerate(documents) if whole.share(number) == 1)]
     if is_written_by(text, written):
         quoted += written
-    tiling = tile([text], list(dict.fromkeys(quoted)))
-    return [text[place.start : place.end] for place in tiling.unaccounted()] if tiling.accounted else [text]
+    quoted = list(dict.fromkeys(quoted))
+    if not tile([text], quoted).accounted:
+        return [text]
+    prose = _FIELD.sub(lambda field: " " * len(field[0]), text)
+    return [text[place.start : place.end] for place in tile([prose], quoted).unaccounted()]
 
 
 def _template(call: Call, dialect: Dialect) -> list[str]:
