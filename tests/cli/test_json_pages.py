@@ -137,7 +137,8 @@ def test_the_catalogue_as_json(command):
 def test_an_audit_as_json(command, folder):
     page = parsed(command("audit", folder, "--json"), "AuditPage")
     whole = {"passed": True, "records": 18, "finished": True, "still_written": False}
-    assert page == {**whole, "differences": [], "shown": {}, "contradicted": {}}
+    shown = {"shown": {}, "contradicted": {}, "words": 0, "accounted": 0, "unaccounted": []}
+    assert page == {**whole, "differences": [], **shown}
     file = folder / "records.jsonl"
     file.write_text("".join(file.read_text().splitlines(keepends=True)[:5]))
     outcome = command("audit", folder, "--json")
