@@ -1,4 +1,4 @@
-"""How long it takes to account for a request, and how long a run of shared words is more than chance.
+"""Cost of accounting for a request, and the length from which a run of shared words is more than chance.
 
     python -m benchmarks.account [TEXTS.jsonl]
 

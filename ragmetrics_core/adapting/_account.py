@@ -39,7 +39,7 @@ SYSTEM = "system message of the model, with its instructions"
 
 
 class Account(NamedTuple):
-    """What the model was shown.
+    """The evidence in the requests behind an answer, and the account of their words.
 
     Attributes:
         rule: how that is known, for the label `found_contexts`.

@@ -13,7 +13,7 @@ _LONGEST = 20_000
 
 
 class EarlierRequests:
-    """What no text accounted for in the latest requests of each model; thread-safe."""
+    """Unaccounted texts in the latest requests of each model; thread-safe."""
 
     def __init__(self) -> None:
         self._of: OrderedDict[str, deque[tuple[str, Sequence[str]]]] = OrderedDict()

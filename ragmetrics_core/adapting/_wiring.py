@@ -43,7 +43,7 @@ def makers_of(run: CapturedRun, answer: str, dialect: Dialect) -> Sequence[Call]
 
 
 def contradiction(makers: Sequence[Call], answer: str, dialect: Dialect) -> str:
-    """How few of an answer's words its makers wrote, for the label `found_answer`; empty if enough."""
+    """Note for the label `found_answer` if the makers wrote few words of the answer; else empty."""
     replies = [reply for call in makers if (reply := reply_of(call, dialect)).strip()]
     tiling = tile([answer], replies)
     if (

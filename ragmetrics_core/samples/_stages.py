@@ -95,7 +95,7 @@ class UnaccountedText(BaseModel, frozen=True):
     """A stretch of the request that no known text accounts for.
 
     Attributes:
-        text: the stretch, as it stands in the message.
+        text: the stretch, as in the message.
         message: number of the message, from 1.
         start, end: its position in that message, in characters.
         component: name of the component that wrote it, if known.
