@@ -176,10 +176,8 @@ def llama_index(session: nox.Session, versions: str) -> None:
 def haystack(session: nox.Session, versions: str) -> None:
     """The adapter for Haystack."""
     needed = of_extras("haystack", "embedded", "text")
-    # before 2.28 Haystack left it to the package openai to bring this
-    also = ["httpx"]
     beside = ["opentelemetry-sdk", "pandas"]
-    run_tests(session, versions, needed, beside, also=also, tests=["integrations/haystack"])
+    run_tests(session, versions, needed, beside, tests=["integrations/haystack"])
 
 
 @nox.session(requires=["build"])

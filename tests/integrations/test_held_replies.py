@@ -20,6 +20,7 @@ REFUSED = Answer(status=400, body={"error": {"message": "response_format is not 
 
 
 def openai(url: str, **settings: Any) -> Judge:
+    pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics-core[openai]'")
     return OpenAIJudge("m", base_url=url, api_key="k", **settings)
 
 

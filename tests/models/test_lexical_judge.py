@@ -82,7 +82,6 @@ def test_there_are_as_many_replies_as_draws(prompt: Prompt[Any]):
 def test_it_is_a_judge_and_has_the_name_embedded():
     assert isinstance(LexicalJudge(), Judge)
     assert as_judge("embedded") == LexicalJudge()
-    assert LexicalJudge().identity == "embedded:support.3+vectors"
 
 
 def test_a_prompt_without_a_rule_is_an_error_that_names_those_with_one():

@@ -3,8 +3,13 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from ragmetrics_core.probe import card_tables, probe, read_corpus
 from ragmetrics_core.study import shown
+
+pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics-core[study]'")
+pytest.importorskip("wordllama", reason="needs the extra embedded: pip install 'ragmetrics-core[embedded]'")
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "probe.md"
 

@@ -10,6 +10,8 @@ from ragmetrics_core.probe import people_tables, probe_on
 from ragmetrics_core.protocol import Completion
 from ragmetrics_core.testing import ScriptedJudge
 
+pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics-core[study]'")
+
 # (what the cheap judge gives, what the dear one says, what people say)
 ITEMS = [
     (0.95, "yes", True),

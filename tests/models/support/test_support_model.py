@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragmetrics_core import as_judge, evaluate
-from ragmetrics_core.models._support import SupportModel, support_model, support_name
+from ragmetrics_core.models._support import SupportModel, support_model, support_name, trees
 from ragmetrics_core.models._support.alignment import CONFLICTS
 from ragmetrics_core.models._support.features import FEATURES, VECTOR_FEATURES
 from ragmetrics_core.models._support.trees import load_weights
@@ -113,7 +113,7 @@ def test_the_same_statements_get_the_same_log_odds_on_every_machine(model: Suppo
 
 
 def test_the_weights_know_their_features_and_fit_into_the_wheel():
-    folder = Path(__file__).parents[3] / "ragmetrics_core/models/_support"
+    folder = Path(trees.__file__).parent
     names = {"plain": (*FEATURES, *CONFLICTS), "vectors": (*FEATURES, *VECTOR_FEATURES, *CONFLICTS)}
     for name, features in names.items():
         assert json.loads((folder / f"{name}.json").read_text("utf-8"))["features"] == list(features)

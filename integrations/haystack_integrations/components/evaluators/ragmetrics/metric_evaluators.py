@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Unpack
 from haystack import component
 from haystack.components import evaluators
 from haystack.components.embedders.types import TextEmbedder
-from haystack.components.generators.chat import OpenAIChatGenerator
+from haystack.components.generators import chat
 from haystack.components.generators.chat.types import ChatGenerator
 from ragmetrics_core import Record
 from ragmetrics_core.errors import ConfigError
@@ -88,7 +88,8 @@ class MetricEvaluator(BatchEvaluator):
 
     def _default_judge(self) -> ChatGenerator:
         """The default judge of Haystack's evaluators."""
-        return OpenAIChatGenerator(generation_kwargs={"response_format": {"type": "json_object"}, "seed": 42})
+        # Loaded here: before haystack-ai 2.28 this class needs httpx, which nothing may have installed.
+        return chat.OpenAIChatGenerator(generation_kwargs={"response_format": {"type": "json_object"}, "seed": 42})
 
 
 @component
