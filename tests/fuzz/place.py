@@ -9,10 +9,11 @@ from functools import cache
 from pathlib import Path
 
 from ragmetrics_core import evaluate
-from ragmetrics_core.metrics import METRICS, get
+from ragmetrics_core.metrics import get
 from ragmetrics_core.records import Record
 from ragmetrics_core.runs import Run
 from ragmetrics_core.testing import HashEmbedder, OverlapScorer, RandomJudge
+from tests.catalogue import MEASURABLE
 
 __all__ = ["file_with", "records", "run_with", "whole_file", "whole_run"]
 
@@ -101,8 +102,8 @@ def run_with(name: str, data: bytes) -> Path:
 
 @cache
 def records() -> list[bytes]:
-    """A record of every metric and variant, with its sample inside; prompts of the library need not be."""
-    every = [get(f"{name}/{variant}") for name, kind in METRICS.items() for variant in kind.variants]
+    """A record of every variant that can be measured here, with its sample inside but without prompts."""
+    every = [get(name) for name in MEASURABLE]
     run = evaluate(
         [SAMPLE], metrics=every, judge=RandomJudge(1), embedder=HashEmbedder(), scorer=OverlapScorer()
     )

@@ -172,6 +172,7 @@ def test_in_waves_only_the_dear_judge_waits(tmp_path):
 
 
 def test_a_cascade_has_a_name_that_every_door_takes(monkeypatch):
+    pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics-core[openai]'")
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     made = as_judge("cascade:embedded, openai:m@http://127.0.0.1:1/v1")
 

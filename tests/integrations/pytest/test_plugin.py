@@ -19,6 +19,7 @@ SAMPLES = [
     {"id": "bad", "question": "When?", "answer": "In 1900, by night.", "contexts": ["It was 1889."]},
 ]
 INSTALLED = any(each.value == "ragmetrics_pytest._plugin" for each in entry_points(group="pytest11"))
+STUDY = "needs the extra study: pip install 'ragmetrics-core[study]'"
 PLUGIN = ("-p", "no:cacheprovider", *(() if INSTALLED else ("-p", "ragmetrics_pytest._plugin")))
 
 
@@ -308,7 +309,7 @@ def test_a_run_that_did_not_finish_does_not_pass(tmp_path):
 def test_a_metric_that_was_measured_on_the_good_samples_alone_does_not_pass(tmp_path):
     judge = ScriptedJudge(reply)
     evaluate(SAMPLES[:1], metrics="faithfulness", judge=judge, out=tmp_path / "a")
-    evaluate(SAMPLES, metrics="rouge", out=tmp_path / "b")
+    evaluate(SAMPLES, metrics="exact_match", out=tmp_path / "b")
     run = merge(tmp_path / "a", tmp_path / "b", out=tmp_path / "both")
     with pytest.raises(AssertionError, match="1 score failed \\(1 not measured\\)"):
         assert_scores(run, faithfulness=0.9)
@@ -337,6 +338,7 @@ def test_a_limit_that_no_run_could_fail_is_refused(run, limits):
 
 
 def test_beyond_doubt_the_interval_of_a_mean_must_reach_its_limit_too():
+    pytest.importorskip("scipy", reason=STUDY)
     rows = [{**SAMPLES[0], "id": f"g{number}"} for number in range(30)]
     run = evaluate(rows, metrics="faithfulness", judge=ScriptedJudge(reply))
     # Wilson's interval of 30 of 30 begins at 30 / (30 + 1.96^2) = 0.886
@@ -346,6 +348,7 @@ def test_beyond_doubt_the_interval_of_a_mean_must_reach_its_limit_too():
 
 
 def test_beyond_doubt_samples_of_one_session_count_as_what_they_are():
+    pytest.importorskip("scipy", reason=STUDY)
     # 12 sessions of 10 samples, each all right or all wrong: as if there were 12 samples
     rows = [
         {**SAMPLES[number % 12 == 0], "id": f"s{number}", "labels": {"session": number % 12}}
@@ -406,6 +409,7 @@ def test_the_share_of_answers_that_decline_is_held():
 
 
 def test_the_share_of_answers_that_decline_may_be_asked_for_beyond_doubt():
+    pytest.importorskip("scipy", reason=STUDY)
     # Wilson's interval of 0 of 10 ends at 1.96^2 / (10 + 1.96^2) = 0.278
     assert_scores(declining(0.0), declined=0.28, beyond_doubt=True)
     with pytest.raises(AssertionError, match=r"decline is 0\.000 \(0\.000, 0\.278\) over 10 samples"):
