@@ -20,6 +20,7 @@ from xml.etree import ElementTree
 
 import nox
 from packaging.requirements import Requirement
+from packaging.version import Version
 
 nox.needs_version = ">=2026.10"
 nox.options.default_venv_backend = "uv"
@@ -159,8 +160,11 @@ def lettucedetect(session: nox.Session) -> None:
 @EACH
 def langchain(session: nox.Session, versions: str) -> None:
     """The adapter for LangChain and LangGraph."""
+    needed = of_extras("langchain", "embedded")
     beside = ["langchain", "langchain-classic", "langgraph"]
-    run_tests(session, versions, of_extras("langchain", "embedded"), beside, tests=["integrations/langchain"])
+    # Later ones import names that langgraph 1.0 lacks, and do not say that they need 1.1.
+    also = ["langgraph-prebuilt>=1.0.1,<1.0.9"] if versions == "oldest" else []
+    run_tests(session, versions, needed, beside, also=also, tests=["integrations/langchain"])
 
 
 @nox.session(name="llama-index", requires=["build"])
@@ -233,7 +237,12 @@ def run_tests(
 
     names = sorted({name_of(each) for each in direct})
     python, *found = session.run("python", "-c", VERSIONS, *names, silent=True).split()
-    about = {"python": python, "versions": [" ".join(pair) for pair in zip(names, found, strict=True)]}
+    version_of = dict(zip(names, found, strict=True))
+    if versions == "oldest":
+        above = [each for each in needed if not is_lowest(each, version_of[name_of(each)])]
+        if above:
+            session.error(f"the floors of {above} cannot be tested: the lowest that install are {version_of}")
+    about = {"python": python, "versions": [" ".join(pair) for pair in version_of.items()]}
     stem = session.name
     for old in (RESULTS / f"{stem}.xml", RESULTS / f"{stem} doctests.xml"):
         old.unlink(missing_ok=True)
@@ -275,6 +284,18 @@ def counted(stem: str) -> tuple[str, str, str]:
     names = ("tests", "skipped", "failures", "errors")
     total, skipped, failed, errors = (sum(int(suite.get(name, 0)) for suite in suites) for name in names)
     return str(total - skipped - failed - errors), str(skipped), str(failed + errors)
+
+
+def is_lowest(requirement: str, version: str) -> bool:
+    """Whether a version is the lowest that a requirement allows; parts beyond the third do not count."""
+    floors = [each.version for each in Requirement(requirement).specifier if each.operator == ">="]
+    return {three_parts(each) for each in floors} == {three_parts(version)}
+
+
+def three_parts(version: str) -> tuple[int, int, int]:
+    """Major, minor and micro number of a version."""
+    parsed = Version(version)
+    return parsed.major, parsed.minor, parsed.micro
 
 
 def name_of(requirement: str) -> str:
