@@ -39,7 +39,7 @@ def test_one_warning_says_what_all_captures_lacked_and_three_ways_to_give_it(cap
 
 
 def test_what_only_some_captures_lack_is_counted_and_not_told(caplog):
-    with LiveScorer("faithfulness", judge="embedded") as live:
+    with LiveScorer("faithfulness", judge="embedded", concurrency=1) as live:
         for number in range(8):
             live.submit(capture(contexts=number == 2))
 

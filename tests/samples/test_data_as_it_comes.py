@@ -43,7 +43,7 @@ SAMPLES = [
         (np.bool_(False), "False"),
         (np.datetime64("2024-01-02T03:04:05", "ns"), "2024-01-02T03:04:05"),
         (float("nan"), None),
-        (np.datetime64("NaT"), None),
+        (np.datetime64("NaT", "s"), None),
     ],
 )
 def test_numbers_and_dates_are_the_texts_that_a_csv_file_has_of_them(value, text):
