@@ -29,6 +29,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from benchmarks.twins import Kin, twins_of
+from ragmetrics_core.models._support import trees
 from ragmetrics_core.models._support.alignment import CONFLICTS
 from ragmetrics_core.models._support.evidence import Vectors, read_evidence
 from ragmetrics_core.models._support.features import FEATURES, VECTOR_FEATURES, compare
@@ -38,7 +39,7 @@ from ragmetrics_core.models._wordllama import WordVectors
 from ragmetrics_core.parsers import split_sentences
 
 SHARED: Final = Path(os.environ.get("RAGMETRICS_SHARED", "../shared"))
-PACKAGE: Final = Path(__file__).parents[1] / "ragmetrics_core/models/_support"
+PACKAGE: Final = Path(trees.__file__).parent
 
 # Answers of systems over retrieved passages are what is judged; dialogues with a persona are far from that.
 SHARES: Final = {"ragtruth_sentences": 12.0, "begin": 0.5, "true_dialfact": 0.5, "true_q2": 0.5}

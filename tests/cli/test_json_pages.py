@@ -5,6 +5,8 @@ import math
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
+from pydantic import VERSION
 
 from ragmetrics_core import Run, evaluate
 from ragmetrics_core.metrics import METRICS
@@ -53,6 +55,7 @@ def parsed(outcome, page):
     return content
 
 
+@pytest.mark.skipif(Version(VERSION) < Version("2.10"), reason="older schemas leave out keys")
 def test_the_shapes_are_the_ones_that_other_programs_know():
     # a change here breaks programs: fields may be added, and the file with them; nothing else
     shapes = {name: shape(getattr(json_pages, name).model_json_schema()) for name in PAGES}

@@ -29,7 +29,11 @@ def test_a_clear_fall_is_worse(scores):
     assert found.difference.value == pytest.approx(np.mean(LOWER) - np.mean(BEFORE))
     # scipy's own flips, as random as ours: all 40 differences are falls, and no flip of 10,000 reaches that
     flips = stats.permutation_test(
-        (np.array(LOWER) - np.array(BEFORE),), np.mean, permutation_type="samples", n_resamples=9_999, rng=0
+        (np.array(LOWER) - np.array(BEFORE),),
+        np.mean,
+        permutation_type="samples",
+        n_resamples=9_999,
+        random_state=0,
     )
     assert found.p == pytest.approx(flips.pvalue, abs=2e-4)
 

@@ -49,7 +49,7 @@ def test_the_bootstrap_gives_the_same_interval_for_a_seed_and_another_for_anothe
 def test_the_bootstrap_is_close_to_scipys():
     values = [i % 7 / 6 for i in range(80)]
     found = bootstrap_mean(values, count=5000)
-    other = stats.bootstrap((values,), lambda x, axis: x.mean(axis=axis), method="percentile", rng=1)
+    other = stats.bootstrap((values,), lambda x, axis: x.mean(axis=axis), method="percentile", random_state=1)
     assert found.low == pytest.approx(other.confidence_interval.low, abs=0.01)
     assert found.high == pytest.approx(other.confidence_interval.high, abs=0.01)
 
