@@ -15,7 +15,9 @@ from typing import Any
 
 from benchmarks.table import Row, printed
 
-DOCUMENTS = [f"Document {number}: " + "the tower is made of iron and open all year. " * 22 for number in range(20)]
+DOCUMENTS = [
+    f"Document {number}: " + "the tower is made of iron and open all year. " * 22 for number in range(20)
+]
 ANSWER = "The tower is made of iron."
 QUESTION = "What is the tower made of?"
 ROUNDS = 40
@@ -44,7 +46,9 @@ def langchain() -> tuple[Run, Run]:
 
     prompt = ChatPromptTemplate.from_template("Answer from:\n{context}\n\nQuestion: {question}")
     model = FakeListChatModel(responses=[ANSWER])
-    chain: Any = {"context": Shelf() | join, "question": RunnablePassthrough()} | prompt | model | StrOutputParser()
+    chain: Any = (
+        {"context": Shelf() | join, "question": RunnablePassthrough()} | prompt | model | StrOutputParser()
+    )
     handler = RagMetricsCallbackHandler("exact_match", max_pending=1, overflow="drop_newest")
     return lambda: chain.invoke(QUESTION), lambda: chain.invoke(QUESTION, {"callbacks": [handler]})
 
@@ -68,7 +72,9 @@ def measured(name: str, made: tuple[Run, Run]) -> Row:
 
 def main() -> None:
     """Measure and print."""
-    argparse.ArgumentParser(prog="python -m benchmarks.handlers", description=__doc__.splitlines()[0]).parse_args()
+    argparse.ArgumentParser(
+        prog="python -m benchmarks.handlers", description=__doc__.splitlines()[0]
+    ).parse_args()
     logging.disable(logging.WARNING)
     printed("Hooks in the application's thread", [measured("LangChain", langchain())])
 

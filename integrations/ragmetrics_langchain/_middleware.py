@@ -58,7 +58,7 @@ class Rejection(NamedTuple):
 if TYPE_CHECKING:
 
     class _Middleware(AgentMiddleware[Any, Any, Any]):
-        """Its parameters are two before langchain 1.1, and three since."""
+        """Its parameters are two up to langchain 1.2.8, and three since 1.2.10."""
 
 else:
     _Middleware = AgentMiddleware
