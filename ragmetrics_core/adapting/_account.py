@@ -162,7 +162,7 @@ class _Ledger:
         rest = tile(texts, [each.text for each in known]).rest()
         known += [KnownText("prompt", text) for text in earlier.shared(call.name, question)]
         earlier.add(call.name, question, rest)
-        tiling = tile(texts, [each.text for each in known])
+        tiling = tile(texts, [each.text for each in known], phrases=False)
         offset = len(self.request)
         self.request += messages
         self.words += tiling.words

@@ -86,13 +86,13 @@ class _Words(NamedTuple):
         """Range of characters of the words from first to last, in the text itself."""
         return self.writing.origin(self.starts[first], self.ends[last])
 
-    def stands_apart(self, first: int, last: int) -> bool:
-        """Whether these words are a line, a sentence, a cell or a quoted text."""
-        text = self.writing.text
-        before = text[self.ends[first - 1] if first else 0 : self.starts[first]]
-        after = text[self.ends[last] : self.starts[last + 1] if last + 1 < len(self.starts) else len(text)]
-        is_first, is_last = first == 0, last + 1 == len(self.words)
-        return (is_first or not _JOINT.fullmatch(before)) and (is_last or not _JOINT.fullmatch(after))
+    def begins_apart(self, first: int) -> bool:
+        """Whether a line, a sentence, a cell or a quoted text begins with this word."""
+        return first == 0 or not _JOINT.fullmatch(self.writing.text, self.ends[first - 1], self.starts[first])
+
+    def ends_apart(self, last: int) -> bool:
+        """Whether it ends with this word."""
+        return last + 1 == len(self.words) or self.begins_apart(last + 1)
 
 
 class _Run(NamedTuple):
@@ -195,7 +195,7 @@ class Tiling(NamedTuple):
         return RequestPlace(message + 1, *self.messages[message].place(first - offset, last - offset))
 
 
-def tile(messages: Sequence[str], texts: Sequence[str]) -> Tiling:
+def tile(messages: Sequence[str], texts: Sequence[str], *, phrases: bool = True) -> Tiling:
     """Account for the words of messages by the texts that share them.
 
     Case, Unicode forms, white space, markup, numbering and the escapes of JSON, Python and HTML do not count.
@@ -206,10 +206,11 @@ def tile(messages: Sequence[str], texts: Sequence[str]) -> Tiling:
         messages: messages of a request, in order.
         texts: known texts. If several share the same words of the request, a text that is contained with
             all its words accounts for them, and otherwise the first one.
+        phrases: whether a text counts of which only a phrase in a longer sentence is there.
     """
     requested = [_words_of(message) for message in messages]
     known = [_words_of(text) for text in texts]
-    return _Tiler(requested, known).tiling()
+    return _Tiler(requested, known).tiling(phrases=phrases)
 
 
 def words_in(text: str) -> tuple[str, ...]:
@@ -305,12 +306,14 @@ class _Tiler:
         self.runs: list[_Run] = []
         self.tied: list[frozenset[int]] = []
 
-    def tiling(self) -> Tiling:
+    def tiling(self, *, phrases: bool) -> Tiling:
         self._assign(list(self._shared()))
         self._assign_short()
         for text, covered in enumerate(self.covered):
             if covered.any() and not covered.all():
                 self._fill(text)
+        if not phrases:
+            self._free_phrases()
         ordered = sorted(range(len(self.runs)), key=lambda number: self.runs[number].at)
         return Tiling(
             self.messages,
@@ -438,6 +441,30 @@ class _Tiler:
         is_whole, is_there = run.size == len(covered), bool(covered.any())
         return not is_whole, is_whole and is_there
 
+    def _free_phrases(self) -> None:
+        """Free the words of texts of which only a phrase in a longer sentence is there."""
+        for text, covered in enumerate(self.covered):
+            own = [number for number, run in enumerate(self.runs) if run.text == text]
+            if len(own) != 1 or covered.all() or self._is_set_off(self.runs[own[0]]):
+                continue
+            run = self.runs.pop(own[0])
+            self.tied.pop(own[0])
+            covered[:] = False
+            owned = self.owner[run.at : run.at + run.size]
+            owned[owned == text] = _FREE
+
+    def _is_set_off(self, run: _Run) -> bool:
+        """Whether a run begins and ends apart, or beside another text; a word may be cut off behind it."""
+        message = bisect_left(self.offsets, run.at + 1) - 1
+        words, first = self.messages[message], run.at - self.offsets[message]
+        last = first + run.size - 1
+        if not words.begins_apart(first) and self.owner[run.at - 1] < 0:
+            return False
+        if words.ends_apart(last) or self.owner[run.at + run.size] >= 0:
+            return True
+        text, end = self.texts[run.text].words, run.start + run.size
+        return end < len(text) and text[end].startswith(words.words[last + 1])
+
     def _is_long(self, run: _Run) -> bool:
         if run.size < LEAST_RUN:
             return False
@@ -462,7 +489,8 @@ class _Tiler:
                     continue
                 message = bisect_left(self.offsets, at + 1) - 1
                 first = at - self.offsets[message]
-                if self.messages[message].stands_apart(first, first + len(words) - 1):
+                said = self.messages[message]
+                if said.begins_apart(first) and said.ends_apart(first + len(words) - 1):
                     same = [other for other in short if self.texts[other].words == self.texts[text].words]
                     self._take([_Run(at, other, 0, len(words)) for other in same])
 

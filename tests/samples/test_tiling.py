@@ -104,6 +104,20 @@ def test_words_that_several_texts_share_prove_none_of_them():
     assert [there.share(number) for number in (0, 1)] == [1, 0]
 
 
+@pytest.mark.parametrize(
+    ("message", "there"),
+    [
+        ("Answer as the handbook of the harbour board asks and be brief.", 0),
+        ("Handbook of the harbour board: be brief.", 5),
+        ("Context: The handbook of the harbour board ask", 6),
+        ("The handbook of the harbour board says", 0),
+    ],
+)
+def test_a_phrase_in_a_longer_sentence_does_not_count_where_phrases_do_not(message: str, there: int):
+    text = "The handbook of the harbour board asks all visitors to leave at seven."
+    assert tile([message], [text], phrases=False).share(0) == there / 13
+
+
 def test_a_text_has_all_its_places():
     tiling = tile([SENTENCES[0], f"Again: {SENTENCES[0]}"], [SENTENCES[0]])
     assert [(place.message, place.start) for place in tiling.places(0)] == [(1, 0), (2, 7)]
