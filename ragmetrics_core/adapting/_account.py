@@ -1,6 +1,5 @@
 """The account of a request: which known texts its words come from, and which of them are evidence."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -16,7 +15,6 @@ from ragmetrics_core.adapting._known_texts import (
     is_written_by,
     known_texts,
     named_chunks,
-    texts_of_code,
 )
 from ragmetrics_core.adapting._stages import RetrievalSteps, documents_by_place, once
 from ragmetrics_core.adapting._wiring import calls_before, messages_in, reply_of
@@ -120,13 +118,13 @@ def account_for(
         tools = [call.name for call in run.walk() if call.kind == "tool" and is_excluded(call.name, rules)]
         rule = f"{components or 'response'}: nothing was shown to {model}"
         rule += f"; not evidence by the options: {', '.join(dict.fromkeys(tools))}" if tools else ""
-        return Account(rule, [], request, stage)
+        return Account(rule, [], request, stage, ledger.derived())
     missing = ledger.words - ledger.accounted
     rule = (
         f"unknown: {missing} of {ledger.words} words that {model} was sent come from no known text; "
         "if they are contexts, write note_contexts(documents)"
     )
-    return Account(rule if components else f"none; {rule}", None, request, stage)
+    return Account(rule if components else f"none; {rule}", None, request, stage, ledger.derived())
 
 
 class _Ledger:
@@ -166,7 +164,7 @@ class _Ledger:
         offset = len(self.request)
         self.request += messages
         self.words += tiling.words
-        self.accounted += tiling.accounted
+        self.accounted += tiling.accounted_by([each.kind != "code" for each in known])
         for run, tied in zip(tiling.runs, tiling.tied, strict=True):  # in the order of the request
             for writer in [known[number].call for number in (run.text, *sorted(tied))]:
                 if writer is not None and writer not in self._calls:
@@ -181,26 +179,24 @@ class _Ledger:
                     place._replace(message=place.message + offset) for place in tiling.places(number)
                 ]
         self.longest_gap = max(self.longest_gap, tiling.longest_gap)
-        self._note_unaccounted(tiling, messages, offset, before)
+        self._note_unaccounted(tiling, known, messages, offset)
 
     def _note_unaccounted(
-        self, tiling: Tiling, messages: Sequence[CapturedMessage], offset: int, before: Sequence[Call]
+        self, tiling: Tiling, known: Sequence[KnownText], messages: Sequence[CapturedMessage], offset: int
     ) -> None:
-        places = tiling.unaccounted()
-        if not places:
-            return
-        texts = [messages[place.message - 1].text[place.start : place.end] for place in places]
-        code = texts_of_code(before, self._dialect)
-        written = tile(texts, [text for text, _ in code])
-        owners = [Counter(written.owners(number)).most_common(1) for number in range(len(texts))]
-        for place, text, owner in zip(places, texts, owners, strict=True):
+        """Note the stretches that no text accounts for, and the texts of code."""
+        found = [(place, "") for place in tiling.unaccounted()]
+        for number, each in enumerate(known):
+            if each.kind == "code":
+                found += [(place, each.component) for place in tiling.places(number)]
+        for place, component in sorted(found):
             self.unaccounted.append(
                 UnaccountedText(
-                    text=text,
+                    text=messages[place.message - 1].text[place.start : place.end],
                     message=place.message + offset,
                     start=place.start,
                     end=place.end,
-                    component=code[owner[0][0]][1] if owner else "",
+                    component=component,
                 )
             )
 

@@ -9,7 +9,7 @@ from ragmetrics_core.adapting._documents import Chunk, chunks_of
 from ragmetrics_core.adapting._fields import CONTEXT_KEYS
 from ragmetrics_core.adapting._stages import chunks_of_tool, documents_anywhere, once, says_nothing
 from ragmetrics_core.adapting._wiring import messages_in, reply_of
-from ragmetrics_core.samples import Sample, tile
+from ragmetrics_core.samples import LEAST_STRETCH, Sample, tile, words_in
 from ragmetrics_core.shapes import is_mapping, is_series
 
 __all__ = [
@@ -19,15 +19,17 @@ __all__ = [
     "is_written_by",
     "known_texts",
     "named_chunks",
-    "texts_of_code",
 ]
 
-TextKind = Literal["retrieved", "tool", "question", "history", "prompt", "other", "model"]
-"""Origin of a text. "other": a text that the application excludes, or a tool's error."""
+TextKind = Literal["retrieved", "tool", "question", "history", "prompt", "code", "other", "model"]
+"""Origin of a text. "code": a function or a node returned it. "other": the application excludes it, or it is
+a tool's error."""
 
 _EVIDENCE: frozenset[TextKind] = frozenset({"retrieved", "tool"})
 # A text that a step returned after a model's reply was written by that model if it shares more of its words.
 _MOST_OF_MODELS = 0.2
+# A shorter piece of a tool's text that quotes others only joins them.
+_LEAST_PIECE = 3
 # How deep texts lie in the variables of a prompt.
 _DEEPEST = 4
 # The name of a field of JSON or of a mapping in Python, with its value unless that is a text.
@@ -43,6 +45,7 @@ class KnownText(NamedTuple):
         since: when it was there, in the order of the run's events; 0 if it was there before the run.
         chunk: the chunk, for evidence.
         call: the call that wrote it, for the reply of a model.
+        component: name of the component that returned it, for text of code.
     """
 
     kind: TextKind
@@ -50,6 +53,7 @@ class KnownText(NamedTuple):
     since: int = 0
     chunk: Chunk | None = None
     call: Call | None = None
+    component: str = ""
 
     @property
     def is_evidence(self) -> bool:
@@ -86,8 +90,6 @@ def known_texts(
     texts += _brought((run.inputs,), dialect)
     for call in before:
         ended = call.ended or 0
-        if call.kind == "prompt":
-            texts += [KnownText("prompt", text, ended) for text in _template(call, dialect)]
         inner = list(call.walk())
         is_source = call.kind in ("retriever", "tool")  # it found what it returns
         writers = [
@@ -99,12 +101,43 @@ def known_texts(
         texts += _not_by(earlier, (KnownText("retrieved", chunk.text, call.began, chunk) for chunk in taken))
     documents = [known.text for known in texts if known.is_evidence]
     for known, sources in _texts(run, before, messages, dialect, rules):
-        pieces = [known.text] if sources is None else _own(known.text, sources, documents, written)
+        pieces = (
+            [known.text]
+            if sources is None
+            else _pieces(known.text, sources, documents, written, _LEAST_PIECE)
+        )
         if known.kind == "retrieved" and pieces != [known.text]:
             continue
         for piece in pieces:
             texts.append(known if piece == known.text else known._replace(text=piece, chunk=Chunk(piece)))
             documents += [piece] if known.is_evidence else []
+    code = [
+        KnownText("code", text, call.ended or 0, component=call.name)
+        for call in before
+        if call.kind == "chain" and call.name not in rules.evidence
+        for text in _leaves(call.outputs, dialect)
+    ]
+    for call in before:
+        if call.kind == "prompt":
+            others = [*documents, *written, *(each.text for each in code if each.since < call.began)]
+            pieces = _template(call, others, dialect)
+            texts += [KnownText("prompt", text, call.ended or 0) for text in pieces]
+    known_so_far = list(dict.fromkeys([*(each.text for each in texts), *written]))
+    for each in {each.text: each for each in reversed(code)}.values():
+        if each.text.strip() and each.text not in known_so_far:
+            texts += [
+                each._replace(text=piece)
+                for piece in _pieces(each.text, known_so_far, documents, written, LEAST_STRETCH)
+            ]
+    excluded = {
+        text for call in before if call.name in rules.not_evidence for text in _leaves(call.outputs, dialect)
+    }
+    texts = [
+        known._replace(kind="other")
+        if known.text in excluded or known.component in rules.not_evidence
+        else known
+        for known in texts
+    ]
     unique: dict[tuple[str, bool, Call | None], KnownText] = {}
     for known in sorted([*texts, *replies], key=lambda known: known.since):
         if known.text.strip():
@@ -166,12 +199,6 @@ def _documents(calls: Iterable[Call], dialect: Dialect) -> list[Chunk]:
 def is_excluded(tool: str, rules: Rules) -> bool:
     """Whether the options say that a tool's text is not evidence."""
     return tool in rules.not_evidence or (bool(rules.context_tools) and tool not in rules.context_tools)
-
-
-def texts_of_code(before: Iterable[Call], dialect: Dialect) -> list[tuple[str, str]]:
-    """Texts that functions and nodes returned, each with the name of its component."""
-    steps = [call for call in before if call.kind == "chain"]
-    return [(text, call.name) for call in steps for text in _leaves(call.outputs, dialect) if text.strip()]
 
 
 def _said(sample: Sample) -> Iterator[KnownText]:
@@ -238,26 +265,34 @@ def _share(text: str, sources: Sequence[str]) -> float:
     return max(tiling.accounted / tiling.words if tiling.words else 0.0 for tiling in tilings)
 
 
-def _own(text: str, sources: Sequence[str], documents: Sequence[str], written: Sequence[str]) -> list[str]:
-    """A text, or its stretches beside what it was made from, whole documents and models' words."""
+def _pieces(
+    text: str, sources: Sequence[str], documents: Sequence[str], written: Sequence[str], least: int
+) -> list[str]:
+    """A text, or its pieces beside what it was made from: its sources, whole documents, and models' words."""
     whole = tile([text], documents)
     quoted = [*sources, *(each for number, each in enumerate(documents) if whole.share(number) == 1)]
     if is_written_by(text, written):
         quoted += written
     quoted = list(dict.fromkeys(quoted))
-    if not tile([text], quoted).accounted:
+    tiling = tile([text], quoted)
+    is_composed = tiling.accounted > tiling.words / 2 or any(
+        tiling.share(number) == 1 for number in range(len(quoted)) if words_in(quoted[number])
+    )
+    if not is_composed:
         return [text]
     prose = _FIELD.sub(lambda field: " " * len(field[0]), text)
-    return [text[place.start : place.end] for place in tile([prose], quoted).unaccounted()]
+    places = tile([prose], quoted).unaccounted(least=LEAST_STRETCH if prose != text else least)
+    return [text[place.start : place.end] for place in places]
 
 
-def _template(call: Call, dialect: Dialect) -> list[str]:
-    """The text of a prompt without its variables."""
+def _template(call: Call, others: Sequence[str], dialect: Dialect) -> list[str]:
+    """The text of a prompt without its variables, and without other texts that were put into the template."""
     outputs: Sequence[Any] = [call.outputs, *dialect.fields(call.outputs).values()]
     messages = [message.text for value in outputs for message in messages_in(value, dialect)]
     values = list(dialect.fields(call.inputs).values()) or [call.inputs]
     variables = [text for value in values for text in (*_leaves(value, dialect), *_printed(value))]
-    return tile(messages, ["\n\n".join(variables)]).rest()
+    rest = tile(messages, ["\n\n".join(variables)]).rest()
+    return tile(rest, ["\n\n".join(others)]).rest()
 
 
 def _printed(value: Any) -> Iterator[str]:

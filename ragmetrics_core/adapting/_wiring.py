@@ -29,11 +29,13 @@ def makers_of(run: CapturedRun, answer: str, dialect: Dialect) -> Sequence[Call]
     wanted = spaced_form(answer)
     same = [call for call, reply in zip(models, replies, strict=True) if spaced_form(reply) == wanted]
     if same:
-        shown = [each.text for each in messages_in(same[-1].inputs, dialect)]
-        is_repeated = tile(shown, [answer]).share(0) == 1  # the last one was given the others' reply
-        return same[-1:] if len(same) == 1 or is_repeated else ()
+        requests = [[each.text for each in messages_in(call.inputs, dialect)] for call in same]
+        # the last one was given the others' reply, or all were asked the same
+        is_last = tile(requests[-1], [answer]).share(0) == 1 or all(each == requests[0] for each in requests)
+        return same[-1:] if is_last else ()
     tiling = tile([answer], replies)
-    if tiling.accounted < _LEAST_SHARE * tiling.words:
+    is_whole = any(tiling.share(number) == 1 for number in range(len(replies)))  # code added the rest
+    if not is_whole and tiling.accounted < _LEAST_SHARE * tiling.words:
         holders = [call for call, reply in zip(models, replies, strict=True) if _holds(reply, answer)]
         return holders if len(holders) == 1 else ()
     if any(tiling.tied):

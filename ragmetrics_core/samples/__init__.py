@@ -17,7 +17,15 @@ from ragmetrics_core.samples._stages import (
     counted,
     unproven,
 )
-from ragmetrics_core.samples._tiling import LEAST_RUN, RequestPlace, Tiling, part_of, tile, words_in
+from ragmetrics_core.samples._tiling import (
+    LEAST_RUN,
+    LEAST_STRETCH,
+    RequestPlace,
+    Tiling,
+    part_of,
+    tile,
+    words_in,
+)
 from ragmetrics_core.samples._views import (
     Answered,
     Asked,
@@ -38,6 +46,7 @@ from ragmetrics_core.samples._views import (
 
 __all__ = [
     "LEAST_RUN",
+    "LEAST_STRETCH",
     "SHOWN_STATES",
     "Answered",
     "Asked",

@@ -156,12 +156,14 @@ class Tiling(NamedTuple):
             here = here[: sum(takewhile(bool, same))]
         return place._replace(end=place.end + len(here))
 
-    def unaccounted(self) -> list[RequestPlace]:
-        """Stretches of at least `LEAST_STRETCH` words that no text accounts for."""
+    def unaccounted(self, least: int = LEAST_STRETCH) -> list[RequestPlace]:
+        """Stretches of at least so many words that no text accounts for."""
         stretches = _stretches(self.owner == _FREE)
-        return [
-            self._place(*stretch) for stretch in stretches if stretch[1] - stretch[0] + 1 >= LEAST_STRETCH
-        ]
+        return [self._place(*stretch) for stretch in stretches if stretch[1] - stretch[0] + 1 >= least]
+
+    def accounted_by(self, counts: Sequence[bool]) -> int:
+        """Number of words that one of these texts accounts for."""
+        return sum(counts[owner] for owner in self.owner[self.owner >= 0].tolist())
 
     @property
     def longest_gap(self) -> int:

@@ -138,7 +138,7 @@ def test_text_that_nobody_accounts_for_is_reported_with_its_component():
     assert sample.contexts == (LADY.text,)
     assert sample.shown_stage is not None
     (stretch,) = sample.shown_stage.unaccounted or ()
-    assert (stretch.component, stretch.text) == ("browse", web.removesuffix("."))
+    assert (stretch.component, stretch.text) == ("browse", web)
     # 10 words of the chunk, 14 of the web, 5 of the question
     assert (sample.shown_stage.words, sample.shown_stage.accounted) == (29, 15)
 

@@ -262,7 +262,7 @@ APPLICATIONS = {
         partial(browsing, "texts"), 4, BROWSED, corpus=(*CORPUS, *PAGES)
     ),
     "a web search that returns mappings beside a retriever": App(
-        partial(browsing, "hits"), 2, BROWSED, unaccounted=("\n".join(PAGES),)
+        partial(browsing, "hits"), 2, BROWSED, unaccounted=PAGES
     ),
     "a web search beside a retriever that finds nothing": App(
         partial(browsing, "text", retriever=retriever(filters=NOTHING)), None, BROWSED, unaccounted=PAGES[:1]
