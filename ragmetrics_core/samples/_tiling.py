@@ -456,13 +456,18 @@ class _Tiler:
             owned[owned == text] = _FREE
 
     def _is_set_off(self, run: _Run) -> bool:
-        """Whether a run begins and ends apart, or beside another text; a word may be cut off behind it."""
+        """Whether a run begins and ends apart, or beside another text.
+
+        A word may be cut off behind it, and most of a text may end anywhere.
+        """
         message = bisect_left(self.offsets, run.at + 1) - 1
         words, first = self.messages[message], run.at - self.offsets[message]
         last = first + run.size - 1
         if not words.begins_apart(first) and self.owner[run.at - 1] < 0:
             return False
         if words.ends_apart(last) or self.owner[run.at + run.size] >= 0:
+            return True
+        if 2 * run.size > len(self.covered[run.text]):
             return True
         text, end = self.texts[run.text].words, run.start + run.size
         return end < len(text) and text[end].startswith(words.words[last + 1])
