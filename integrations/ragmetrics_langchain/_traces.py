@@ -45,7 +45,8 @@ def _call(run: "Run", calls: "list[tuple[Run, Call]]") -> Call:
         call.inputs, call.outputs = _request(inputs), _reply(outputs)
     elif kind == "retriever":
         call.query = inputs.get("query")
-        call.outputs = [_document(traced) for traced in outputs.get("documents") or ()]
+        traces: Any = outputs.get("documents") or outputs.get("output") or ()
+        call.outputs = [_document(traced) for traced in traces]
     elif set(outputs) == {"output"}:
         call.outputs = outputs["output"]
     calls.append((run, call))

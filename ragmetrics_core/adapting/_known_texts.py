@@ -175,6 +175,7 @@ def _texts(
                 yield KnownText("retrieved", text, call.ended or 0, Chunk(text)), None
         elif call.kind == "tool":
             sources = [each.text for each in _documents(call.walk(), dialect)]
+            sources += [reply_of(inner, dialect) for inner in call.walk() if inner.kind == "model"]
             arguments = list(_leaves(call.inputs, dialect))  # which a model wrote
             reported.add(dialect.text(call.outputs) or "")
             for chunk in chunks_of_tool(call.outputs, dialect):

@@ -248,6 +248,13 @@ def _stage(stage: Stage, sample: Sample) -> StagePage:
     component = f" by {flat(stage.component)}" if stage.component else ""
     query = f" for {flat(stage.query)!r}" if stage.query and stage.query != sample.question else ""
     what = number_of(len(stage.chunks), "chunk") + component + query
+    if stage.name == "derived":
+        texts = " ".join(quoted(chunk.text) for chunk in stage.chunks)
+        what = f"{texts}{component}, from the messages that it was sent"
+    if stage.name == "shown" and stage.chunks and all(chunk.shown == "unseen" for chunk in stage.chunks):
+        what += (
+            "; no request was seen, so it is unknown which were shown: strict_shown=True withholds the score"
+        )
     if stage.words is not None:
         what += f"; {stage.accounted} of {stage.words} words of the request are accounted for"
     return StagePage(

@@ -22,7 +22,8 @@ class ShownContexts:
         contradicted: numbers of the contexts missing from the request, by sample.
         words: number of words in the requests.
         accounted: how many of them come from a known text.
-        unaccounted: ids of the samples with longer texts of unknown origin.
+        unaccounted: ids of the samples with texts of unknown origin.
+        unseen: ids of the samples whose request was not seen.
     """
 
     samples: int = 0
@@ -33,6 +34,7 @@ class ShownContexts:
     words: int = 0
     accounted: int = 0
     unaccounted: list[str] = field(default_factory=list[str])
+    unseen: list[str] = field(default_factory=list[str])
 
     @classmethod
     def of(cls, samples: Iterable[Sample]) -> "ShownContexts":
@@ -48,6 +50,8 @@ class ShownContexts:
             if (stage := sample.shown_stage) is not None:
                 counts.words += stage.words or 0
                 counts.accounted += stage.accounted or 0
+            if "unseen" in sample.shown:
+                counts.unseen.append(sample.id)
             if sample.unaccounted:
                 counts.unaccounted.append(sample.id)
             if absent := [number for number, state in enumerate(sample.shown, start=1) if state == "absent"]:
@@ -66,7 +70,9 @@ class ShownContexts:
         if self.words:
             yield f"{self.accounted} of {number_of(self.words, 'word')} of the requests are accounted for"
         for sample_id in self.unaccounted:
-            yield f"{sample_id}: the request has text of unknown origin"
+            yield f"{sample_id}: the request has text of unknown origin; show {sample_id} says what decides"
+        for sample_id in self.unseen:
+            yield f"{sample_id}: no request was seen, so it is unknown which contexts were shown"
         for sample_id, numbers in self.contradicted.items():
             which = f"context{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
             yield f"{sample_id}: {which} not in what the model was sent"

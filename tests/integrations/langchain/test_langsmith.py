@@ -302,3 +302,25 @@ def test_an_evaluator_takes_metrics_or_a_live_scorer():
         assert result["faithfulness"].score == 1.0
         with pytest.raises(ConfigError, match="not both"):
             as_langsmith_evaluator("faithfulness", live=live)
+
+
+def test_a_traced_function_gives_its_documents_as_mappings():
+    evaluator = as_langsmith_evaluator("faithfulness", judge="embedded")
+
+    @langsmith.traceable(run_type="retriever")
+    def search(query: str) -> list[dict[str, Any]]:
+        return [{"page_content": text, "type": "Document", "metadata": {}} for text in texts(query)]
+
+    @langsmith.traceable(run_type="llm")
+    def model(messages: list[dict[str, str]]) -> dict[str, Any]:
+        return {"choices": [{"message": {"role": "assistant", "content": answer("tea")}}]}
+
+    def target(inputs: dict[str, Any]) -> dict[str, Any]:
+        first = search("tea")[0]["page_content"]
+        reply = model([{"role": "user", "content": f"{first}\n{inputs['question']}"}])
+        return {"answer": reply["choices"][0]["message"]["content"]}
+
+    (results, _) = evaluated(target, evaluator)
+    record = Record.model_validate(results["faithfulness"].metadata["ragmetrics"])
+    assert record.sample is not None
+    assert (record.sample.contexts, record.sample.shown) == (texts("tea")[:1], ("verified",))
