@@ -163,7 +163,8 @@ class Tiling(NamedTuple):
 
     def accounted_by(self, counts: Sequence[bool]) -> int:
         """Number of words that one of these texts accounts for."""
-        return sum(counts[owner] for owner in self.owner[self.owner >= 0].tolist())
+        owners: list[int] = self.owner[self.owner >= 0].tolist()
+        return sum(counts[owner] for owner in owners)
 
     @property
     def longest_gap(self) -> int:
