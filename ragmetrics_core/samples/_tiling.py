@@ -171,11 +171,6 @@ class Tiling(NamedTuple):
         """Number of words of the longest stretch that no text accounts for."""
         return max((last - first + 1 for first, last in _stretches(self.owner == _FREE)), default=0)
 
-    def owners(self, message: int) -> list[int]:
-        """The texts that account for the words of a message, by word."""
-        offset, words = self.offsets[message], self.messages[message].words
-        return [owner for owner in self.owner[offset : offset + len(words)].tolist() if owner >= 0]
-
     def rest(self) -> list[str]:
         """All stretches of the messages that no text accounts for."""
         places = [self._place(*stretch) for stretch in _stretches(self.owner == _FREE)]
