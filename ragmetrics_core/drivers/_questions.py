@@ -26,12 +26,14 @@ class Drawn(NamedTuple):
 
     Attributes:
         earlier: the step of an earlier reader, whose reading counts instead of a new one.
+        is_first: whether that is the first reader, whose values had other forms.
     """
 
     draw: int
     completion: Completion
     judge: str | None = None
     earlier: Mapping[str, Any] | None = None
+    is_first: bool = False
 
 
 class ReadReply(NamedTuple):
@@ -78,7 +80,7 @@ class Question:
     def _reading(self, drawn: Drawn) -> ReadReply:
         if drawn.earlier is not None:
             return self._as_read_earlier(drawn, drawn.earlier)
-        draw, completion, judge, _ = drawn
+        draw, completion, judge, *_ = drawn
         request, prompt, usage = self.request, self.request.prompt, completion.usage
         reading = self._read_whole(completion)
         value = reading.value
@@ -121,9 +123,18 @@ class Question:
     def _as_read_earlier(self, drawn: Drawn, step: Mapping[str, Any]) -> ReadReply:
         """The reading of a reply by its earlier reader."""
         known, answer = step.get("value"), self.request.prompt.answer
-        reading: Reading[Any] = Reading(None, ("an earlier reader could not read it",))
-        if is_dict(known):
+        if not drawn.is_first:
+            value = answer.checked(known) if is_dict(known) else None
+            said = (
+                tuple(step.get("objections", ())),
+                step.get("rule", "unread"),
+                tuple(step.get("dropped", ())),
+            )
+            reading: Reading[Any] = Reading(value, *said)
+        elif is_dict(known):
             reading = of_earlier(answer, known, self.request.expected)
+        else:
+            reading = Reading(None, ("an earlier reader could not read it",))
         reply = Reply(reading, step["reply"], drawn.draw, drawn.judge, self.request.prompt.id)
         asked = {} if step.get("again") else {"rendered_digest": self.request.digest}
         return ReadReply(

@@ -56,8 +56,8 @@ class Replay(Interpreter):
             self._stored.setdefault(step.path, []).append(step)
         self.messages: dict[str, tuple[Message, ...]] = {}
         reader = record.versions.get("reader")
-        self._is_earlier = reader is None
-        self._finds_more = reader != READER
+        self._is_first = reader is None
+        self._is_earlier = reader != READER
 
     def replay(self, metric: Metric[Any]) -> Record:
         """Run the metric over the stored steps."""
@@ -73,7 +73,7 @@ class Replay(Interpreter):
                 f"{(measured.fields['reason'] or '').partition(': ')[2]}"
             )
         names = ["judge", "embedder", "scorer", "versions"]
-        if self._is_earlier:
+        if self._is_first:
             # what its reader said of replies, and is in no step
             names += ["notes"] + ["reason"] * (measured.status == self._from.status == "parse_error")
             names += ["abstained"] * (not self._corrections)
@@ -102,7 +102,7 @@ class Replay(Interpreter):
         steps = self._steps_at(path, GenerateStep, request.prompt.id)
         self.messages[request.digest] = request.messages
         asked = len({(step.draw, step.judge) for step in steps})
-        if asked < len(steps) and not self._is_earlier:
+        if asked < len(steps) and not self._is_first:
             raise self._other_number(path, len(steps), asked)
         if request.follows:
             (unread,) = request.follows
@@ -115,12 +115,12 @@ class Replay(Interpreter):
 
     def _drawn(self, step: GenerateStep) -> Drawn:
         earlier = outlined_step(step.model_dump()) if self._is_earlier else None
-        return Drawn(step.draw, _completion(step), step.judge, earlier)
+        return Drawn(step.draw, _completion(step), step.judge, earlier, self._is_first)
 
     def placed(self, decisions: Sequence[Decision], place: str) -> tuple[tuple[Evidence, ...], ...]:
         """Evidence with positions; evidence that an earlier reader did not find stays without."""
         placed = super().placed(decisions, place)
-        if not self._finds_more:
+        if not self._is_earlier:
             return placed
         stored = [verdict for verdict in self._from.verdicts if verdict.path == place]
         if len(stored) != len(placed):
@@ -139,7 +139,7 @@ class Replay(Interpreter):
             # verdicts there were put on record after a question that was asked often enough
             is_reviewed = any(verdict.path == written(path) for verdict in self._from.verdicts)
             return self._vote is None and self._unanswered is not None and not is_reviewed
-        if not self._is_earlier:
+        if not self._is_first:
             return all(isinstance(step, GenerateStep) and step.again for step in steps)
         first = request.follows[0].draw
         return len(steps) >= len(request.follows) and all(
@@ -151,7 +151,7 @@ class Replay(Interpreter):
 
         Earlier drivers asked all judges, in a separate conversation.
         """
-        if not self._is_earlier:
+        if not self._is_first:
             return await super()._asked_again(request, path)
         steps = self._steps_at(path, GenerateStep, request.prompt.id)
         question = self._question(request._replace(follows=()), path)

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, FailFast, StringConstraints, Validat
 from pydantic_core import PydanticSerializationError, to_json
 
 from ragmetrics_core.comparing import folded, spaced_form
-from ragmetrics_core.parsers._reply import LONGEST, NotRead, bodies, json_object
+from ragmetrics_core.parsers._reply import LONGEST, NotRead, bodies, first_object, json_value
 from ragmetrics_core.shapes import Json
 
 __all__ = [
@@ -38,8 +38,8 @@ __all__ = [
     "validated",
 ]
 
-READER: Final = "3"
-"""Version of the reader. Records of the first reader do not name it; the second found fewer quotes."""
+READER: Final = "4"
+"""Version of the reader. Records of the first do not name it; records of earlier readers keep their readings."""
 
 T_co = TypeVar("T_co", covariant=True)
 M = TypeVar("M", bound=BaseModel)
@@ -149,12 +149,12 @@ class Answer(BaseModel):
     def read(cls, text: str, expected: Expected = ANYTHING) -> Reading[Self]:
         """Read any raw reply, in time linear in its length.
 
-        Reasoning at the start is ignored. The rest must be one JSON object, alone, in a code fence or after
-        other text; or lines of text, if the prompt does not ask for JSON.
+        Reasoning at the start is ignored if it ends. The rest must be one JSON object, alone or in a code
+        fence, without other text; or lines of text, if the prompt does not ask for JSON.
         """
         if len(text) > LONGEST:
             return Reading(None, (f"it has more than {LONGEST:,} characters",))
-        objection = "it is empty"
+        objection = "it ends within its reasoning" if text.strip() else "it is empty"
         for body in bodies(text):
             try:
                 return cls._of(body, expected)
@@ -235,8 +235,15 @@ class Answer(BaseModel):
         return validated(cls, value)
 
     @classmethod
+    def _of_json(cls, value: Json, expected: Expected) -> dict[str, Json]:
+        """The JSON object of a reply."""
+        if not isinstance(value, dict):
+            raise NotRead("it is a list, not a JSON object")
+        return value
+
+    @classmethod
     def _of(cls, body: str, expected: Expected) -> Reading[Self]:
-        value = json_object(body) if expected.as_json else cls.of_lines(body)
+        value = cls._of_json(json_value(body), expected) if expected.as_json else cls.of_lines(body)
         for name in value:
             if not expected.shows(name):
                 raise NotRead(f'"{name[:80]}" was not asked for')
@@ -325,7 +332,7 @@ def _shown_in(form: str) -> tuple[str, Sequence[dict[str, Json]], frozenset[str]
     examples: list[dict[str, Json]] = []
     for line in re.finditer(r"^\{", form, re.MULTILINE):
         with suppress(NotRead):
-            examples.append(json_object(form[line.start() :], is_last=False))
+            examples.append(first_object(form[line.start() :]))
     return _in_lines(form), examples, frozenset[str]().union(*map(_words, _PLACEHOLDER.findall(form)))
 
 

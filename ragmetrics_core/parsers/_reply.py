@@ -3,11 +3,20 @@
 import json
 import re
 from collections.abc import Iterator
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 from ragmetrics_core.shapes import Json
 
-__all__ = ["LONGEST", "NotRead", "bodies", "json_object", "lines_of", "without_reasoning"]
+__all__ = [
+    "LONGEST",
+    "NotRead",
+    "bodies",
+    "first_object",
+    "json_value",
+    "lines_of",
+    "shortly",
+    "without_reasoning",
+]
 
 LONGEST: Final = 200_000
 """Characters of the longest reply that is read."""
@@ -25,9 +34,34 @@ _BLOCKS: Final = (
     ("[THINK]", "[/THINK]"),
     ("◁think▷", "◁/think▷"),
 )
+# Other such marks of judges. Prompts may show them in documents, so a block with two closings is not read.
+_JUDGES_BLOCKS: Final = (
+    *(
+        (f"<{name}>", f"</{name}>")
+        for name in ("seed:think", "analysis", "thoughts", "reflection", "scratchpad")
+    ),
+    ("<|channel|>analysis<|message|>", "<|channel|>final<|message|>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+)
 
-
-_OPENING = re.compile(r"[\[{]")
+# What may enclose the JSON object: it holds nothing that could be another answer.
+_FENCE: Final = re.compile(r"(?:```|~~~)[A-Za-z0-9]*\s*")
+_FENCES: Final = ("```", "~~~")
+_ANSWER_TAGS: Final = (
+    *((f"<{name}>", f"</{name}>") for name in ("answer", "response", "output", "json")),
+    ("<|begin_of_box|>", "<|end_of_box|>"),
+    ("<|begin_of_solution|>", "<|end_of_solution|>"),
+    ("<|START_RESPONSE|>", "<|END_RESPONSE|>"),
+)
+_TURN_ENDS: Final = (
+    "<|im_end|>", "<|end|>", "<|return|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<|end_of_text|>",
+    "<|endofturn|>", "<|END_OF_TURN_TOKEN|>", "<|user|>", "<end_of_turn>", "<turn|>", "<eos>", "</s>",
+    "<｜end▁of▁sentence｜>", "[EOS]", "[|endofturn|]",
+)  # fmt: skip
+# How many of these may be nested.
+_DEPTH: Final = 5
+_BLANK: Final = " \t\r\n\ufeff\u200b"
 
 
 class NotRead(ValueError):
@@ -52,42 +86,79 @@ def without_reasoning(text: str) -> str:
 def bodies(text: str) -> Iterator[str]:
     """The text without its reasoning; then, if it has only a closing tag, the text after that tag.
 
-    Some servers put the opening tag of the reasoning into the prompt. Quoted documents cannot end a block,
-    because `Prompt.render` shows no such tag to the judge.
+    Some servers put the opening tag of the reasoning into the prompt. Quoted documents cannot end a block:
+    `Prompt.render` shows the common tags to no judge, and the others count only in pairs.
     """
+    start = text.lstrip(_BLANK).removeprefix("<|start|>assistant")
+    for opening, closing in _JUDGES_BLOCKS:
+        if start.startswith(opening):
+            yield text.partition(closing)[2].strip() if text.count(closing) == 1 else ""
+            return
     yield without_reasoning(text).strip()
     for opening, closing in _BLOCKS:
         if closing.startswith("<") and text.count(closing) == 1 and opening not in text:
             yield text.partition(closing)[2].strip()
 
 
-def json_object(body: str, *, is_last: bool = True) -> dict[str, Json]:
-    """The single JSON object of a text, with no bracket before it and at most a closing fence after it.
+def json_value(body: str) -> dict[str, Json] | list[Json]:
+    """The JSON object or list that is the whole text, alone or enclosed by marks without content.
 
-    One harmless deviation from JSON is accepted: control characters within a text, such as line breaks.
-
-    Args:
-        body: the text.
-        is_last: whether the object must end the text.
+    Control characters within a text, such as line breaks, are accepted.
 
     Raises:
-        NotRead: there is no such object, or it has a repeated name.
+        NotRead: there is other text, or no such value, or a repeated name.
     """
-    opening = _OPENING.search(body)
-    if opening is None or "{" not in body:
+    inner = body.strip(_BLANK)
+    for _ in range(_DEPTH):
+        inner = _unwrapped(inner)
+    before, brace, _ = inner.partition("{")
+    if not inner.startswith(("{", "[")):
+        raise NotRead(
+            f"text stands before the JSON object: {shortly(before)}" if brace else "it holds no JSON object"
+        )
+    value, end = _decoded(inner)
+    found: dict[str, Json] | list[Json] = value
+    if behind := inner[end:].strip():
+        raise NotRead(f"text stands behind the JSON object: {shortly(behind)}")
+    return found
+
+
+def first_object(text: str) -> dict[str, Json]:
+    """The JSON object at the start of a text.
+
+    Raises:
+        NotRead: there is none.
+    """
+    value, _ = _decoded(text)
+    if not isinstance(value, dict):
         raise NotRead("it holds no JSON object")
-    if opening[0] == "[":
-        raise NotRead("a bracket stands before the JSON object")
+    return value
+
+
+def shortly(text: str) -> str:
+    """The beginning of a text, on one line, for an objection."""
+    return " ".join(text[:200].split())[:80]
+
+
+def _unwrapped(text: str) -> str:
+    """The text without one layer of fence, answer tags and tokens that end a turn."""
+    for token in _TURN_ENDS:
+        text = text.removesuffix(token).rstrip(_BLANK)
+    for opening, closing in _ANSWER_TAGS:
+        if text.startswith(opening) and text.endswith(closing):
+            text = text[len(opening) : -len(closing)].strip(_BLANK)
+    for fence in _FENCES:
+        text = text.removesuffix(fence).rstrip(_BLANK)
+    return _FENCE.sub("", text, count=1) if text.startswith(_FENCES) else text
+
+
+def _decoded(text: str) -> tuple[Any, int]:
     try:
-        value, end = _DECODER.raw_decode(body, opening.start())
+        return _DECODER.raw_decode(text)
     except json.JSONDecodeError as error:
         raise NotRead(f"it holds no whole JSON object: {error.msg[:1].lower()}{error.msg[1:]}") from None
     except RecursionError:
         raise NotRead("its JSON is nested too deeply") from None
-    if is_last and body[end:].strip() not in {"", "```"}:
-        raise NotRead("something stands behind the first JSON object")
-    found: dict[str, Json] = value
-    return found
 
 
 def lines_of(body: str) -> list[str]:

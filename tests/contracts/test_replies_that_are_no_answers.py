@@ -53,7 +53,6 @@ def test_a_reply_in_the_form_is_read_whole_alone_in_a_fence_or_behind_a_thought(
     if prompt.as_json:
         forms += [
             f"```json\n{reply}\n```",
-            f"Here it is:\n\n{reply}",
             json.dumps(json.loads(reply), indent=2),
         ]
     readings = [prompt.answer.read(form, expected) for form in forms]
