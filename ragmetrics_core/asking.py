@@ -380,10 +380,12 @@ def _unread(reply: Reply[Any], expected: Expected, before: Unread | None) -> Unr
     """The follow-up to a reply, about the numbers without a verdict."""
     value = reply.reading.value
     if isinstance(value, VerdictList):
-        done = {verdict.number for verdict in value.verdicts}
+        done = {verdict.number: verdict.verdict for verdict in value.verdicts}
         left = [item for item in zip(expected.numbers, expected.items, strict=True) if item[0] not in done]
         expected = expected._replace(
-            numbers=tuple([number for number, _ in left]), items=tuple([text for _, text in left])
+            numbers=tuple([number for number, _ in left]),
+            items=tuple([text for _, text in left]),
+            known=tuple(done.items()),
         )
     return Unread(reply.text, reply.reading.objections, reply.draw, reply.judge, expected, before)
 

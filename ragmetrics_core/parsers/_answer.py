@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 READER: Final = "4"
-"""Version of the reader. Records of the first do not name it; records of earlier readers keep their readings."""
+"""Version of the reader. The first is not named; records of earlier readers keep their readings."""
 
 T_co = TypeVar("T_co", covariant=True)
 M = TypeVar("M", bound=BaseModel)
@@ -90,6 +90,7 @@ class Expected(NamedTuple):
         form: the text of the prompt, which shows the form; empty if unknown. Set by the driver.
         graded: whether a judge of this library writes the reply: always as JSON, perhaps with probabilities,
             and perhaps with verdicts left to another judge. Set by the driver.
+        known: the numbers whose verdict an earlier reply gave, each with that verdict.
     """
 
     numbers: tuple[int, ...] = ()
@@ -98,6 +99,7 @@ class Expected(NamedTuple):
     scale: Scale | None = None
     form: str = ""
     graded: bool = False
+    known: tuple[tuple[int, str], ...] = ()
 
     @property
     def as_json(self) -> bool:

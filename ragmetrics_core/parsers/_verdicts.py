@@ -33,7 +33,7 @@ _Quotes = TypeAliasType("_Quotes", Annotated[tuple[str, ...], FailFast()])
 _TEXT: Schema = {"type": "string"}
 _PLAIN_FIELDS = frozenset({"number", "reason", "evidence", "verdict"})
 _BEFORE_TEXT = re.compile(r"[\W\d_]*")
-# A shorter one may well begin a reason about something else.
+# A shorter one may well be a reason of its own.
 _SHORTEST_COPY = 12
 
 
@@ -94,7 +94,8 @@ class VerdictList(Answer):
         verdicts: list[NumberedVerdict] = []
         objections: list[str] = []
         fields = frozenset(filter(expected.shows, _PLAIN_FIELDS))
-        for number, entry in _numbered(entries, expected).items():
+        numbered, dropped = _numbered(entries, expected)
+        for number, entry in numbered.items():
             try:
                 verdicts.append(_verdict(entry, expected, fields))
             except NotRead as reason:
@@ -102,9 +103,9 @@ class VerdictList(Answer):
         with_one = frozenset([each.number for each in verdicts])
         missing = [str(number) for number in expected.numbers if number not in with_one]
         if missing:
-            objections.append(f"give a verdict on {', '.join(missing)}, and on no other number")
+            objections.append(f"your last reply lacks a verdict on {', '.join(missing)}")
         answer = cls.model_construct(verdicts=tuple(verdicts))
-        return Reading(answer if verdicts or not objections else None, tuple(objections))
+        return Reading(answer if verdicts or not objections else None, tuple(objections), dropped=dropped)
 
     @classmethod
     def of_lines(cls, body: str) -> dict[str, Json]:
@@ -218,29 +219,39 @@ def _verdict(entry: Mapping[str, Json], expected: Expected, fields: Set[str]) ->
     return validated(NumberedVerdict, entry)
 
 
-def _numbered(entries: Sequence[Json], expected: Expected) -> dict[int, Mapping[str, Json]]:
-    """The entries by number.
+def _numbered(
+    entries: Sequence[Json], expected: Expected
+) -> tuple[dict[int, Mapping[str, Json]], tuple[str, ...]]:
+    """The entries by number, and a note on each that repeats a known verdict.
 
     Raises:
-        NotRead: a number is missing, unknown, repeated or has another item's text.
+        NotRead: a number is missing, unknown, repeated or misplaced, or contradicts a known verdict.
     """
     numbered: dict[int, Mapping[str, Json]] = {}
-    texts = {number: _beginning(text) for number, text in zip(expected.numbers, expected.items, strict=False)}
+    known = dict(expected.known)
+    repeated: dict[int, str] = {}
+    texts = {number: _bare(text) for number, text in zip(expected.numbers, expected.items, strict=False)}
     for place, entry in enumerate(entries, start=1):
         if not isinstance(entry, dict) or type(number := entry.get("number")) is not int:
             raise NotRead(f'entry {place} of "verdicts" has no "number" that is an integer')
-        if number in numbered:
+        if number in numbered or number in repeated:
             raise NotRead(f"number {number} stands there twice")
+        if number in known:
+            if (verdict := entry.get("verdict")) != known[number]:
+                was, now = known[number], str(verdict)[:80]
+                raise NotRead(f'the verdict on number {number} was "{was}" before and is "{now}" now')
+            repeated[number] = f"number {number} repeats a known verdict: {known[number]}"
+            continue
         if expected.numbers and number not in expected.numbers:
             raise NotRead(f"number {number} was not asked about")
-        reason = _beginning(str(entry.get("reason") or ""))
-        copied = [of for of, text in texts.items() if len(text) >= _SHORTEST_COPY and reason.startswith(text)]
+        reason = _bare(str(entry.get("reason") or ""))
+        copied = [of for of, text in texts.items() if len(text) >= _SHORTEST_COPY and reason == text]
         if copied and number not in copied:
             raise NotRead(f"number {number} stands with the text of number {copied[0]}")
         numbered[number] = entry
-    return numbered
+    return numbered, tuple(repeated.values())
 
 
-def _beginning(text: str) -> str:
-    """The start of a normalized text, without its number."""
+def _bare(text: str) -> str:
+    """A normalized text without its number and its final mark."""
     return folded(_BEFORE_TEXT.sub("", plain_form(text), count=1).rstrip(" .?!"))

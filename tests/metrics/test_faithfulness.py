@@ -92,7 +92,7 @@ def test_only_the_missing_numbers_are_asked_for_again_in_the_same_conversation_a
     *asked_first, reply, asked_again = second.messages
     assert tuple(asked_first) == first.messages
     assert reply == ("assistant", json.dumps(verdicts("yes", "no")))
-    assert asked_again.content == f"Give a verdict on 3, 4, and on no other number.\n{VERDICTS.again}"
+    assert asked_again.content == f"Your last reply lacks a verdict on 3, 4.\n{VERDICTS.again}"
 
 
 def test_a_second_reply_with_the_missing_verdicts_completes_the_score(measure, verdicts):
@@ -104,6 +104,16 @@ def test_a_second_reply_with_the_missing_verdicts_completes_the_score(measure, v
     assert (score.status, score.value) == ("ok", 0.75)
 
 
+def test_a_second_reply_may_repeat_the_first_and_complete_it(measure, verdicts):
+    # 1 yes; then 1 yes again and 2 no: 1 / 2
+    replies = {"statements": BIRTH, "verdicts": [verdicts("yes"), verdicts("yes", "no")]}
+
+    score = measure(Faithfulness(), replies, **EINSTEIN).score
+
+    assert (score.status, score.value) == ("ok", 0.5)
+    assert score.steps[-1].dropped == ("number 1 repeats a known verdict: yes",)
+
+
 def test_a_second_reply_cannot_change_a_verdict_of_the_first(measure, verdicts):
     # statement 1 was supported and is not asked about again: of a reply that gives "no" for it nothing counts
     replies = {"statements": BIRTH, "verdicts": [verdicts("yes"), verdicts("no", "no")]}
@@ -111,7 +121,7 @@ def test_a_second_reply_cannot_change_a_verdict_of_the_first(measure, verdicts):
     score = measure(Faithfulness(), replies, **EINSTEIN).score
 
     assert (score.status, score.bounds) == ("incomplete", (0.5, 1.0))
-    assert score.steps[-1].objections == ("number 1 was not asked about",)
+    assert score.steps[-1].objections == ('the verdict on number 1 was "yes" before and is "no" now',)
 
 
 @pytest.mark.parametrize(

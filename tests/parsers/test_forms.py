@@ -86,7 +86,7 @@ def test_whatever_the_verdicts_are_they_are_read_as_they_were_laid_out(said, rea
         (prompts.VERDICTS, verdicts({**ONE, "evidence": ["a", "b"]}), '"evidence" is not one text'),
         (prompts.VERDICTS, verdicts({**ONE, "number": "1"}), 'entry 1 of "verdicts" has no "number"'),
         (prompts.VERDICTS, verdicts(ONE, {**ONE, "number": 4}), "number 4 was not asked about"),
-        (prompts.VERDICTS, verdicts({**ONE, "reason": "2. It is OLD and white: no"}), "the text of number 2"),
+        (prompts.VERDICTS, verdicts({**ONE, "reason": "2. It is OLD and white!"}), "the text of number 2"),
         (prompts.VERDICTS, verdicts({**ONE, "reason": "<why>"}), "it leaves <why> as the form has it"),
         (prompts.ANSWER_RATING, '{"rating": 11}', '"rating" is 11, which is none of 0 to 10'),
         (prompts.ANSWER_RATING, '{"rating": "7"}', '"rating": input should be a valid number'),
@@ -123,8 +123,42 @@ def test_verdicts_that_were_read_stay_and_the_others_are_asked_for_by_number():
     assert [each.number for each in reading.value.verdicts] == [1]
     assert reading.objections == (
         'number 3: its verdict is neither "yes" nor "no"',
-        "give a verdict on 2, 3, and on no other number",
+        "your last reply lacks a verdict on 2, 3",
     )
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "It is old and white, as the page says of the tower.",
+        "It is old and white",  # its own text, of number 2
+        "Number 1 says the same: The tower is high in the air.",
+    ],
+)
+def test_a_reason_that_names_another_statement_is_a_reason(reason):
+    number = 2 if reason == "It is old and white" else 3
+    entry = {"number": number, "reason": reason, "verdict": "yes"}
+    assert not read(
+        prompts.VERDICTS, verdicts(entry), numbers=(1, number)[1:], items=ITEMS[number - 1 :]
+    ).objections
+    assert read(prompts.VERDICTS, verdicts(entry)).value.verdicts[0].number == number
+
+
+@pytest.mark.parametrize(
+    ("again", "read_again", "says"),
+    [
+        ("yes", [2, 3], ("number 1 repeats a known verdict: yes",)),
+        ("no", None, ('the verdict on number 1 was "yes" before and is "no" now',)),
+        ("maybe", None, ('the verdict on number 1 was "yes" before and is "maybe" now',)),
+    ],
+)
+def test_a_second_reply_may_repeat_a_verdict_and_not_change_it(again, read_again, says):
+    second = {"numbers": (2, 3), "items": ITEMS[1:], "known": ((1, "yes"),)}
+    others = [{"number": number, "reason": "so", "verdict": "no"} for number in (2, 3)]
+    reading = read(prompts.VERDICTS, verdicts({**ONE, "verdict": again}, *others), **second)
+
+    assert (reading.dropped or reading.objections) == says
+    assert (reading.value and [each.number for each in reading.value.verdicts]) == read_again
 
 
 def test_a_document_may_hold_what_the_form_of_the_prompt_holds():

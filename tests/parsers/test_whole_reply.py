@@ -17,8 +17,8 @@ SAID = '{"verdicts": [{"number": 1, "verdict": "no"}]}'
 ONE = Expected((1,), ("Tin is a very soft metal.",), form=prompts.VERDICTS.user)
 OPENINGS = [
     "<think>", "<thinking>", "<thought>", "<reasoning>", "[THINK]", "<seed:think>", "<analysis>",
-    "<scratchpad>", "<monologue>", "<|channel|>analysis<|message|>", "<|START_THINKING|>", "Sure.\n<think>", "Thinking...\n",
-    "analysis", "**Thoughts**\n",
+    "<scratchpad>", "<monologue>", "<|channel|>analysis<|message|>", "<|START_THINKING|>",
+    "Sure.\n<think>", "Thinking...\n", "analysis", "**Thoughts**\n",
 ]  # fmt: skip
 BLOCKS = [
     ("<think>", "</think>"),
