@@ -31,6 +31,7 @@ __all__ = [
     "Text",
     "Texts",
     "distinct",
+    "entries",
     "example_of",
     "list_of",
     "object_of",
@@ -53,6 +54,12 @@ Texts = Annotated[tuple[Text, ...], FailFast()]
 _PLACEHOLDER = re.compile(r"(?:[^\w<>]|\d)*<([^<>]*)>[^\w<>]*")
 # How many objections a judge is told, at most.
 _OBJECTIONS = 10
+# How judges write that a list has no entries.
+_NOTHING = frozenset(
+    {"none", "n/a", "n.a", "null", "nil", "nothing", "not applicable", "none found", "empty"}
+)
+_LONGEST_PLACEHOLDER = 40
+_MARKS = " \t.,:;!*_\"'`()[]{}<>-–—"
 _SENTENCE = "A sentence of about the length that a judge writes for one"
 # How many entries a list has that does not follow from the question: about as many as answers have sentences.
 _ENTRIES = 3
@@ -261,16 +268,47 @@ class Answer(BaseModel):
         return reading if reading.value is None else reading._replace(rule=rule)
 
 
+def entries(texts: Iterable[str], what: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The texts that are entries, and a note on each that says there is none.
+
+    >>> entries(["Ulm", "N/A", "(none)"], "entity")
+    (('Ulm',), ('entity 2 is not an entry: N/A', 'entity 3 is not an entry: (none)'))
+
+    Raises:
+        NotRead: an entry is only a placeholder, such as "entity 1".
+    """
+    noun = what.rpartition(" ")[2]
+    nouns = frozenset({noun, f"{noun}s", f"{noun.removesuffix('y')}ies"})
+    kept: list[str] = []
+    dropped: list[str] = []
+    for place, text in enumerate(texts, start=1):
+        plain = folded(text.strip(_MARKS)) if len(text) <= _LONGEST_PLACEHOLDER else ""
+        words = _words(plain)
+        if len(words) == 1 and words <= nouns:
+            raise NotRead(f"{what} {place} is a placeholder: {text}")
+        says_none = {"no"} < words <= nouns | {"no", "found"}
+        if plain in _NOTHING or says_none:
+            dropped.append(f"{what} {place} is not an entry: {text[:80]}")
+        else:
+            kept.append(text)
+    return tuple(kept), tuple(dropped)
+
+
 def distinct(texts: Iterable[str], what: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The distinct texts, and a note on each repeated one.
+    """The distinct entries, and a note on each other text.
 
     >>> distinct(["One.", "Two.", "one."], "statement")
     (('One.', 'Two.'), ('statement 3 repeats statement 1: one.',))
     """
+    texts = list(texts)
+    real, nothing = entries(texts, what)
     places: dict[str, int] = {}
     kept: list[str] = []
-    dropped: list[str] = []
+    dropped = [*nothing]
+    is_entry = frozenset(real)
     for place, text in enumerate(texts, start=1):
+        if text not in is_entry:
+            continue
         first = places.setdefault(spoken(text), place)
         if first == place:
             kept.append(text)

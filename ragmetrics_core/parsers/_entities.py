@@ -1,6 +1,19 @@
 """Named entities of a text, from a judge."""
 
-from ragmetrics_core.parsers._answer import Answer, Expected, Schema, Texts, list_of, object_of
+from collections.abc import Mapping
+from typing import Self
+
+from ragmetrics_core.parsers._answer import (
+    Answer,
+    Expected,
+    Reading,
+    Schema,
+    Texts,
+    entries,
+    list_of,
+    object_of,
+)
+from ragmetrics_core.shapes import Json
 
 __all__ = ["EntityList"]
 
@@ -9,6 +22,12 @@ class EntityList(Answer):
     """Names in the judge's order, with repeats: {"entities": ["..."]}."""
 
     entities: Texts
+
+    @classmethod
+    def of_value(cls, value: Mapping[str, Json], expected: Expected) -> Reading[Self]:
+        """Read the entities without those that say there is none."""
+        entities, dropped = entries(cls.checked(value).entities, "entity")
+        return Reading(cls.model_construct(entities=entities), dropped=dropped)
 
     @classmethod
     def reply_schema(cls, expected: Expected) -> Schema:

@@ -3,12 +3,21 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import FailFast, Field
 from typing_extensions import TypeAliasType
 
-from ragmetrics_core.parsers._answer import Answer, Expected, Schema, Texts, list_of, object_of
+from ragmetrics_core.parsers._answer import (
+    Answer,
+    Expected,
+    Reading,
+    Schema,
+    Texts,
+    distinct,
+    list_of,
+    object_of,
+)
 from ragmetrics_core.parsers._reply import NotRead
 from ragmetrics_core.parsers._sentences import split_sentences
 from ragmetrics_core.parsers._statements import END, lines_to_end
@@ -56,12 +65,23 @@ class ExtractedSentences(Answer):
     Or only the phrase "Insufficient Information", with or without a full stop.
 
     Attributes:
-        sentences: the sentences in the judge's order; empty for insufficient information.
+        sentences: the distinct sentences in the judge's order; empty for insufficient information.
         phrase: the phrase as written; None if sentences were copied.
     """
 
     sentences: Texts
     phrase: str | None = Field(None)
+
+    @classmethod
+    def of_value(cls, value: Mapping[str, Json], expected: Expected) -> Reading[Self]:
+        """Read the distinct sentences; reject a text that says there is none, other than the phrase."""
+        answer = cls.checked(value)
+        sentences, dropped = distinct(answer.sentences, "sentence")
+        if answer.sentences and not sentences:
+            raise NotRead(
+                f"there are neither sentences alone nor {INSUFFICIENT} alone: {answer.sentences[0][:80]}"
+            )
+        return Reading(answer.model_copy(update={"sentences": sentences}), dropped=dropped)
 
     @classmethod
     def of_lines(cls, body: str) -> dict[str, Json]:

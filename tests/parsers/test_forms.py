@@ -171,6 +171,62 @@ def test_statements_that_repeat_each_other_count_once_and_say_so():
     assert reading.dropped == ("statement 2 repeats statement 1: a is  B",)
 
 
+NOTHINGS = [
+    "None",
+    "none.",
+    "N/A",
+    "n.a.",
+    "(none)",
+    "[None]",
+    "<none>",
+    "null",
+    "Not applicable",
+    "- None -",
+]
+LISTS = [
+    (prompts.ENTITIES, '{"entities": %s}', "entities", "entity"),
+    (prompts.REFERENCE_STATEMENTS, '{"statements": %s}', "statements", "statement"),
+    (prompts.PAPER_FACTS, '{"TP": [], "FP": [], "FN": %s}', "fn", "FN statement"),
+]
+
+
+@pytest.mark.parametrize("nothing", NOTHINGS)
+@pytest.mark.parametrize(("prompt", "form", "field", "what"), LISTS)
+def test_a_text_that_says_there_is_no_entry_is_no_entry(prompt, form, field, what, nothing):
+    alone = read(prompt, form % json.dumps([nothing]))
+    beside = read(prompt, form % json.dumps(["Nonesuch is in Ulm.", nothing]))
+
+    assert (getattr(alone.value, field), alone.dropped) == ((), (f"{what} 1 is not an entry: {nothing}",))
+    assert getattr(beside.value, field) == ("Nonesuch is in Ulm.",)
+    noun = f"{what.rpartition(' ')[2]}s".replace("ys", "ies")
+    assert getattr(read(prompt, form % json.dumps([f"No {noun} found."])).value, field) == ()
+
+
+@pytest.mark.parametrize(("prompt", "form", "field", "what"), LISTS)
+def test_a_placeholder_is_asked_for_again_and_a_text_that_only_resembles_one_is_read(
+    prompt, form, field, what
+):
+    noun = what.rpartition(" ")[2]
+    for text in (noun, f"{noun.title()} 1", f"[{noun} 2]", f"<{noun}>"):
+        assert read(prompt, form % json.dumps([text])).value is None, text
+    for text in (
+        "Nil Lodge",
+        "NA",
+        "Na",
+        "No",
+        "None of them won.",
+        f"The {noun} is old.",
+        f"No {noun} is old.",
+    ):
+        assert getattr(read(prompt, form % json.dumps([text])).value, field) == (text,)
+
+
+def test_a_sentence_that_is_copied_twice_counts_once():
+    reading = read(prompts.PAPER_SENTENCES, "The limit is 5 MHz.\nIt holds.\nThe limit is 5 MHz.\nEND")
+    assert reading.value.sentences == ("The limit is 5 MHz.", "It holds.")
+    assert read(prompts.PAPER_SENTENCES, "None\nEND").value is None
+
+
 @pytest.mark.parametrize("reply", ['{"rating": 3}', '```json\n{"rating":  3}\n```', '{\n "rating": 3\n}'])
 def test_an_example_that_is_a_whole_reply_is_not_read_when_it_is_repeated(reply):
     form = 'Reply with JSON only, in this form:\n{"rating": 3}\n\n{{ answer }}'
