@@ -58,6 +58,7 @@ class Replay(Interpreter):
         reader = record.versions.get("reader")
         self._is_first = reader is None
         self._is_earlier = reader != READER
+        self._finds_more = reader in (None, "2")
 
     def replay(self, metric: Metric[Any]) -> Record:
         """Run the metric over the stored steps."""
@@ -120,7 +121,7 @@ class Replay(Interpreter):
     def placed(self, decisions: Sequence[Decision], place: str) -> tuple[tuple[Evidence, ...], ...]:
         """Evidence with positions; evidence that an earlier reader did not find stays without."""
         placed = super().placed(decisions, place)
-        if not self._is_earlier:
+        if not self._finds_more:
             return placed
         stored = [verdict for verdict in self._from.verdicts if verdict.path == place]
         if len(stored) != len(placed):

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, FailFast, StringConstraints, Validat
 from pydantic_core import PydanticSerializationError, to_json
 
 from ragmetrics_core.comparing import folded, spaced_form
+from ragmetrics_core.parsers._deviations import conformed, object_with
 from ragmetrics_core.parsers._reply import LONGEST, NotRead, bodies, first_object, json_value
 from ragmetrics_core.shapes import Json
 
@@ -245,10 +246,11 @@ class Answer(BaseModel):
 
     @classmethod
     def _of_json(cls, value: Json, expected: Expected) -> dict[str, Json]:
-        """The JSON object of a reply."""
-        if not isinstance(value, dict):
-            raise NotRead("it is a list, not a JSON object")
-        return value
+        """The JSON object of a reply, without accepted deviations from the form."""
+        if expected.graded:
+            return object_with(value, {})
+        schema = cls.reply_schema(expected)
+        return conformed(object_with(value, schema), schema)
 
     @classmethod
     def _of(cls, body: str, expected: Expected) -> Reading[Self]:
@@ -413,9 +415,11 @@ def validated(kind: type[M], value: Mapping[str, Json]) -> M:
 
 
 def _first_objection(error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    first = error.errors(include_url=False, include_context=False)[0]
     place = ", ".join(f'"{part}"' if isinstance(part, str) else f"entry {part + 1}" for part in first["loc"])
     said = f"{first['msg'][:1].lower()}{first['msg'][1:]}"
     if first["type"] == "string_pattern_mismatch":
         said = "it is not one line with a letter or digit in it"
+    if first["type"] != "missing":
+        said = f"{said}, but {json.dumps(first['input'], ensure_ascii=False, default=str)[:80]}"
     return f"{place}: {said}" if place else said

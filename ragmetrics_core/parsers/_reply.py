@@ -129,10 +129,10 @@ def first_object(text: str) -> dict[str, Json]:
     Raises:
         NotRead: there is none.
     """
-    value, _ = _decoded(text)
-    if not isinstance(value, dict):
+    if not text.startswith("{"):
         raise NotRead("it holds no JSON object")
-    return value
+    found: dict[str, Json] = _decoded(text)[0]
+    return found
 
 
 def shortly(text: str) -> str:

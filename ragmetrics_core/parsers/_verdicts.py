@@ -1,5 +1,6 @@
 """Verdicts on numbered items, from one reply."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence, Set
 from typing import Annotated, Any, Literal, Self
@@ -212,10 +213,10 @@ def _verdict(entry: Mapping[str, Json], expected: Expected, fields: Set[str]) ->
     if not expected.graded:
         if not entry.keys() <= fields:
             raise NotRead(f'"{min(entry.keys() - fields)[:80]}" was not asked for')
-        if entry.get("verdict") not in ("yes", "no"):
-            raise NotRead('its verdict is neither "yes" nor "no"')
-        if not isinstance(entry.get("evidence", ""), str):
-            raise NotRead('"evidence" is not one text')
+        if "verdict" not in entry:
+            raise NotRead('it has no "verdict"')
+        if entry["verdict"] not in ("yes", "no"):
+            raise NotRead(f'its verdict is neither "yes" nor "no", but {_quoted(entry["verdict"])}')
     return validated(NumberedVerdict, entry)
 
 
@@ -233,7 +234,8 @@ def _numbered(
     texts = {number: _bare(text) for number, text in zip(expected.numbers, expected.items, strict=False)}
     for place, entry in enumerate(entries, start=1):
         if not isinstance(entry, dict) or type(number := entry.get("number")) is not int:
-            raise NotRead(f'entry {place} of "verdicts" has no "number" that is an integer')
+            said = _quoted(entry.get("number") if isinstance(entry, dict) else entry)
+            raise NotRead(f'entry {place} of "verdicts" has no "number" that is an integer, but {said}')
         if number in numbered or number in repeated:
             raise NotRead(f"number {number} stands there twice")
         if number in known:
@@ -245,11 +247,21 @@ def _numbered(
         if expected.numbers and number not in expected.numbers:
             raise NotRead(f"number {number} was not asked about")
         reason = _bare(str(entry.get("reason") or ""))
-        copied = [of for of, text in texts.items() if len(text) >= _SHORTEST_COPY and reason == text]
+        statement = _bare(str(entry.get("statement") or ""))
+        copied = [
+            of
+            for of, text in texts.items()
+            if text and (text == statement or (text == reason and len(text) >= _SHORTEST_COPY))
+        ]
         if copied and number not in copied:
             raise NotRead(f"number {number} stands with the text of number {copied[0]}")
-        numbered[number] = entry
+        is_own = bool(statement) and statement == texts.get(number)
+        numbered[number] = {name: entry[name] for name in entry if not (is_own and name == "statement")}
     return numbered, tuple(repeated.values())
+
+
+def _quoted(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False)[:80]
 
 
 def _bare(text: str) -> str:

@@ -81,15 +81,17 @@ def test_whatever_the_verdicts_are_they_are_read_as_they_were_laid_out(said, rea
         (prompts.PAPER_STATEMENTS, "1. <statement 1>\nEND", "it leaves <statement 1> as the form has it"),
         (prompts.PAPER_SENTENCES, "A b.\nInsufficient Information\nEND", "neither sentences alone nor"),
         (prompts.PAPER_QUESTION, "Why? How?", "not one line with one sentence"),
-        (prompts.VERDICTS, verdicts({**ONE, "verdict": "maybe"}), 'its verdict is neither "yes" nor "no"'),
+        (prompts.VERDICTS, verdicts({**ONE, "verdict": "maybe"}), 'neither "yes" nor "no", but "maybe"'),
         (prompts.VERDICTS, verdicts({**ONE, "supported": False}), 'number 1: "supported" was not asked for'),
-        (prompts.VERDICTS, verdicts({**ONE, "evidence": ["a", "b"]}), '"evidence" is not one text'),
-        (prompts.VERDICTS, verdicts({**ONE, "number": "1"}), 'entry 1 of "verdicts" has no "number"'),
+        (prompts.VERDICTS, verdicts({**ONE, "evidence": {"a": "b"}}), '"evidence"'),
+        (prompts.VERDICTS, verdicts({**ONE, "number": "one"}), 'no "number" that is an integer, but "one"'),
+        (prompts.VERDICTS, verdicts({**ONE, "statement": ITEMS[2]}), "stands with the text of number 3"),
+        (prompts.VERDICTS, verdicts({**ONE, "statement": "It is high."}), '"statement" was not asked for'),
         (prompts.VERDICTS, verdicts(ONE, {**ONE, "number": 4}), "number 4 was not asked about"),
         (prompts.VERDICTS, verdicts({**ONE, "reason": "2. It is OLD and white!"}), "the text of number 2"),
         (prompts.VERDICTS, verdicts({**ONE, "reason": "<why>"}), "it leaves <why> as the form has it"),
         (prompts.ANSWER_RATING, '{"rating": 11}', '"rating" is 11, which is none of 0 to 10'),
-        (prompts.ANSWER_RATING, '{"rating": "7"}', '"rating": input should be a valid number'),
+        (prompts.ANSWER_RATING, '{"rating": "seven"}', 'a valid number, but "seven"'),
         (prompts.ANSWER_RATING, '{"reason": "so"}', '"rating": field required'),
         (prompts.ANSWER_RATING, '{"rating": 4, "max": 5}', '"max" was not asked for'),
         (prompts.ANSWER_RATING, '{"rating": 8, "rating": 3}', '"rating" stands twice in one object'),
@@ -122,7 +124,7 @@ def test_verdicts_that_were_read_stay_and_the_others_are_asked_for_by_number():
     reading = read(prompts.VERDICTS, verdicts(ONE, {"number": 3, "verdict": "yes indeed"}))
     assert [each.number for each in reading.value.verdicts] == [1]
     assert reading.objections == (
-        'number 3: its verdict is neither "yes" nor "no"',
+        'number 3: its verdict is neither "yes" nor "no", but "yes indeed"',
         "your last reply lacks a verdict on 2, 3",
     )
 
