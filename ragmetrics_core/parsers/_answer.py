@@ -297,20 +297,15 @@ def entries(texts: Iterable[str], what: str) -> tuple[tuple[str, ...], tuple[str
 
 
 def distinct(texts: Iterable[str], what: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The distinct entries, and a note on each other text.
+    """The distinct texts, and a note on each repeated one.
 
     >>> distinct(["One.", "Two.", "one."], "statement")
     (('One.', 'Two.'), ('statement 3 repeats statement 1: one.',))
     """
-    texts = list(texts)
-    real, nothing = entries(texts, what)
     places: dict[str, int] = {}
     kept: list[str] = []
-    dropped = [*nothing]
-    is_entry = frozenset(real)
+    dropped: list[str] = []
     for place, text in enumerate(texts, start=1):
-        if text not in is_entry:
-            continue
         first = places.setdefault(spoken(text), place)
         if first == place:
             kept.append(text)

@@ -12,6 +12,7 @@ from ragmetrics_core.parsers._answer import (
     Schema,
     Texts,
     distinct,
+    entries,
     list_of,
     object_of,
     spoken,
@@ -43,8 +44,10 @@ class FactLists(Answer):
         lists: dict[str, tuple[str, ...]] = {}
         places: dict[str, str] = {}
         for name in ("tp", "fp", "fn"):
-            lists[name], repeated = distinct(getattr(answer, name), f"{name.upper()} statement")
-            dropped += repeated
+            what = f"{name.upper()} statement"
+            real, nothing = entries(getattr(answer, name), what)
+            lists[name], repeated = distinct(real, what)
+            dropped += nothing + repeated
             for text in lists[name]:
                 other = places.setdefault(spoken(text), name)
                 if other != name:

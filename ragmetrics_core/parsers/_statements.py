@@ -13,6 +13,7 @@ from ragmetrics_core.parsers._answer import (
     Text,
     Texts,
     distinct,
+    entries,
     list_of,
     object_of,
     spoken,
@@ -53,6 +54,9 @@ class StatementList(Answer):
         why = str(answer.declined or "")
         if why.isascii() and len(why.split()) == 1:  # "no" and "false", or "true" alone
             raise NotRead('"declined" is neither false nor a reason in a few words')
+        nothing = () if expected.graded else entries(answer.statements, "statement")[1]
+        if nothing:  # "None." may be the whole text that is split, or say that it has no statements
+            raise NotRead(f"{nothing[0]}; write whole sentences, or an empty list")
         statements, dropped = distinct(answer.statements, "statement")
         is_whole = bool(statements) and [*map(spoken, statements)] == [*map(spoken, expected.items)]
         if why and is_whole and "no refusal" in expected.form:

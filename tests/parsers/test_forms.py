@@ -193,7 +193,7 @@ LISTS = [
 
 
 @pytest.mark.parametrize("nothing", NOTHINGS)
-@pytest.mark.parametrize(("prompt", "form", "field", "what"), LISTS)
+@pytest.mark.parametrize(("prompt", "form", "field", "what"), [LISTS[0], LISTS[2]])
 def test_a_text_that_says_there_is_no_entry_is_no_entry(prompt, form, field, what, nothing):
     alone = read(prompt, form % json.dumps([nothing]))
     beside = read(prompt, form % json.dumps(["Nonesuch is in Ulm.", nothing]))
@@ -221,6 +221,13 @@ def test_a_placeholder_is_asked_for_again_and_a_text_that_only_resembles_one_is_
         f"No {noun} is old.",
     ):
         assert getattr(read(prompt, form % json.dumps([text])).value, field) == (text,)
+
+
+def test_none_as_a_statement_is_asked_again_except_of_a_judge_of_this_library():
+    # the answer to "How much caffeine does it contain?" may be "None."
+    reply = '{"statements": ["None."]}'
+    assert "write whole sentences" in read(prompts.REFERENCE_STATEMENTS, reply).objections[0]
+    assert read(prompts.REFERENCE_STATEMENTS, reply, graded=True).value.statements == ("None.",)
 
 
 def test_a_sentence_that_is_copied_twice_counts_once():
