@@ -19,7 +19,7 @@ from ragmetrics_core.models._redactor import keyless
 from ragmetrics_core.protocol import Completion
 from ragmetrics_core.shapes import is_mapping, is_series
 
-__all__ = ["foreign_answer", "kind_of_status", "model_error", "retry_after"]
+__all__ = ["NO_QUOTA", "foreign_answer", "kind_of_status", "model_error", "retry_after"]
 
 T = TypeVar("T")
 
@@ -33,6 +33,8 @@ _DENIED = ("Authentication", "Unauthenticated", "Unauthorized", "PermissionDenie
 _LOST = ("Connect", "Disconnect", "NetworkError", "TransportError")
 _STATUSES = ("status_code", "status", "code")
 _LONGEST_MESSAGE = 300
+# OpenAI's code for a quota that is used up, which has the status of a rate limit
+NO_QUOTA = "insufficient_quota"
 
 
 async def foreign_answer(call: Awaitable[T], told: Callable[[Exception], ModelError]) -> T:
@@ -71,9 +73,9 @@ def model_error(error: Exception, model: object = None, *, identity: str | None 
     Returns:
         The error to raise instead. `ModelOverloaded`: 429, 503, 529. `ModelTimeout`: time ran out.
         `TransientModelError`: 408, 409, 425, the other 5xx, a lost connection. `AccessRefused`: 401 to
-        404, or a class name about authentication. `ModelRefused`: the other 4xx. `ModelError`: anything
-        else. `ReplyHeldBack`: the error holds the reply. Errors that can be retried have the server's wait
-            (Retry-After) if the client's error holds the response headers.
+        404, a quota that is used up, or a class name about authentication. `ModelRefused`: the other 4xx.
+        `ModelError`: anything else. `ReplyHeldBack`: the error holds the reply. Errors that can be retried
+        have the server's wait (Retry-After) if the client's error holds the response headers.
     """
     if isinstance(error, ModelError):
         return error
@@ -168,6 +170,8 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _kind(error: BaseException) -> type[ModelError] | None:
+    if _held(error, "code") == NO_QUOTA:
+        return AccessRefused
     status = _status(error)
     if status is not None:
         return kind_of_status(status)

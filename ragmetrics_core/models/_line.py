@@ -301,13 +301,15 @@ class Line(Wrapper):
         return True
 
     def _told(self, error: BaseException) -> BaseException:
-        """The redacted error; it says whether the model refuses every call."""
-        # a function may raise what its client does
-        refusal = model_error(error, unwrapped(self.inner)) if isinstance(error, Exception) else error
-        if isinstance(refusal, AccessRefused):
+        """The redacted error; it says whether a retry may help, and whether the model refuses every call."""
+        # A function may raise the errors of its client. Any other error stays as it is: it may be a mistake
+        # in the function.
+        failure = model_error(error, unwrapped(self.inner)) if isinstance(error, Exception) else error
+        if isinstance(failure, AccessRefused):
             self._pace.refusals_left -= 1
-            refusal.is_lasting = self._pace.refusals_left <= 0
-            error = refusal
+            failure.is_lasting = self._pace.refusals_left <= 0
+        if isinstance(failure, AccessRefused | TransientModelError):
+            error = failure
         return self._redactor.error(error)
 
     def _stored(self, address: str, kind: AnswerKind[T]) -> T | None:

@@ -20,7 +20,7 @@ from ragmetrics_core.errors import (
     ModelTimeout,
     TransientModelError,
 )
-from ragmetrics_core.models._foreign_errors import kind_of_status, retry_after
+from ragmetrics_core.models._foreign_errors import NO_QUOTA, kind_of_status, retry_after
 from ragmetrics_core.models._per_loop import PerLoop
 from ragmetrics_core.models._secrets import (
     HIDDEN,
@@ -300,7 +300,7 @@ class Endpoint:
         said = self._quoted(_message(body))
         told = f"({status}): {said}" if said else f"({status})"
         kind = kind_of_status(status)
-        if status == 429 and _detail(body, "code") == "insufficient_quota":
+        if status == 429 and _detail(body, "code") == NO_QUOTA:
             return AccessRefused(f"{self.url}: the quota of this key is used up {told}")
         if issubclass(kind, TransientModelError):
             what = "asks to slow down" if status == 429 else "failed"

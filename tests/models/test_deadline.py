@@ -21,10 +21,10 @@ def test_a_call_that_takes_longer_is_cancelled_and_told():
     assert judge.cancelled == 1
 
 
-def test_a_timeout_inside_the_model_is_the_models_own():
-    model = line(SlowJudge(failures=[TimeoutError("mine")]), timeout=2.5)
+def test_a_timeout_inside_the_model_is_the_models_own_and_is_tried_again():
+    model = line(SlowJudge(failures=[TimeoutError("mine")] * 2), timeout=2.5, attempts=2)
 
-    with pytest.raises(TimeoutError, match="mine"):
+    with pytest.raises(ModelTimeout, match=r"^TimeoutError: mine \(after 2 attempts\)$"):
         run(model.agenerate(request()))
 
 

@@ -57,6 +57,12 @@ class ThrottlingException(Exception):
     response: dict[str, Any] = {"ResponseMetadata": {"HTTPStatusCode": 429}}  # noqa: RUF012  as there
 
 
+class QuotaError(StatusError):
+    """As openai tells that a quota is used up: with the status of a rate limit."""
+
+    code = "insufficient_quota"
+
+
 class ServerDisconnectedError(Exception):
     """As aiohttp names it."""
 
@@ -78,6 +84,7 @@ class ServerDisconnectedError(Exception):
         (StatusError(425), TransientModelError),
         (answered(401), AccessRefused),
         (StatusError(404), AccessRefused),
+        (QuotaError(429), AccessRefused),
         (StatusError(418), ModelRefused),
         (httpx.ReadTimeout("slow"), ModelTimeout),
         (TimeoutError("slow"), ModelTimeout),
