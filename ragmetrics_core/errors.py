@@ -83,7 +83,15 @@ class PromptError(ConfigError):
 
 
 class ModelError(RagMetricsError):
-    """A model did not answer; the message never holds a key and can be stored."""
+    """A model did not answer; the message never holds a key and can be stored.
+
+    Attributes:
+        status: the HTTP status of the server's answer, if there was one.
+        names: settings that the server's message names, such as "response_format" or "temperature".
+    """
+
+    status: int | None = None
+    names: frozenset[str] = frozenset()
 
 
 class TransientModelError(ModelError):

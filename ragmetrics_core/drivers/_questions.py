@@ -19,6 +19,7 @@ _NO_ANSWER: Mapping[Ending, str] = {
     "refused": "the judge refused to answer",
     "tool call": "the judge called a tool instead of answering",
 }
+_LONGEST_QUOTE = 200
 
 
 class Drawn(NamedTuple):
@@ -113,7 +114,10 @@ class Question:
         if completion.held_to == "graded":
             expected = expected._replace(graded=True)
         reading: Reading[Any] = self.request.prompt.answer.read(completion.text, expected)
-        why = _NO_ANSWER.get(ending(completion.finish_reason))
+        how = ending(completion.finish_reason)
+        why = _NO_ANSWER.get(how)
+        if why and how == "refused" and (words := " ".join(completion.text.split())):
+            why = f"{why}: {words[:_LONGEST_QUOTE]}"
         if why is None or (reading.rule == "json" and not reading.objections):
             return reading
         if reading.rule == "json":

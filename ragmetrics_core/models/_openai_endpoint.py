@@ -30,6 +30,7 @@ from ragmetrics_core.models._secrets import (
     secrets_in,
     without_secrets,
 )
+from ragmetrics_core.models._ways import named_in
 from ragmetrics_core.shapes import Json, is_mapping
 
 if TYPE_CHECKING:
@@ -226,7 +227,11 @@ class Endpoint:
             if is_answered:
                 raise
         if not is_answered:  # the status counts, however its words came
-            raise self._status_error(answer.status, headers, bytes(content) if is_plain else b"")
+            body = _body(bytes(content) if is_plain else b"")
+            failure = self._status_error(answer.status, headers, body)
+            failure.status = answer.status
+            failure.names = named_in(f"{_detail(body, 'param')} {_message(body)[:_LONGEST_WORDS]}")
+            raise failure
         if not is_plain:
             raise ModelError(f"{self.url} sent a compressed answer, which was not requested")
         if len(content) > most:
@@ -255,9 +260,10 @@ class Endpoint:
             )
         if answer.get("error"):
             # Some routers report the failure of the server behind them in an answer with status 200.
-            raise TransientModelError(
-                f"{self.url} reported an error: {self._quoted(_message(answer['error']))}"
-            )
+            said = self._quoted(_message(answer["error"]))
+            failure = TransientModelError(f"{self.url} reported an error: {said}")
+            failure.status, failure.names = 200, named_in(said)
+            raise failure
         return answer
 
     def _failure(self, error: Exception) -> ModelError:
@@ -286,7 +292,7 @@ class Endpoint:
         what = "no" if isinstance(error, aiohttp.ClientConnectorError) else "lost the"
         return TransientModelError(f"{what} connection to {self.url}: {self._quoted(cause)}")
 
-    def _status_error(self, status: int, headers: Mapping[str, str], content: bytes) -> ModelError:
+    def _status_error(self, status: int, headers: Mapping[str, str], body: object) -> ModelError:
         if 300 <= status < 400:
             # no refusal of the request: asked in another way it would point elsewhere, too
             return ModelError(
@@ -296,7 +302,6 @@ class Endpoint:
         if status == 401:
             # Without the server's words: they often repeat the key or a part of it.
             return AccessRefused(f"{self.url} refused the key (401): set OPENAI_API_KEY or pass api_key")
-        body = _body(content)
         said = self._quoted(_message(body))
         told = f"({status}): {said}" if said else f"({status})"
         kind = kind_of_status(status)

@@ -51,7 +51,7 @@ def test_when_a_third_of_the_calls_fails_the_scores_are_as_if_none_did(
     counts = server.counts()
     # all kinds of failure at once, and of each request no more attempts than are allowed
     assert set(FAULTS) <= set(counts.outcomes)
-    assert max(counts.asked.values()) <= ATTEMPTS
+    assert max(counts.asked.values()) <= ATTEMPTS + 1  # after a 500 once without a schema
     # every planned score has a status; those with a value have the value, verdicts and replies of a calm run
     assert set(run.keys) == alone.keys()
     assert set(failed_in(run).values()) <= {"model_error", "timeout"}
@@ -82,7 +82,8 @@ def test_what_fails_every_time_is_asked_as_often_as_allowed_and_fails_alone(tmp_
 
     for prompt, times in asked.items():
         failure = FOR_GOOD.get(share_of(prompt))
-        assert times == {None: 1, "html": 1}.get(failure, ATTEMPTS), failure
+        # after a 500 once without a schema, too
+        assert times == {None: 1, "html": 1, "500": ATTEMPTS + 1}.get(failure, ATTEMPTS), failure
     assert {share_of(prompt) for prompt in asked} > FOR_GOOD.keys()
     assert set(run.keys) == alone.keys()
     assert set(failed_in(run).values()) == {"model_error", "timeout"}
