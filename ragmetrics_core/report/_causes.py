@@ -9,6 +9,8 @@ from ragmetrics_core.runs import Key, Outcome
 
 __all__ = ["Causes"]
 
+_REPLY_LOST = frozenset({"parse_error", "model_error", "timeout"})
+
 
 class Causes(NamedTuple):
     """Causes of scores without a value.
@@ -19,6 +21,7 @@ class Causes(NamedTuple):
         undefined: number of samples without a value, by (metric, reason).
         measured: number of scores that neither failed nor were skipped.
         total: number of scores.
+        lost: scores that failed because a reply was missing or could not be read, by status.
     """
 
     failed: list[tuple[tuple[str, str], int]]
@@ -26,6 +29,7 @@ class Causes(NamedTuple):
     undefined: dict[tuple[str, str], int]
     measured: int
     total: int
+    lost: dict[str, list[Key]]
 
     @classmethod
     def of(cls, outcomes: Iterable[tuple[Key, Outcome]]) -> "Causes":
@@ -34,6 +38,7 @@ class Causes(NamedTuple):
         first: dict[str, str] = {}
         skipped: Counter[tuple[str, str]] = Counter()
         undefined: Counter[tuple[str, str]] = Counter()
+        lost: dict[str, list[Key]] = {}
         measured = total = 0
         for key, outcome in outcomes:
             total += 1
@@ -43,6 +48,8 @@ class Causes(NamedTuple):
                     f" on sample {key.sample_id}: ", ": ", 1
                 )
                 failed[outcome.status, cause] += 1
+                if outcome.status in _REPLY_LOST:
+                    lost.setdefault(outcome.status, []).append(key)
                 first.setdefault(cause, outcome.reason or cause)
             elif outcome.status == "skipped":
                 skipped[key.signature, outcome.reason or ""] += 1
@@ -52,4 +59,4 @@ class Causes(NamedTuple):
                     reason = (outcome.reason or "no reason given").replace("_", " ")
                     undefined[key.signature, reason] += 1
         told = [((status, first[cause]), times) for (status, cause), times in failed.most_common()]
-        return cls(told, dict(skipped), dict(undefined), measured, total)
+        return cls(told, dict(skipped), dict(undefined), measured, total, lost)

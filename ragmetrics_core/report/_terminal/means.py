@@ -1,6 +1,7 @@
 """The table of means, with notes and cost."""
 
 from collections.abc import Iterable, Sequence
+from shlex import quote
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -20,12 +21,18 @@ from ragmetrics_core.report._terminal.text import (
     plain,
     table,
 )
-from ragmetrics_core.runs import Mean, MetricEntry, Run
+from ragmetrics_core.runs import Key, Mean, MetricEntry, Run
 from ragmetrics_core.wording import number_of
 
 __all__ = ["cost", "means_table", "remarks"]
 
 SHOWN = 5
+# Settings that may help if a reply was lost, by the score's status.
+_TO_SET = {
+    "parse_error": "to ask more often, set --form-attempts higher, or use another judge",
+    "model_error": "fix what the reason names; if it may pass, set --attempts higher",
+    "timeout": "set --timeout higher or --concurrency lower",
+}
 
 
 def means_table(means: Sequence[Mean], entries: Sequence[MetricEntry]) -> Table:
@@ -64,6 +71,8 @@ def remarks(run: Run, causes: Causes) -> Iterable[RenderableType]:
         )
         yield part(f"{count} of {number_of(causes.total, 'score')} failed", failures)
         yield from _more(len(causes.failed) - SHOWN, "reason")
+        for status, keys in causes.lost.items():
+            yield one_line(_lost(run, status, sorted(keys)))
     if bad := run.rejected:
         rows = (Text.assemble((row.where, OPEN), ": ", one_line(row.message)) for row in bad[:SHOWN])
         yield part(number_of(len(bad), "row was", "rows were") + " left out", rows)
@@ -96,6 +105,17 @@ def cost(run: Run) -> RenderableType:
     pairs: list[tuple[str, RenderableType]] = [(name, plain(each)) for name, each in models.items() if each]
     pairs[1:1] = [("", one_line(line)) for line in judge_lines(run)]
     return facts([*pairs, ("cost", Text(calls if tally else "unknown: the run did not finish"))])
+
+
+def _lost(run: Run, status: str, keys: Sequence[Key]) -> str:
+    """The scores that lost a reply, the command that shows the replies, and the settings that may help."""
+    scores = ", ".join(f"{key.sample_id} {key.signature}" for key in keys[:SHOWN])
+    if len(keys) > SHOWN:
+        scores += f" and {len(keys) - SHOWN:,} more"
+    folder = "RUN" if run.path is None else quote(str(run.path))
+    first = f"{quote(keys[0].sample_id)} {quote(keys[0].signature)}"
+    what = status.replace("_", " ").capitalize()
+    return f"{what}: {scores}; ragmetrics show {folder} {first} --replies; {_TO_SET[status]}"
 
 
 def _more(count: int, what: str) -> Iterable[RenderableType]:
