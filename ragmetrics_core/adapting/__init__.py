@@ -15,9 +15,9 @@ from ragmetrics_core.adapting._fields import answer_in, question_in
 from ragmetrics_core.adapting._finish_reasons import Ending, ending, finish_reason, is_cut
 from ragmetrics_core.adapting._foreign_models import ForeignModel, ForeignName, usage_of
 from ragmetrics_core.adapting._held_replies import (
+    PERHAPS_THE_SCHEMA,
     ForeignJudge,
     ReplyHeldBack,
-    first_taken,
     response_format,
 )
 from ragmetrics_core.adapting._interfaces import can_only_raise
@@ -30,6 +30,7 @@ from ragmetrics_core.adapting._translation import sample_of
 from ragmetrics_core.adapting._wiring import makers_of
 
 __all__ = [
+    "PERHAPS_THE_SCHEMA",
     "Call",
     "CapturedMessage",
     "CapturedRun",
@@ -52,7 +53,6 @@ __all__ = [
     "documents_anywhere",
     "ending",
     "finish_reason",
-    "first_taken",
     "harmless",
     "in_own_thread",
     "in_thread",

@@ -1,18 +1,18 @@
 """Constrain replies to a schema, if the model's client and its server support it."""
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 from ragmetrics_core.adapting._foreign_models import ForeignModel
-from ragmetrics_core.errors import AccessRefused, ModelError, ModelRefused
+from ragmetrics_core.errors import AccessRefused, ModelError, ModelRefused, TransientModelError
 from ragmetrics_core.protocol import Completion, Generate
 
-__all__ = ["ForeignJudge", "ReplyHeldBack", "first_taken", "response_format"]
+__all__ = ["PERHAPS_THE_SCHEMA", "ForeignJudge", "ReplyHeldBack", "response_format"]
 
-T = TypeVar("T")
-W = TypeVar("W")
 Schema = dict[str, Any]
+# A server that fails with one of these may not know schemas. With 200 it reports an error in the answer.
+PERHAPS_THE_SCHEMA = frozenset({200, 404, 500, 501})
 
 
 class ReplyHeldBack(ModelError):
@@ -32,8 +32,9 @@ class ForeignJudge(ForeignModel):
     """A framework's language model as a judge; derived classes send the schema.
 
     If the model's client supports it, the reply's schema is sent whenever JSON is requested, and the model's
-    name has `response_format=json_schema`. If the server refuses, the schema is left out from then on. Each
-    reply's `held_to` names the constraint.
+    name has `response_format=json_schema`. If the server refuses it, or fails in a way that may be about it,
+    the request is sent without it; if the server's message names it, so are later requests of this prompt.
+    Each reply's `held_to` names the constraint.
     """
 
     @cached_property
@@ -53,42 +54,36 @@ class ForeignJudge(ForeignModel):
         Raises:
             ModelError: the model failed.
         """
-        schema = request.schema if self.takes_schema and not self._refused else None
+        schema = request.schema if self.takes_schema and request.prompt.digest not in self._refused else None
+        refusal: ModelError | None = None
         try:
-            way, replies = await first_taken([None] if schema is None else [schema, None], ask)
+            return await ask(schema)
         except ReplyHeldBack as error:
             return [error.reply]
-        if way is not schema:
-            self._refused.append(True)
+        except ModelError as error:
+            is_refused = isinstance(error, ModelRefused) and not isinstance(error, AccessRefused)
+            if schema is None or not (is_refused or error.status in PERHAPS_THE_SCHEMA):
+                raise
+            # whose frames would hold the client until somebody collects
+            refusal = error.with_traceback(None)
+        try:
+            replies = await ask(None)
+        except ReplyHeldBack as error:
+            replies = [error.reply]
+        except (ModelRefused, TransientModelError) as error:
+            if isinstance(error, TransientModelError):
+                raise
+            raise refusal from None
+        finally:
+            is_named = "response_format" in refusal.names
+            del refusal
+        if is_named:
+            self._refused.add(request.prompt.digest)
         return replies
 
     @cached_property
-    def _refused(self) -> list[bool]:
-        return []
-
-
-async def first_taken(ways: Iterable[W], ask: Callable[[W], Awaitable[T]]) -> tuple[W, T]:
-    """The first way of asking that the server accepts, with its answer.
-
-    Refusals have no common form, so any refusal leads to the next way. A refused key is not tried again.
-
-    Raises:
-        ModelRefused: the server refuses all of them; this is the first refusal.
-        ModelError: the model failed.
-    """
-    refusal: ModelRefused | None = None
-    for way in ways:
-        try:
-            return way, await ask(way)
-        except AccessRefused:
-            raise
-        except ModelRefused as error:
-            refusal = refusal or error
-    assert refusal is not None, "there is at least one way"
-    try:
-        raise refusal
-    finally:
-        del refusal  # its traceback holds this frame, which would hold the client until somebody collects
+    def _refused(self) -> set[str]:
+        return set()
 
 
 def response_format(request: Generate[Any]) -> Schema:

@@ -16,6 +16,7 @@ from ragmetrics_core.errors import (
     TransientModelError,
 )
 from ragmetrics_core.models._redactor import keyless
+from ragmetrics_core.models._ways import named_in
 from ragmetrics_core.protocol import Completion
 from ragmetrics_core.shapes import is_mapping, is_series
 
@@ -87,9 +88,11 @@ def model_error(error: Exception, model: object = None, *, identity: str | None 
     message = f"{identity + ': ' if identity else ''}{type(error).__name__}: {text}"
     if (reply := _reply_in(error)) is not None:
         return ReplyHeldBack(message, reply)
-    if issubclass(kind, TransientModelError):
-        return kind(message, retry_after=retry_after(_headers(cause)))
-    return kind(message)
+    failure = kind(message)
+    if isinstance(failure, TransientModelError):
+        failure.retry_after = retry_after(_headers(cause))
+    failure.status, failure.names = _status(cause), named_in(text)
+    return failure
 
 
 def _reply_in(error: Exception) -> Completion | None:

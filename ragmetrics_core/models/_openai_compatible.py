@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import SecretStr
 
-from ragmetrics_core.adapting import ending, response_format, usage_of
+from ragmetrics_core.adapting import PERHAPS_THE_SCHEMA, ending, response_format, usage_of
 from ragmetrics_core.errors import ConfigError, ModelError, TransientModelError
 from ragmetrics_core.keywords import checked
 from ragmetrics_core.models._openai_endpoint import Endpoint, encodable
 from ragmetrics_core.models._redactor import same_error
 from ragmetrics_core.models._secrets import secrets_in
-from ragmetrics_core.models._ways import PERHAPS_THE_SCHEMA, Form, Way, next_way, plain
+from ragmetrics_core.models._ways import Form, Way, next_way, plain
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.protocol import Completion, Generate, fixed_property
 from ragmetrics_core.shapes import Json, are_dicts

@@ -4,18 +4,17 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
+from ragmetrics_core.adapting import PERHAPS_THE_SCHEMA
 from ragmetrics_core.errors import AccessRefused, ModelError, ModelRefused
 from ragmetrics_core.protocol import Generate
 from ragmetrics_core.shapes import is_dict, is_list
 
-__all__ = ["PERHAPS_THE_SCHEMA", "Form", "Way", "named_in", "next_way", "plain"]
+__all__ = ["Form", "Way", "named_in", "next_way", "plain"]
 
 Form = Literal["json_schema", "plain_schema", "json_object", "text"]
 """The constraint on a reply, from the strongest to none; the plain schema has no sizes and no numbers."""
 
 _FORMS: Final[tuple[Form, ...]] = ("json_schema", "plain_schema", "json_object", "text")
-# A server that fails with one of these may not know schemas. With 200 it reports an error in the answer.
-PERHAPS_THE_SCHEMA = frozenset({200, 404, 500, 501})
 
 # Words of a refusal that name a setting: OpenAI, Azure, vLLM, llama.cpp, Ollama, Gemini, Mistral, LiteLLM,
 # Bedrock, and the chat templates of Gemma and Mistral.

@@ -1,0 +1,73 @@
+"""A framework's model whose server fails on a schema is asked without it, and learns only what is named."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from ragmetrics_core import prompts
+from ragmetrics_core.adapting import ForeignJudge
+from ragmetrics_core.errors import ModelError
+from ragmetrics_core.models import foreign_answer, model_error
+from ragmetrics_core.parsers import Expected
+from ragmetrics_core.protocol import Completion, Generate
+
+REQUEST: Generate[Any] = Generate(prompts.STATEMENTS, {}, Expected(form=prompts.STATEMENTS.user))
+
+
+class StatusError(Exception):
+    """As clients tell a status: on the error."""
+
+    def __init__(self, status_code: int, message: str) -> None:
+        super().__init__(message)
+        self.status_code = status_code
+
+
+class Model(ForeignJudge):
+    """A model whose server answers a schema with an error, and notes whether there was one."""
+
+    takes_schema = True
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+        self.asked: list[bool] = []
+
+    async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
+        async def ask(schema: object) -> list[Completion]:
+            self.asked.append(schema is not None)
+            if schema is not None:
+                raise self.error
+            return [Completion("{}")]
+
+        return await self.held(request, lambda schema: foreign_answer(ask(schema), model_error))
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "asked"),
+    [
+        (400, "response_format is not supported", [True, False, False]),
+        (400, "bad request", [True, False, True, False]),
+        (404, "no endpoint", [True, False, True, False]),
+        (500, "failed to parse grammar", [True, False, False]),
+        (501, "not implemented", [True, False, True, False]),
+    ],
+)
+def test_a_schema_is_left_out_and_that_is_learned_if_the_message_names_it(
+    status: int, message: str, asked: list[bool]
+):
+    model = Model(StatusError(status, message))
+
+    replies = [asyncio.run(model.agenerate(REQUEST)) for _ in range(2)]
+
+    assert replies == [[Completion("{}")]] * 2
+    assert model.asked == asked
+
+
+@pytest.mark.parametrize("status", [401, 429, 503])
+def test_a_failure_that_is_not_about_the_schema_is_raised_at_once(status: int):
+    model = Model(StatusError(status, "no"))
+
+    with pytest.raises(ModelError):
+        asyncio.run(model.agenerate(REQUEST))
+    assert model.asked == [True]
