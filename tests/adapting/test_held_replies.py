@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import pytest
@@ -27,11 +28,13 @@ class StatusError(Exception):
 class Model(ForeignJudge):
     """A model whose server answers a schema with an error, and notes whether there was one."""
 
-    takes_schema = True
-
     def __init__(self, error: Exception) -> None:
         self.error = error
         self.asked: list[bool] = []
+
+    @cached_property
+    def takes_schema(self) -> bool:
+        return True
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         async def ask(schema: object) -> list[Completion]:
