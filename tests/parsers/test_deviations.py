@@ -144,7 +144,9 @@ def test_no_mutated_reply_says_what_the_reply_does_not_say(edits):
         mutated = mutated[:at] + piece + mutated[at + length :]
     value = read(prompts.VERDICTS, mutated).value
     for verdict in value.verdicts if value is not None else ():
-        written = rf'"number": "?{verdict.number}(\.0)?"?[,}}].{{0,400}}"verdict": "{verdict.verdict}\.?"'
+        written = (
+            rf'"number":\s*"?{verdict.number}(\.0)?"?\s*[,}}].{{0,400}}"verdict":\s*"{verdict.verdict}\.?"'
+        )
         assert re.search(written, mutated, re.IGNORECASE | re.DOTALL), mutated
 
 

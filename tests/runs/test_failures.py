@@ -27,7 +27,7 @@ def test_a_dead_judge_is_a_model_error_with_its_cause():
     score = evaluate([SAMPLE], metrics="faithfulness", judge=dead).score("q1", "faithfulness")
     assert (score.status, score.reason) == (
         "model_error",
-        "statements.v4: ConnectionRefusedError: nobody listens",
+        "statements.v4: ConnectionRefusedError: nobody listens (after 4 attempts)",
     )
 
 

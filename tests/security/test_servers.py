@@ -131,7 +131,9 @@ def test_a_redirect_costs_one_call_and_gives_a_status(tmp_path: Path):
 # How much it sends
 
 
-@pytest.mark.parametrize(("status", "told"), [(200, "sent a compressed answer"), (500, r"failed \(500\)$")])
+@pytest.mark.parametrize(
+    ("status", "told"), [(200, "sent a compressed answer"), (500, r"failed \(500\) \(the same")]
+)
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd", "gzip, gzip", "GZIP", "x-gzip", "other"])
 def test_nothing_that_a_server_packed_is_unpacked(coding: str, status: int, told: str):
     bomb = gzip.compress(json.dumps(body()).encode() + b" " * 2**20)
