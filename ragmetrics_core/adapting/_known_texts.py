@@ -111,24 +111,17 @@ def known_texts(
         for piece in pieces:
             texts.append(known if piece == known.text else known._replace(text=piece, chunk=Chunk(piece)))
             documents += [piece] if known.is_evidence else []
-    code = [
-        KnownText("code", text, call.ended or 0, component=call.name)
-        for call in before
-        if call.kind == "chain" and call.name not in rules.evidence
-        for text in _leaves(call.outputs, dialect)
-    ]
+    code = _returned_by_code(before, dialect, rules)
     for call in before:
         if call.kind == "prompt":
-            others = [*documents, *written, *(each.text for each in code if each.since < call.began)]
+            others = [*documents, *written, *(known.text for known in code if known.since < call.began)]
             pieces = _template(call, others, dialect)
             texts += [KnownText("prompt", text, call.ended or 0) for text in pieces]
-    known_so_far = list(dict.fromkeys([*(each.text for each in texts), *written]))
-    for each in {each.text: each for each in reversed(code)}.values():
-        if each.text.strip() and each.text not in known_so_far:
-            texts += [
-                each._replace(text=piece)
-                for piece in _pieces(each.text, known_so_far, documents, written, LEAST_STRETCH)
-            ]
+    sources = list(dict.fromkeys([*(known.text for known in texts), *written]))
+    for known in code:
+        if known.text not in sources:
+            pieces = _pieces(known.text, sources, documents, written, LEAST_STRETCH)
+            texts += [known._replace(text=piece) for piece in pieces]
     excluded = {
         text for call in before if call.name in rules.not_evidence for text in _leaves(call.outputs, dialect)
     }
@@ -195,6 +188,16 @@ def _texts(
 
 def _documents(calls: Iterable[Call], dialect: Dialect) -> list[Chunk]:
     return [chunk for call in calls for chunk in documents_anywhere(call.outputs, dialect)]
+
+
+def _returned_by_code(before: Iterable[Call], dialect: Dialect, rules: Rules) -> list[KnownText]:
+    """Texts that functions and nodes returned, each once, with the component that returned it first."""
+    texts: dict[str, KnownText] = {}
+    for call in before:
+        if call.kind == "chain" and call.name not in rules.evidence:
+            for text in filter(str.strip, _leaves(call.outputs, dialect)):
+                texts.setdefault(text, KnownText("code", text, call.ended or 0, component=call.name))
+    return list(texts.values())
 
 
 def is_excluded(tool: str, rules: Rules) -> bool:

@@ -203,7 +203,8 @@ def tile(messages: Sequence[str], texts: Sequence[str], *, phrases: bool = True)
     Args:
         messages: messages of a request, in order.
         texts: known texts. If several share the same words of the request, a text that is contained with
-            all its words accounts for them, and otherwise the first one.
+            all its words accounts for them, and otherwise the one whose other words stand around them; none
+            if there is no such text.
         phrases: whether a text counts of which only a phrase in a longer sentence is there.
     """
     requested = [_words_of(message) for message in messages]
