@@ -250,7 +250,7 @@ def _stage(stage: Stage, sample: Sample) -> StagePage:
     what = number_of(len(stage.chunks), "chunk") + component + query
     if stage.name == "derived":
         texts = " ".join(quoted(chunk.text) for chunk in stage.chunks)
-        what = f"{texts}{component}, from the messages that it was sent"
+        what = f"{texts}, written{component} from what it was shown"
     if stage.name == "shown" and stage.chunks and all(chunk.shown == "unseen" for chunk in stage.chunks):
         what += (
             "; no request was seen, so it is unknown which were shown: strict_shown=True withholds the score"

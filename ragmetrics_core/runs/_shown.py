@@ -70,7 +70,7 @@ class ShownContexts:
         if self.words:
             yield f"{self.accounted} of {number_of(self.words, 'word')} of the requests are accounted for"
         for sample_id in self.unaccounted:
-            yield f"{sample_id}: the request has text of unknown origin; show {sample_id} says what decides"
+            yield f"{sample_id}: the request has text of unknown origin; `show` names the option that decides"
         for sample_id in self.unseen:
             yield f"{sample_id}: no request was seen, so it is unknown which contexts were shown"
         for sample_id, numbers in self.contradicted.items():
