@@ -10,6 +10,7 @@ is measured alone and taken off.
 import argparse
 import asyncio
 import cProfile
+import json
 import pstats
 import random
 import tempfile
@@ -95,12 +96,16 @@ def verdicts(request: Generate[Any]) -> str:
 
 
 def statements(request: Generate[Any]) -> str:
-    """Four statements, and whether the text declines where the prompt asks for it."""
-    declined = ', "declined": false' if '"declined"' in request.prompt.user else ""
-    return f'{{"statements": [{STATEMENTS}]{declined}}}'
+    """A statement for each sentence, and whether the text declines where the prompt asks for it."""
+    expected = request.expected
+    entries = [
+        {"sentence": number, "kind": "claim", "statements": [text]}
+        for number, text in zip(expected.numbers, expected.items, strict=True)
+    ]
+    declined = {"declined": False, "reason": ""} if '"declined"' in request.prompt.user else {}
+    return json.dumps({"sentences": entries} | declined)
 
 
-STATEMENTS = ", ".join(f'"The network function number {n} selects a session."' for n in range(4))
 REPLIES: dict[str, Callable[[Generate[Any]], str]] = {
     "StatementList": statements,
     "VerdictList": verdicts,

@@ -17,6 +17,7 @@ __all__ = ["judge_reply", "vector"]
 REASON = "The second sentence of the text says the same in other words."
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _NUMBERED = re.compile(r"^(\d+)\. (.*)$", re.MULTILINE)
+_MARKED = re.compile(r"\[sentence (\d+)\] ([^\n]*)")
 _SENTENCE_NUMBER = re.compile(r"^\[(\d+)\] ", re.MULTILINE)
 _WANTED = re.compile(r"^Write (\d+) different questions", re.MULTILINE)
 _NAME = re.compile(r"\b(?:[A-Z]\w+|\d[\w.]*)")
@@ -76,6 +77,15 @@ def _statements(prompt: str, salt: str) -> Mapping[str, Any]:
     return found | {"declined": False} if '"declined"' in prompt else found
 
 
+def _split(prompt: str, salt: str) -> Mapping[str, Any]:
+    entries = [
+        {"sentence": int(number), "kind": "claim", "statements": [text]}
+        for number, text in _MARKED.findall(_material(prompt))
+    ]
+    found = {"sentences": entries}
+    return found | {"declined": False, "reason": ""} if '"declined"' in prompt else found
+
+
 def _paper_statements(prompt: str, salt: str) -> str:
     return "\n".join(f"{n}. {each}" for n, each in enumerate(_sentences(_material(prompt)), start=1))
 
@@ -116,6 +126,7 @@ def _facts(prompt: str, salt: str) -> str:
 _FORMS: Mapping[str, Callable[[str, str], Mapping[str, Any] | str]] = {
     '{"verdicts": [': _verdicts,
     "Final verdicts in order": _paper_verdicts,
+    '{"sentences": [': _split,
     '{"statements": [': _statements,
     "1. first statement\n2. second statement": _paper_statements,
     '{"questions": [': _questions,

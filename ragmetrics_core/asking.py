@@ -4,6 +4,7 @@ All are generators for `yield from`, with typed results.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import fsum
 from typing import Any, NamedTuple, TypeVar, overload
 
@@ -17,6 +18,7 @@ from ragmetrics_core.parsers import (
     Rating,
     Scale,
     Span,
+    StatementList,
     VerdictList,
     locate,
 )
@@ -37,10 +39,12 @@ from ragmetrics_core.protocol import (
 
 __all__ = [
     "SUPPORTED",
+    "Uncovered",
     "ask",
     "ask_draws",
     "ask_each",
     "ask_ratings",
+    "ask_statements",
     "ask_votes",
     "count",
     "part",
@@ -57,6 +61,10 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 SUPPORTED = Labels("supported", "not supported")
+
+
+class Uncovered(str):
+    """A sentence of which the judge gave no statement, in place of its statements: it has no verdict."""
 
 
 def ask(prompt: Prompt[A], *, expected: Expected = ANYTHING, **variables: object) -> Steps[A]:
@@ -99,6 +107,26 @@ def ask_votes(
     return tuple([_value(reply) for reply in read])
 
 
+def ask_statements(prompt: Prompt[StatementList], **variables: object) -> Steps[tuple[str, ...]]:
+    """The statements of a text; sentences of which the judge gave none follow as `Uncovered`.
+
+    Args:
+        prompt: the prompt.
+        variables: the variables of the prompt.
+
+    Raises:
+        StepFailed: no statement could be read.
+    """
+    expected = Expected(items=(str(variables["answer"]),)) if "answer" in variables else ANYTHING
+    (reply,) = yield from _replies(Generate(prompt, variables, expected))
+    found = reply.reading.value
+    answered = None if found is None else found.answered()
+    if found is None or answered is None:
+        return _value(reply).statements
+    sentences = zip(reply.expected.numbers, reply.expected.items, strict=True)
+    return (*found.statements, *(Uncovered(text) for number, text in sentences if number not in answered))
+
+
 def ask_each(
     prompt: Prompt[VerdictList],
     items: Sequence[str],
@@ -120,7 +148,7 @@ def ask_each(
 
     Args:
         prompt: shows the items under the variable `items`.
-        items: the texts to judge; if empty, nothing is asked.
+        items: the texts to judge; nothing is asked about those that are `Uncovered`.
         about: the kind of items, for the record.
         labels: names of a positive and a negative verdict.
         source: the variable in which to look up quoted evidence.
@@ -142,18 +170,26 @@ def ask_each(
     shown: Any = variables.get(source, ())
     texts: Sequence[str] = (shown,) if isinstance(shown, str) else shown
     sheet = _Sheet(prompt, variables, source, texts[:evidence], ranks, chunks, about.partition(" ")[0])
-    numbered = [Item(number, text) for number, text in enumerate(items, start=1)]
+    numbered = [
+        Item(number, text) for number, text in enumerate(items, start=1) if not isinstance(text, Uncovered)
+    ]
     batches = [numbered[start : start + size] for start in range(0, len(numbered), size)]
     answers = yield from together(*[_ask_batch(sheet, batch) for batch in batches])
     decided: dict[int, Decision] = {}
     for answer in answers:
         decided.update(answer.decisions)
-    if not decided:
+    if numbered and not decided:
         raise _useless(answers[0].reply)
-    decisions = [decided.get(number) or Decision(text, None) for number, text in numbered]
+    decisions = [decided.get(number) or _undecided(text) for number, text in enumerate(items, start=1)]
     if called is not None:
         decisions = [each._replace(text=name) for each, name in zip(decisions, called, strict=True)]
-    return (yield from review(decisions, about=about, labels=labels, declining=declining))
+    judged = yield from review(decisions, about=about, labels=labels, declining=declining)
+    return replace(judged, why_missing="uncovered_sentences") if len(numbered) < len(items) else judged
+
+
+def _undecided(text: str) -> Decision:
+    why = "the judge gave no statement of this sentence" if isinstance(text, Uncovered) else None
+    return Decision(str(text), None, why)
 
 
 def ask_ratings(
@@ -366,7 +402,7 @@ def _replies(request: Generate[A]) -> Steps[list[Reply[A]]]:
     again = 0
     while unread := [place for place, reply in enumerate(replies) if reply.reading.objections]:
         again += 1
-        last |= {place: _unread(replies[place], request.expected, last.get(place)) for place in unread}
+        last |= {place: _unread(replies[place], last.get(place)) for place in unread}
         follows = tuple([last[place] for place in unread])
         later: tuple[Reply[A], ...] = yield request._replace(again=again, follows=follows)
         if not later:
@@ -376,11 +412,11 @@ def _replies(request: Generate[A]) -> Steps[list[Reply[A]]]:
     return replies
 
 
-def _unread(reply: Reply[Any], expected: Expected, before: Unread | None) -> Unread:
-    """The follow-up to a reply, about the numbers without a verdict."""
-    value = reply.reading.value
-    if isinstance(value, VerdictList):
-        done = {verdict.number: verdict.verdict for verdict in value.verdicts}
+def _unread(reply: Reply[Any], before: Unread | None) -> Unread:
+    """The follow-up to a reply, about the numbers that it does not answer."""
+    expected, value = reply.expected, reply.reading.value
+    done = None if value is None else value.answered()
+    if done is not None:
         left = [item for item in zip(expected.numbers, expected.items, strict=True) if item[0] not in done]
         expected = expected._replace(
             numbers=tuple([number for number, _ in left]),
@@ -393,11 +429,10 @@ def _unread(reply: Reply[Any], expected: Expected, before: Unread | None) -> Unr
 def _joined(reply: Reply[A], later: Reply[A]) -> Reply[A]:
     """A later reply merged with an earlier reply about other numbers."""
     value, more = reply.reading.value, later.reading.value
-    if not isinstance(value, VerdictList):
+    if value is None or value.answered() is None:
         return later
-    verdicts = [*value.verdicts, *(more.verdicts if isinstance(more, VerdictList) else ())]
-    both = value.model_copy(update={"verdicts": tuple(sorted(verdicts, key=lambda each: each.number))})
-    return later._replace(reading=later.reading._replace(value=both))
+    both = value if more is None else value.with_more(more)
+    return later._replace(reading=later.reading._replace(value=both), expected=reply.expected)
 
 
 def _value(reply: Reply[A]) -> A:

@@ -188,6 +188,7 @@ class Reply(NamedTuple, Generic[A_co]):
         draw: number of its draw.
         judge: the sub-judge that wrote it, if the run's judge has several.
         prompt: name of the prompt in the record.
+        expected: constraints on the reply, as the driver set them.
     """
 
     reading: Reading[A_co]
@@ -195,6 +196,7 @@ class Reply(NamedTuple, Generic[A_co]):
     draw: int = 0
     judge: str | None = None
     prompt: str = ""
+    expected: Expected = ANYTHING
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Conversion between metrics' prompts and LlamaIndex templates.
 
 `<name>_template` is a `ChatPromptTemplate` of a prompt's system and user text. Variables are written `{name}`
-in templates and `{{ name }}` in prompts.
+in templates and `{{ name }}` in prompts, and `{answer_sentences}` for `{{ answer.sentences }}`.
 """
 
 import re
@@ -19,7 +19,8 @@ from ragmetrics_core.runs import with_prompts
 
 __all__ = ["fitting", "prompts_of", "templates_of", "text_of", "updated"]
 
-_OURS = re.compile(r"\{\{ *([a-z_]+) *\}\}")
+_OURS = re.compile(r"\{\{ *([a-z_]+)(\.sentences)? *\}\}")
+_SENTENCES = re.compile(r"\{\{ ([a-z_]+)_sentences \}\}")
 _THEIRS = re.compile(r"\{([a-zA-Z_][a-zA-Z0-9_]*)\}")
 _SUFFIX = "_template"
 
@@ -106,9 +107,10 @@ def _text(template: BasePromptTemplate | str) -> str:
 
 
 def _as_theirs(text: str) -> str:
-    return _OURS.sub(r"{\1}", text)
+    return _OURS.sub(lambda found: f"{{{found[1]}{'_sentences' * bool(found[2])}}}", text)
 
 
 def _as_ours(text: str) -> str:
     """Mark every `{name}` as a variable, so that unknown ones are reported."""
-    return text if _OURS.search(text) else _THEIRS.sub(r"{{ \1 }}", text)
+    ours = text if _OURS.search(text) else _THEIRS.sub(r"{{ \1 }}", text)
+    return _SENTENCES.sub(r"{{ \1.sentences }}", ours)

@@ -5,7 +5,9 @@ Subclasses supply replies, vectors and ratings.
 """
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, TypeVar
@@ -20,7 +22,7 @@ from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Decision, Evidence, Judged, Measurement, majority, undefined
 from ragmetrics_core.metrics import _catalogue as catalogue
 from ragmetrics_core.metrics._metric import Metric
-from ragmetrics_core.parsers import READER, Declined
+from ragmetrics_core.parsers import READER, WITH_CLAIM, Declined
 from ragmetrics_core.prompts import Prompt, digest_of
 from ragmetrics_core.protocol import (
     Compare,
@@ -85,6 +87,7 @@ class Interpreter(ABC):
         self._reviews: dict[Path, Review] = {}
         self._used_segments: Used = {}
         self._abstentions: dict[Path, dict[str, Any]] = {}
+        self._covered: dict[tuple[str, str], dict[str, int]] = {}
         self._first_draw = 0
         self._own: OwnCode
 
@@ -274,6 +277,8 @@ class Interpreter(ABC):
                 raise self._own.failure(error) from error
             self._steps[(*path, number)] = {**read.step, "path": place}
             replies.append(read.reply)
+            if question.request.prompt.numbered is not None:
+                self._cover(question.request, read.reply)
             if read.abstention is not None:
                 said.append(read.abstention)
         if said:
@@ -281,6 +286,29 @@ class Interpreter(ABC):
             reason = next(each.reason for each in said if each.declined == declined)
             self._abstentions[path] = {"declined": declined, "reason": reason, "path": place}
         return tuple(replies)
+
+    def _cover(self, request: Generate[Any], reply: Reply[Any]) -> None:
+        """Count the sentences of the text that a request numbers by what the replies say of them."""
+        value, name = reply.reading.value, request.prompt.numbered or ""
+        answered = {} if value is None else value.answered()
+        if answered is not None:
+            known = dict(request.expected.known)
+            kinds = {**known, **answered}
+            self._covered[name, str(request.variables.get(name))] = {
+                "sentences": len(request.expected.numbers) + len(known),
+                "without_claim": sum(kind not in WITH_CLAIM for kind in kinds.values()),
+                "uncovered": len({*request.expected.numbers} - {*kinds}),
+            }
+
+    @property
+    def _coverage(self) -> Counter[str]:
+        """Counts of the numbered sentences; the name of a text other than the answer precedes its counts."""
+        counts: Counter[str] = Counter()
+        for (name, _), found in sorted(self._covered.items()):
+            prefix = "" if name == "answer" else f"{name}_"
+            for what, number in found.items():
+                counts[prefix + what] += number
+        return counts
 
     def _review(self, request: Review, path: Path) -> Judged:
         place = written(path)
@@ -347,6 +375,8 @@ class Interpreter(ABC):
 
     def _record(self, metric: Metric[Any], status: Status, measurement: Measurement) -> WrittenRecord:
         """Stored fields, in the order of `Record`."""
+        if self._covered:
+            measurement = replace(measurement, counts={**measurement.counts, **self._coverage})
         noted = [note for path in sorted(self._reviews) for note in self._reviews[path].notes]
         return WrittenRecord(
             {

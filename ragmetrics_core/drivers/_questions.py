@@ -105,7 +105,7 @@ class Question:
             "objections": reading.objections,
             "dropped": reading.dropped,
         }
-        reply = Reply(reading, completion.text, draw, judge, prompt.id)
+        reply = Reply(reading, completion.text, draw, judge, prompt.id, request.expected)
         return ReadReply(reply, outlined_step(step), None if value is None else value.abstention())
 
     def _read_whole(self, completion: Completion) -> Reading[Any]:
@@ -139,8 +139,9 @@ class Question:
             reading = of_earlier(answer, known, self.request.expected)
         else:
             reading = Reading(None, ("an earlier reader could not read it",))
-        reply = Reply(reading, step["reply"], drawn.draw, drawn.judge, self.request.prompt.id)
-        asked = {} if step.get("again") else {"rendered_digest": self.request.digest}
+        request = self.request
+        reply = Reply(reading, step["reply"], drawn.draw, drawn.judge, request.prompt.id, request.expected)
+        asked = {} if step.get("again") else {"rendered_digest": request.digest}
         return ReadReply(
             reply, {**step, **asked}, None if reading.value is None else reading.value.abstention()
         )

@@ -78,6 +78,8 @@ class Replay(Interpreter):
             # what its reader said of replies, and is in no step
             names += ["notes"] + ["reason"] * (measured.status == self._from.status == "parse_error")
             names += ["abstained"] * (not self._corrections)
+        if self._is_earlier and self._unanswered is not None:
+            names.append("segments")  # of the prompt that was not answered, which is not in the record
         kept = self._from.model_dump(include={*names})
         return WrittenRecord({**measured.fields, **kept})
 

@@ -5,8 +5,8 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from ragmetrics_core.drivers._questions import Places, Question
-from ragmetrics_core.parsers import split_sentences, without_reasoning
-from ragmetrics_core.prompts import Prompt, digest_of, numbered_sentences
+from ragmetrics_core.parsers import split_sentences, stating_sentences, without_reasoning
+from ragmetrics_core.prompts import Prompt, digest_of, marked_sentences, numbered_sentences
 from ragmetrics_core.protocol import Generate, Unread
 from ragmetrics_core.samples import Sample
 
@@ -64,6 +64,11 @@ class Segments:
             known = self._numbered[chunks] = numbered_sentences(chunks, sentences.__getitem__)
         return known
 
+    def stating(self, text: str, used: Used) -> tuple[str, ...]:
+        """Sentences of a text outside headings and blocks of code; see `sentences`."""
+        self.sentences(text, used)
+        return tuple([text[start:end] for start, end in stating_sentences(text, self._texts[text].places)])
+
     def question(self, request: Generate[Any], prompt: Prompt[Any], first_draw: int) -> Question:
         """The request as sent, with a prompt; equal requests share one object.
 
@@ -95,8 +100,18 @@ class Segments:
 
     def _rendered(self, request: Generate[Any], prompt: Prompt[Any], first_draw: int) -> Question:
         used: Used = {}
-        messages = prompt.render(request.variables, show=lambda chunks: self.numbered(chunks, used))
         expected = request.expected
+        variables = request.variables
+        if prompt.numbered is not None and isinstance(text := variables.get(prompt.numbered), str):
+            sentences = self.stating(text, used)
+            around = (text, *[str(variables[name]) for name in ("question",) if name in variables])
+            numbers = tuple(range(1, len(sentences) + 1))
+            expected = expected._replace(numbers=numbers, items=sentences, around=around)
+        messages = prompt.render(
+            variables,
+            show=lambda chunks: self.numbered(chunks, used),
+            marked=lambda text: marked_sentences(text, self.stating(text, used)),
+        )
         for unread in chain.from_iterable(map(_conversation, request.follows)):
             expected = unread.expected
             messages = prompt.follow_up(messages, without_reasoning(unread.reply), unread.objections)

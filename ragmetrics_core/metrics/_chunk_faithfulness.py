@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 from ragmetrics_core import prompts
+from ragmetrics_core.asking import ask_statements
 from ragmetrics_core.measurement import Measurement, undefined
 from ragmetrics_core.metrics._metric import Metric
-from ragmetrics_core.metrics._steps.matrix import each_chunk, in_any, statements_in
+from ragmetrics_core.metrics._steps.matrix import each_chunk, in_any
 from ragmetrics_core.metrics._steps.shares import supported_share
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
@@ -35,7 +36,7 @@ class ChunkFaithfulness(Metric[Grounded]):
         """Split the answer, judge each statement against each chunk, take the share that any supports."""
         if not any(chunk.strip() for chunk in sample.contexts):
             return undefined("no_contexts")
-        statements = yield from statements_in(self.decompose, question=sample.question, answer=sample.answer)
+        statements = yield from ask_statements(self.decompose, question=sample.question, answer=sample.answer)
         if not statements:
             return undefined("no_statements")
         chunks = yield from each_chunk(self.verify, statements, sample.contexts, about="answer statement")

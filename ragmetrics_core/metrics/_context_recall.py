@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragmetrics_core import prompts
-from ragmetrics_core.asking import ask, review, split
+from ragmetrics_core.asking import ask_statements, review, split
 from ragmetrics_core.measurement import Decision, Labels, Measurement, undefined
 from ragmetrics_core.metrics._steps.contexts import ask_supported
 from ragmetrics_core.metrics._steps.references import ReferenceMetric
@@ -62,8 +62,9 @@ class ContextRecall(ReferenceMetric[Attributed]):
         if self.granularity == "sentence":
             statements = yield from split(sample.reference)
         else:
-            reference = yield from ask(self.decompose, question=sample.question, reference=sample.reference)
-            statements = reference.statements
+            statements = yield from ask_statements(
+                self.decompose, question=sample.question, reference=sample.reference
+            )
         if not statements:
             return undefined("no_statements")
 

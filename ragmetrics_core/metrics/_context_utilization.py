@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragmetrics_core import prompts, scoring
-from ragmetrics_core.asking import ask_each, together
+from ragmetrics_core.asking import ask_each, ask_statements, together
 from ragmetrics_core.measurement import Judged, Labels, Measurement, score, undefined
-from ragmetrics_core.metrics._steps.matrix import each_chunk, in_any, statements_in
+from ragmetrics_core.metrics._steps.matrix import each_chunk, in_any
 from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
@@ -43,7 +43,7 @@ class ContextUtilization(ReferenceMetric[Complete]):
 
     def against(self, sample: Complete) -> Steps[Measurement]:
         """Split the reference, judge its statements against chunks and answer, take the used share."""
-        statements = yield from statements_in(
+        statements = yield from ask_statements(
             self.decompose_reference, question=sample.question, reference=sample.reference
         )
         if not statements:

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragmetrics_core import prompts, scoring
-from ragmetrics_core.asking import ask, ask_each, review, together
+from ragmetrics_core.asking import ask, ask_each, ask_statements, review, together
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Decision, Judged, Labels, Measurement, score
-from ragmetrics_core.metrics._steps.matrix import statements_in
 from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.parsers import FactLists, StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
@@ -102,8 +101,8 @@ class FactualCorrectness(ReferenceMetric[Referenced]):
     def _by_statements(self, sample: Referenced) -> Steps[tuple[Judged, Judged]]:
         question = sample.question
         answer, reference = yield from together(
-            statements_in(self.decompose, question=question, answer=sample.answer),
-            statements_in(self.decompose_reference, question=question, reference=sample.reference),
+            ask_statements(self.decompose, question=question, answer=sample.answer),
+            ask_statements(self.decompose_reference, question=question, reference=sample.reference),
         )
         return (
             yield from together(

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragmetrics_core import prompts
-from ragmetrics_core.asking import SUPPORTED, split
+from ragmetrics_core.asking import SUPPORTED, ask_statements, split
 from ragmetrics_core.measurement import Measurement, undefined
 from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.metrics._steps.contexts import ask_supported
-from ragmetrics_core.metrics._steps.matrix import statements_in
 from ragmetrics_core.metrics._steps.shares import Aggregate, verdict_share
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
@@ -23,7 +22,8 @@ class Faithfulness(Metric[Grounded]):
     """Share of the answer's statements that the retrieved contexts support.
 
     Range [0, 1], higher is better; undefined without contexts and when the answer makes no statement, such as
-    a pure refusal. With `granularity="sentence"` the answer's own sentences are judged; with `"answer"` the
+    a pure refusal. A sentence of which the judge gives no statement counts as one without a verdict. With
+    `granularity="sentence"` the answer's own sentences are judged; with `"answer"` the
     whole answer is one statement, for example a claim.
 
     Attributes:
@@ -71,7 +71,7 @@ class Faithfulness(Metric[Grounded]):
         elif self.granularity == "answer":
             statements = (sample.answer,) if sample.answer.strip() else ()
         else:
-            statements = yield from statements_in(
+            statements = yield from ask_statements(
                 self.decompose, question=sample.question, answer=sample.answer
             )
         if not statements:

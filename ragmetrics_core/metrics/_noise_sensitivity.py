@@ -4,17 +4,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragmetrics_core import prompts
-from ragmetrics_core.asking import ask_each, together
+from ragmetrics_core.asking import ask_each, ask_statements, together
 from ragmetrics_core.measurement import Judged, Measurement, undefined
 from ragmetrics_core.metrics._steps.answers import CORRECT
 from ragmetrics_core.metrics._steps.matrix import (
     all_of,
+    derived,
     each_chunk,
     in_any,
     in_relevant,
     inverse,
     relevant_chunks,
-    statements_in,
 )
 from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.metrics._steps.shares import supported_share
@@ -63,8 +63,8 @@ class NoiseSensitivity(ReferenceMetric[Complete]):
             return undefined("no_contexts")
         question, contexts = sample.question, sample.contexts
         statements, expected = yield from together(
-            statements_in(self.decompose, question=question, answer=sample.answer),
-            statements_in(self.decompose_reference, question=question, reference=sample.reference),
+            ask_statements(self.decompose, question=question, answer=sample.answer),
+            ask_statements(self.decompose_reference, question=question, reference=sample.reference),
         )
         if not statements:
             return undefined("no_statements")
@@ -92,9 +92,8 @@ class NoiseSensitivity(ReferenceMetric[Complete]):
             source = tuple(
                 all_of((one, inverse(other))) for one, other in zip(found, from_relevant.known, strict=True)
             )
-        noise = Judged(
-            tuple(all_of((inverse(one), other)) for one, other in zip(correct.known, source, strict=True))
-        )
+        known = (all_of((inverse(one), other)) for one, other in zip(correct.known, source, strict=True))
+        noise = derived(known, correct, from_relevant)
         others = {
             "correct": correct.supported,
             "relevant_chunks": relevant.supported,

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from ragmetrics_core import prompts
+from ragmetrics_core.asking import ask_statements
 from ragmetrics_core.measurement import Measurement, undefined
-from ragmetrics_core.metrics._steps.matrix import each_chunk, relevant_chunks, statements_in
+from ragmetrics_core.metrics._steps.matrix import each_chunk, relevant_chunks
 from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.metrics._steps.shares import supported_share
 from ragmetrics_core.parsers import StatementList, VerdictList
@@ -40,7 +41,7 @@ class UsefulChunks(ReferenceMetric[Attributed]):
         """Split the reference, judge each statement against each chunk, take the share of useful chunks."""
         if not any(chunk.strip() for chunk in sample.contexts):
             return undefined("no_contexts")
-        statements = yield from statements_in(
+        statements = yield from ask_statements(
             self.decompose_reference, question=sample.question, reference=sample.reference
         )
         if not statements:

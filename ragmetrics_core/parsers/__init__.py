@@ -1,6 +1,7 @@
 """Read replies as typed values, or object to them; split sentences and locate quotes."""
 
 from ragmetrics_core.parsers._answer import ANYTHING, READER, Answer, Declined, Expected, Reading, Scale
+from ragmetrics_core.parsers._claims import stating_sentences
 from ragmetrics_core.parsers._earlier import of_earlier
 from ragmetrics_core.parsers._entities import EntityList
 from ragmetrics_core.parsers._evidence import Span, locate
@@ -10,7 +11,7 @@ from ragmetrics_core.parsers._ratings import Rating
 from ragmetrics_core.parsers._relevance import INSUFFICIENT, ExtractedSentences, RelevantSentences
 from ragmetrics_core.parsers._reply import LONGEST, without_reasoning
 from ragmetrics_core.parsers._sentences import split_sentences
-from ragmetrics_core.parsers._statements import END, StatementList
+from ragmetrics_core.parsers._statements import END, WITH_CLAIM, StatementList
 from ragmetrics_core.parsers._verdicts import (
     PASSED_ON,
     DecliningVerdict,
@@ -26,6 +27,7 @@ __all__ = [
     "LONGEST",
     "PASSED_ON",
     "READER",
+    "WITH_CLAIM",
     "Answer",
     "Declined",
     "DecliningVerdict",
@@ -47,5 +49,6 @@ __all__ = [
     "locate",
     "of_earlier",
     "split_sentences",
+    "stating_sentences",
     "without_reasoning",
 ]

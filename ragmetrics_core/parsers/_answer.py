@@ -40,7 +40,7 @@ __all__ = [
     "validated",
 ]
 
-READER: Final = "4"
+READER: Final = "5"
 """Version of the reader. The first is not named; records of earlier readers keep their readings."""
 
 T_co = TypeVar("T_co", covariant=True)
@@ -92,13 +92,15 @@ class Expected(NamedTuple):
 
     Attributes:
         numbers: the numbers that are asked about, or may be named, in order.
-        items: the texts of the numbered items, in the order of their numbers.
+        items: the texts of the numbered items, in the order of their numbers. For a prompt that numbers the
+            sentences of a text, the driver sets both.
         size: number of entries in a list; None if any number is allowed.
         scale: the allowed ratings; None for any.
         form: the text of the prompt, which shows the form; empty if unknown. Set by the driver.
         graded: whether a judge of this library writes the reply: always as JSON, perhaps with probabilities,
             and perhaps with verdicts left to another judge. Set by the driver.
-        known: the numbers whose verdict an earlier reply gave, each with that verdict.
+        known: the numbers that an earlier reply answered, each with its answer.
+        around: for numbered sentences, the question and the whole text. Set by the driver.
     """
 
     numbers: tuple[int, ...] = ()
@@ -108,6 +110,7 @@ class Expected(NamedTuple):
     form: str = ""
     graded: bool = False
     known: tuple[tuple[int, str], ...] = ()
+    around: tuple[str, ...] = ()
 
     @property
     def as_json(self) -> bool:
@@ -199,6 +202,17 @@ class Answer(BaseModel):
     def abstention(self) -> Declined | None:
         """Whether the answer under test declines, according to this reply; None if unknown."""
         return None
+
+    def answered(self) -> Mapping[int, str] | None:
+        """The numbers that this reply answers, each with its answer; only the others are asked about again.
+
+        None for a reply that is only usable as a whole.
+        """
+        return None
+
+    def with_more(self, later: Self) -> Self:
+        """This reply and a later one about other numbers, as one."""
+        return later
 
     @classmethod
     def reply_schema(cls, expected: Expected) -> Schema:
@@ -352,13 +366,15 @@ def _example(schema: Schema, named: Mapping[str, Schema], places: Iterator[int])
     if kind == "object":
         return {name: _example(inner, named, places) for name, inner in schema["properties"].items()}
     if kind == "array":
-        fixed: Sequence[Schema] = schema.get("prefixItems", ())
+        fixed: Sequence[Schema] | None = schema.get("prefixItems")
         items = schema.get("items", {})
         if "enum" in items and "minItems" not in schema:
             return list(items["enum"][:_ENTRIES])
-        inner = fixed or [items] * schema.get("minItems", _ENTRIES)
+        inner = [items] * schema.get("minItems", _ENTRIES) if fixed is None else fixed
         return [_example(each, named, places) for each in inner]
     place = next(places)
+    if "examples" in schema:
+        return schema["examples"][0]
     values: dict[Any, Any] = {"boolean": False, "integer": place, "number": place, "null": None}
     return values.get(kind, f"{_SENTENCE}, number {place}.")
 

@@ -11,25 +11,25 @@ from itertools import chain, pairwise
 
 from ragmetrics_core._language_tags import base_of
 
-__all__ = ["split_sentences"]
+__all__ = ["RULES", "split_sentences"]
 
-_RULES = json.loads(
+RULES = json.loads(
     files("ragmetrics_core.parsers").joinpath("sentence_rules.json").read_text(encoding="utf-8")
 )
-_NEVER_END = frozenset(_RULES["never_end"])
-_BEFORE_NUMBER = frozenset(_RULES["before_number"])
-_BULLET = re.compile(rf"\s*(?:[{re.escape(_RULES['bullets'])}]\s+|[•‣▪◦●]\s*)")
+_NEVER_END = frozenset(RULES["never_end"])
+_BEFORE_NUMBER = frozenset(RULES["before_number"])
+_BULLET = re.compile(rf"\s*(?:[{re.escape(RULES['bullets'])}]\s+|[•‣▪◦●]\s*)")
 _NUMBERED = re.compile(r"\s*[(\[]?(\d{1,3})(?:[.)]|\])\s+(?=\S)")
 _CLOSERS = "\"'”’»」』）)\\]】》*_"
 # What sentencex leaves whole: full-width and other scripts' terminators need no space behind them.
-_FULL_WIDTH = rf"[{_RULES['terminators']}]+[{_CLOSERS}]*(?=[^\s{_CLOSERS}])"  # compiled where a text needs it
+_FULL_WIDTH = rf"[{RULES['terminators']}]+[{_CLOSERS}]*(?=[^\s{_CLOSERS}])"  # compiled where a text needs it
 _WORD_BEFORE_DOT = re.compile(r"(?:^|[\s(\[{\"'“„«/])([^\s(\[{\"'“„«/]{1,12}|[^\W\d_]\.\s?[^\W\d_])\.\s*$")
 _STARTS_NUMBER = re.compile(r"[(\[]?(?:\d|[IVXLC]+\b)")
 _WINDOW = 2000
 _WINDOW_END = re.compile(rf"[.!?][{_CLOSERS}]*\s+")
 _ONLY_NUMBER = re.compile(r"\s*[(\[]?\d{1,3}[.)\]]\s*")
 _DAY_BEFORE_MONTH = re.compile(r"(?:^|\s)\d{1,2}\.\s*$")
-_MONTH = re.compile(rf"(?:{'|'.join(_RULES['months'])})\b", re.IGNORECASE)
+_MONTH = re.compile(rf"(?:{'|'.join(RULES['months'])})\b", re.IGNORECASE)
 _INITIALS = re.compile(r"(?:^|\s)(?:[^\W\d_]\.\s?)*[^\W\d_]\.\s*$")
 _SCRIPTS = (
     ("HIRAGANA", "ja"), ("KATAKANA", "ja"), ("CJK", "zh"), ("HANGUL", "ko"), ("DEVANAGARI", "hi"),

@@ -86,6 +86,15 @@ class VerdictList(Answer):
         """The numbers that the reply defers to another judge."""
         return tuple([each.number for each in self.verdicts if each.verdict == PASSED_ON])
 
+    def answered(self) -> Mapping[int, str]:
+        """The verdicts by number."""
+        return {each.number: each.verdict for each in self.verdicts}
+
+    def with_more(self, later: Self) -> Self:
+        """The verdicts of both, by number."""
+        both = sorted([*self.verdicts, *later.verdicts], key=lambda each: each.number)
+        return self.model_copy(update={"verdicts": tuple(both)})
+
     @classmethod
     def of_value(cls, value: Mapping[str, Json], expected: Expected) -> Reading[Self]:
         """Read the verdicts; object to numbers that have none."""

@@ -20,6 +20,7 @@ from ragmetrics_core.prompts._prompt import (
     Split,
     digest_of,
     digest_of_bytes,
+    marked_sentences,
     numbered_sentences,
 )
 
@@ -61,12 +62,13 @@ __all__ = [
     "load",
     "load_file",
     "load_version",
+    "marked_sentences",
     "numbered_sentences",
     "read_folder",
 ]
 
-STATEMENTS = load("statements", version=4, answer=StatementList)
-REFERENCE_STATEMENTS = load("reference_statements", version=3, answer=StatementList)
+STATEMENTS = load("statements", version=5, answer=StatementList)
+REFERENCE_STATEMENTS = load("reference_statements", version=4, answer=StatementList)
 VERDICTS = load("verdicts", version=5, answer=VerdictList)
 REFERENCE_VERDICTS = load("reference_verdicts", version=4, answer=VerdictList)
 ANSWER_VERDICTS = load("answer_verdicts", version=4, answer=VerdictList)

@@ -15,7 +15,16 @@ from ragmetrics_core._language_tags import spelled, tags_of
 from ragmetrics_core.errors import PromptError
 from ragmetrics_core.parsers import Answer, Expected, split_sentences
 
-__all__ = ["Item", "Message", "Prompt", "Split", "digest_of", "digest_of_bytes", "numbered_sentences"]
+__all__ = [
+    "Item",
+    "Message",
+    "Prompt",
+    "Split",
+    "digest_of",
+    "digest_of_bytes",
+    "marked_sentences",
+    "numbered_sentences",
+]
 
 A_co = TypeVar("A_co", bound=Answer, covariant=True)
 
@@ -25,7 +34,7 @@ Value = "str | int | Sequence[str] | Sequence[Item]"
 # Plain text and names of variables in turn, so that filling it in is joining it.
 _Template = tuple[str, ...]
 
-_VARIABLE = re.compile(r"\{\{ *([a-z_]+) *\}\}")
+_VARIABLE = re.compile(r"\{\{ *([a-z_]+(?:\.sentences)?) *\}\}")
 _FENCE = re.compile(r"</([a-z_]+)>")
 _CODE_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 _LAID_OUT = (" ", "\t", "|")
@@ -68,6 +77,17 @@ def digest_of_bytes(text: bytes) -> str:
     return sha256(len(text).to_bytes(8) + text).hexdigest()[:32]
 
 
+def marked_sentences(text: str, sentences: Sequence[str]) -> str:
+    r"""A text with a mark on each sentence that a prompt asks about: "[sentence 1]".
+
+    >>> print(marked_sentences("# Sorting\nIt sorts. It is fast.", ["It sorts.", "It is fast."]))
+    # Sorting
+    [sentence 1] It sorts.
+    [sentence 2] It is fast.
+    """
+    return _numbered(text, sentences, 1, mark="sentence ")
+
+
 def numbered_sentences(chunks: Sequence[str], split: Split = split_sentences) -> str:
     r"""The context chunks as shown in prompts, with sentences numbered across all chunks.
 
@@ -93,7 +113,7 @@ def numbered_sentences(chunks: Sequence[str], split: Split = split_sentences) ->
     return "\n".join([text for text in shown if text])
 
 
-def _numbered(chunk: str, sentences: Sequence[str], first: int) -> str:
+def _numbered(chunk: str, sentences: Sequence[str], first: int, mark: str = "") -> str:
     """The chunk with a number for each sentence and without surrounding blank lines."""
     parts: list[str] = []
     end = 0
@@ -102,19 +122,19 @@ def _numbered(chunk: str, sentences: Sequence[str], first: int) -> str:
     for number, sentence in enumerate(sentences, first):
         start = chunk.find(sentence, end)
         if start < 0:  # the split changed it: half a character has become a whole one
-            return "\n".join([f"[{number}] {text}" for number, text in enumerate(sentences, first)])
+            return "\n".join([f"[{mark}{number}] {text}" for number, text in enumerate(sentences, first)])
         lead = chunk[end:start]
         end = start + len(sentence)
         if is_prose and parts and not lead.strip():
-            parts += f"\n[{number}] ", sentence
+            parts += f"\n[{mark}{number}] ", sentence
             continue
         before, line, lead = lead.rpartition("\n")
         if line or not parts:
-            parts += [before, line, f"[{number}] ", lead]
+            parts += [before, line, f"[{mark}{number}] ", lead]
         elif lead.strip() or _is_laid_out(chunk, start, has_code=has_code):
-            parts += [lead, f"[{number}] "]
+            parts += [lead, f"[{mark}{number}] "]
         else:
-            parts.append(f"\n[{number}] ")
+            parts.append(f"\n[{mark}{number}] ")
         parts.append(sentence)
     text = "".join([*parts, chunk[end:]]).rstrip()
     # blank lines before it go, and the first line keeps its indentation
@@ -166,7 +186,13 @@ class Prompt(Generic[A_co]):
     @cached_property
     def variables(self) -> frozenset[str]:
         """The exact names of the variables for `render`."""
-        return frozenset(_VARIABLE.findall(self.system + self.user))
+        return frozenset([name.partition(".")[0] for name in _VARIABLE.findall(self.system + self.user)])
+
+    @cached_property
+    def numbered(self) -> str | None:
+        """The text whose sentences the template numbers, as in `{{ answer.sentences }}`; None without one."""
+        names = (name.partition(".") for name in _VARIABLE.findall(self.user))
+        return next((name for name, dot, _ in names if dot), None)
 
     @cached_property
     def as_json(self) -> bool:
@@ -234,7 +260,11 @@ class Prompt(Generic[A_co]):
             )
 
     def render(
-        self, variables: Mapping[str, object], *, show: ShowChunks = numbered_sentences
+        self,
+        variables: Mapping[str, object],
+        *,
+        show: ShowChunks = numbered_sentences,
+        marked: Callable[[str], str] = lambda text: marked_sentences(text, split_sentences(text)),
     ) -> tuple[Message, ...]:
         """Fill the templates.
 
@@ -243,6 +273,7 @@ class Prompt(Generic[A_co]):
                 number, the context chunks (a sequence of texts, shown with numbered sentences) or numbered
                 items.
             show: formats the context chunks with numbered sentences.
+            marked: formats a text whose sentences the template numbers.
 
         Raises:
             PromptError: the names differ from the variables of the templates.
@@ -250,6 +281,9 @@ class Prompt(Generic[A_co]):
         if variables.keys() ^ self.variables:
             self.check_variables(variables)
         shown = {name: self._shown(value, show) for name, value in variables.items()}
+        if self.numbered is not None:
+            text = marked(str(variables[self.numbered]))
+            shown[f"{self.numbered}.sentences"] = self._shown(text, show)
         system, user = self._templates
         return Message("system", _filled(system, shown)), Message("user", _filled(user, shown))
 

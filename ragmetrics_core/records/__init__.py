@@ -10,9 +10,10 @@ from ragmetrics_core.records._parts import (
     RateStep,
     Step,
 )
-from ragmetrics_core.records._record import FAILED, SCHEMA, Record, Status
+from ragmetrics_core.records._record import COVERAGE, FAILED, SCHEMA, Record, Status
 
 __all__ = [
+    "COVERAGE",
     "FAILED",
     "SCHEMA",
     "Abstained",

@@ -20,9 +20,10 @@ from ragmetrics_core.records._sealing import seal_of, sealed_line
 from ragmetrics_core.records._stored_form import PACKED, VERDICT, unpacked
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.shapes import Json, is_dict
-from ragmetrics_core.wording import quoted
+from ragmetrics_core.wording import number_of, quoted
 
 __all__ = [
+    "COVERAGE",
     "FAILED",
     "SCHEMA",
     "Record",
@@ -48,6 +49,10 @@ FAILED: Final[frozenset[Status]] = frozenset(
 """Statuses of scores that failed and may succeed if measured again."""
 
 SCHEMA = 1
+
+
+COVERAGE: Final = ("sentences", "without_claim", "uncovered")
+"""Counts of the numbered sentences of an answer; those of a reference have `reference_` before them."""
 
 
 class Record(Stored, frozen=True):
@@ -155,6 +160,20 @@ class Record(Stored, frozen=True):
         return list(dict.fromkeys([*self.notes, *(f"{prompt}: {text}" for prompt, text in said)]))
 
     @property
+    def coverage(self) -> list[str]:
+        """How many sentences of each split text have statements, have no claim, or were left out."""
+        lines: list[str] = []
+        for name, prefix in (("answer", ""), ("reference", "reference_")):
+            count, without, left = (int(self.counts.get(prefix + what, 0)) for what in COVERAGE)
+            if count:
+                line = (
+                    f"statements of {count - without - left} of {number_of(count, 'sentence')} of the {name}"
+                )
+                line += f"; {without} without a claim" if without else ""
+                lines.append(line + (f"; the judge gave none of {left}" if left else ""))
+        return lines
+
+    @property
     def ratings(self) -> Iterator[tuple[float, str]]:
         """Ratings in the order of their steps, with the judge's reasons."""
         for step in self.generate_steps:
@@ -176,6 +195,7 @@ class Record(Stored, frozen=True):
         lines += [f"  {line}" for part in self.parts for line in _part_lines(part)]
         lines += [line for verdict in self.verdicts for line in _verdict_lines(verdict)]
         lines += [f"  rated {rating:g}: {reason or 'no reason given'}" for rating, reason in self.ratings]
+        lines += [f"  {line}" for line in self.coverage]
         lines += [f"  not counted: {note}" for note in self.notes]
         if self.abstained and self.abstained.declined:
             lines.append(f"  the answer declines: {self.abstained.reason or 'no reason given'}")

@@ -12,7 +12,16 @@ from typing import Annotated, Any, Self
 from pydantic import Field, PlainSerializer, SerializationInfo, WrapSerializer
 
 from ragmetrics_core.measurement import Verdict
-from ragmetrics_core.records import CompareStep, CountStep, GenerateStep, PartResult, Record, Status, Step
+from ragmetrics_core.records import (
+    COVERAGE,
+    CompareStep,
+    CountStep,
+    GenerateStep,
+    PartResult,
+    Record,
+    Status,
+    Step,
+)
 from ragmetrics_core.records._comparison import Change, RecordDiff
 from ragmetrics_core.report._json_pages import JsonPage
 from ragmetrics_core.report._marks import (
@@ -168,6 +177,7 @@ class ProofPage(JsonPage):
         parts: the metrics that the score combines: depth, name, formula or reason, and which of these.
         standings: whether each of several references counts and was used; else empty.
         marks: pieces that belong to verdicts, by text ("answer", "reference 2", "chunk 1").
+        coverage: how many sentences the statements come from.
         declined: why the answer declines, if it does.
         problem: why the prompts cannot be shown.
         origin: models, parsed forms, seal and versions.
@@ -187,6 +197,7 @@ class ProofPage(JsonPage):
     standings: list[str]
     marks: dict[str, list[Mark]]
     remarks: Annotated[list[Words], _at_most(50)]
+    coverage: list[Words]
     declined: Words | None
     steps: list[StepPage]
     problem: Line
@@ -210,7 +221,11 @@ class ProofPage(JsonPage):
         return cls.of(
             record,
             exact=record.signature,
-            numbers=" · ".join(f"{name} {number:.6g}" for name, number in record.counts.items()),
+            numbers=" · ".join(
+                f"{name} {number:.6g}"
+                for name, number in record.counts.items()
+                if name.removeprefix("reference_") not in COVERAGE
+            ),
             parts=list(chain.from_iterable(_parts(part, 0) for part in record.parts)),
             groups=[
                 _group(record, about, list(verdicts), standings)

@@ -73,6 +73,8 @@ class _Filler:
                 return self.random.choice([0.0, 0.5, 1.0, 2.0, 11.0])
             case "null":
                 return None
+            case "string" if "examples" in schema:
+                return self.random.choice(schema["examples"])
             case _:
                 return f"{' '.join(self.random.sample(WORDS, 3))} {self.random.randint(1, 999)}?"
 
@@ -82,8 +84,10 @@ class _Filler:
             size = schema.get("minItems", self.random.randint(0, 4))
             return [schema["items"]] * size
         entries: list[dict[str, Any]] = schema["prefixItems"]
-        if self.complete:
+        if self.complete or not entries:
             return entries
         # some left out, some twice, some that nobody asked about
-        other = {**entries[0], "properties": {**entries[0]["properties"], "number": {"const": 99}}}
+        fields: dict[str, Any] = entries[0]["properties"]
+        number = "sentence" if "sentence" in fields else "number"
+        other = {**entries[0], "properties": {**fields, number: {"const": 99}}}
         return [entry for entry in [*entries, *entries[:1], other] if self.random.random() < 0.7]

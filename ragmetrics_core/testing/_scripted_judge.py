@@ -19,7 +19,8 @@ class ScriptedJudge:
     Attributes:
         replies: replies by prompt name: one reply for every call, a list of replies for successive calls (the
             last one is repeated), or a function from the request to a reply. A reply is a text, a mapping
-            (sent as JSON), a `Completion`, or an exception to raise.
+            (sent as JSON), a `Completion`, or an exception to raise. A mapping with the list `statements`
+            splits a text in any form that a prompt asks for; the sentences of the statements stay unknown.
         identity: name of the judge in records.
         asked: all requests so far, in order.
 
@@ -39,7 +40,7 @@ class ScriptedJudge:
             ModelRefused: the script has no reply for this prompt.
         """
         self.asked.append(request)
-        return [_completion(self._reply(request, draw)) for draw in range(request.draws)]
+        return [_completion(self._reply(request, draw), request) for draw in range(request.draws)]
 
     def count(self, prompt: str) -> int:
         """Number of requests for a prompt."""
@@ -58,9 +59,12 @@ class ScriptedJudge:
         return scripted
 
 
-def _completion(reply: Any) -> Completion:
+def _completion(reply: Any, request: Generate[Any]) -> Completion:
     if isinstance(reply, Exception):
         raise reply
     if isinstance(reply, Completion):
         return reply
-    return Completion(text=reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False))
+    if isinstance(reply, str):
+        return Completion(reply)
+    is_split = "statements" in reply and request.prompt.numbered is not None
+    return Completion(json.dumps(reply, ensure_ascii=False), held_to="graded" if is_split else None)

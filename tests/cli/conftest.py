@@ -93,7 +93,7 @@ def _statements(answer: str) -> Any:
     if answer == "It fails.":
         return ModelRefused("401: the key is not valid")
     if answer == "I do not know.":
-        return {"statements": [], "declined": "it says that it does not know"}
+        return {"statements": [], "declined": True, "reason": "it says that it does not know"}
     if "Einstein" in answer:
         return {
             "statements": [

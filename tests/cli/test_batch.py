@@ -9,8 +9,13 @@ from ragmetrics_core import Run
 STATEMENTS = {"statements": ["He was born in Ulm."], "declined": False}
 VERDICTS = {"verdicts": [{"number": 1, "verdict": "yes"}]}
 ROWS = [
-    {"id": f"q{number}", "question": "Where?", "answer": f"In Ulm, {number}.", "contexts": [f"Ulm {number}."]}
-    for number in range(2)
+    {
+        "id": f"q{n}",
+        "question": "Where was he born?",
+        "answer": f"In Ulm, {n}.",
+        "contexts": [f"Ulm {n}."],
+    }
+    for n in range(2)
 ]
 
 

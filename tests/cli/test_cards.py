@@ -20,7 +20,7 @@ def reply(seen: Seen) -> Answer:
     """A judge that says yes in JSON to everything, and in lines the truth."""
     text = seen.body["messages"][-1]["content"]
     if "Split the answer" in text:
-        answer = re.search(r"<answer>\n(.*)\n</answer>", text)
+        answer = re.search(r"<answer>\n\[sentence 1\] (.*)\n</answer>", text)
         return chat(json.dumps({"statements": [answer and answer[1]], "declined": False}))
     if "Reply with one line" in text:
         return chat("1 yes" if f"1. {TRUE}" in text else "1 no")

@@ -1,6 +1,7 @@
 """Answers that decline, at the command line: counted everywhere, lost in a comparison, held by a limit."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -29,12 +30,16 @@ def written(path, declines):
 def judged(seen):
     """A chat model that supports everything, and lists a refusal as the one statement of the answer."""
     prompt = seen.body["messages"][-1]["content"]
-    if "Split the answer into statements." in prompt:
-        answer = prompt.partition("<answer>\n")[2].partition("\n</answer>")[0]
-        declined = "it says that it does not know" if answer == REFUSAL else False
-        return chat(json.dumps({"statements": [answer], "declined": declined}))
-    quote = {"number": 1, "reason": "so", "evidence": "", "verdict": "yes"}
-    return chat(json.dumps({"verdicts": [quote]}))
+    if "Split the answer into statements" in prompt:
+        sentences = re.findall(r"\[sentence (\d+)\] (.*?)(?=\s*\n|\s*\[sentence )", prompt)
+        entries = [
+            {"sentence": int(number), "kind": "claim", "statements": [text]} for number, text in sentences
+        ]
+        declined = [text for _, text in sentences] == [REFUSAL]
+        return chat(json.dumps({"sentences": entries, "declined": declined, "reason": "it does not know"}))
+    numbers = re.findall(r"^(\d+)\. ", prompt.partition("<items>\n")[2], re.MULTILINE)
+    verdicts = [{"number": int(n), "reason": "so", "evidence": "", "verdict": "yes"} for n in numbers]
+    return chat(json.dumps({"verdicts": verdicts}))
 
 
 @pytest.fixture(scope="module", params=["embedded", "chat"])

@@ -130,8 +130,8 @@ def test_failures_are_counted_by_cause_and_of_many_bad_rows_five_are_listed():
 
     assert causes.measured == 0
     assert "no sample has a reference: faithfulness is measured" in page
-    assert "5 of 5 scores failed · 3 × timeout: statements.v4: no answer within 3 s" in page
-    assert "· 2 × parse error: statements.v4: the reply could not be read" in page
+    assert "5 of 5 scores failed · 3 × timeout: statements.v5: no answer within 3 s" in page
+    assert "· 2 × parse error: statements.v5: the reply could not be read" in page
     text, name = " ".join(page.split()), "faithfulness/strict.1"
     assert f"Parse error: 3 {name}, 4 {name}; ragmetrics show RUN 3 {name} --replies; to ask more" in text
     assert "set --form-attempts higher" in text

@@ -34,7 +34,7 @@ def test_settings_are_shown_with_their_defaults_and_choices(command):
 
     assert "beta above 1, recall weighs more; below 1, precision. default 1; may be a number" in page
     assert "default f; may be f | precision | recall" in page
-    assert "default prompt statements.v4" in page
+    assert "default prompt statements.v5" in page
     assert "ragas-0.4 references = first, recall = mixed, empty = zero, digits = 2" in page
 
 

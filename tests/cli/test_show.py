@@ -80,7 +80,7 @@ PAGES = {
     ),
     "a failure is shown with its reason": (
         "q5 faithfulness",
-        "status model_error (statements.v4: 401: the key is not valid)",
+        "status model_error (statements.v5: 401: the key is not valid)",
     ),
     "control characters are shown in place, markup and emoji codes stay text": (
         "q2 faithfulness",
@@ -273,8 +273,8 @@ def test_prompts_and_replies_are_shown_only_on_request_and_of_one_score(command,
     replies = command("show", folder, "q1", "faithfulness", "--replies").words
     refused = command("show", folder, "q1", "--prompts")
 
-    assert "Split the answer into statements." in prompts
-    assert "Split the answer into statements." not in short + replies
+    assert "Split the answer into statements, sentence by sentence." in prompts
+    assert "Split the answer into statements, sentence by sentence." not in short + replies
     assert 'reply, read as json {"statements": ["Einstein was born in Germany."' in replies
     assert "read as" not in short + prompts
     said = "--prompts and --replies show the steps of one score: name a sample and a metric too"

@@ -74,14 +74,17 @@ class _Reply:
                 return chance.random() < 0.5
             case "integer" | "number":
                 return chance.choice([0, 1, 2, 3])
+            case "string" if "examples" in schema:
+                return schema["examples"][0]
             case _:
                 return f"Where was number {chance.randrange(10)}?"
 
     def _listed(self, schema: Schema, about: str) -> list[Any]:
         inner: Schema = schema.get("items", {})
         if "prefixItems" in schema:
-            pairs = zip(schema["prefixItems"], self._items, strict=True)
-            entries: list[Any] = [self.value(entry, self._content(item)) for entry, item in pairs]
+            texts = [self._content(item) for item in self._items] or [""] * len(schema["prefixItems"])
+            pairs = zip(schema["prefixItems"], texts, strict=True)
+            entries: list[Any] = [self.value(entry, text) for entry, text in pairs]
         elif inner.get("type") == "integer":
             likely = [self._chance(about + each).random() < 0.5 for each in self._sentences]
             entries = [number for number, relevant in enumerate(likely, start=1) if relevant]
@@ -91,8 +94,9 @@ class _Reply:
             some = [text for text in order if self._chance(about + text).random() < 0.7]
             if list_name in FACTS:  # a text stands in one of the three
                 some = [text for text in some if self._chance(text).choice(FACTS) == list_name]
-            texts = order[: schema["minItems"]] if "minItems" in schema else some
-            entries = [text if inner.get("type") == "string" else self.value(inner, text) for text in texts]
+            chosen = order[: schema["minItems"]] if "minItems" in schema else some
+            is_text = inner.get("type") == "string" and "examples" not in inner
+            entries = [text if is_text else self.value(inner, text) for text in chosen]
         self._order.shuffle(entries)
         return entries
 

@@ -47,7 +47,7 @@ SAMPLE = Sample(
         "He studied in Zurich.",
         "It rained. Ulm is old.",
     ),
-    reference="Einstein was born in Ulm, in Germany, in 1879.",
+    reference="Einstein was born in Ulm, in Germany. It was in 1879. He played the violin.",
     reference_contexts=("Einstein was born in Ulm. It lies on the Danube.",),
     context_ids=("a", "b", "c"),
     reference_context_ids=("a",),

@@ -187,4 +187,4 @@ def test_a_record_with_a_step_taken_out_is_a_difference_and_no_crash():
     record = forked().score("q1", "forked")
     other = record.model_copy(update={"steps": record.steps[1:]})
     (first, *_) = audit(other, metric=Forked())
-    assert str(first.derived) == "forked/strict.1 of q1: the record has no step 2.1.1.1.1 (statements.v4)"
+    assert str(first.derived) == "forked/strict.1 of q1: the record has no step 2.1.1.1.1 (statements.v5)"

@@ -14,6 +14,7 @@ from ragmetrics_core.parsers import (
     VerdictList,
     locate,
     split_sentences,
+    stating_sentences,
     without_reasoning,
 )
 from ragmetrics_core.prompts import Prompt
@@ -99,6 +100,20 @@ def sentences(data: bytes) -> None:
     assert all(any(char.isalnum() for char in sentence) for sentence in split)
 
 
+def stating(data: bytes) -> None:
+    """Whole sentences of the text, in order, and some if it has any."""
+    text = text_of(data)
+    places, end = [], 0
+    for sentence in split_sentences(text):
+        start = text.find(sentence, end)
+        if start >= 0:  # half a character has become a whole one
+            end = start + len(sentence)
+            places.append((start, end))
+    kept = stating_sentences(text, places)
+    assert set(kept) <= set(places)
+    assert bool(kept) == bool(places)
+
+
 def quotes(data: bytes) -> None:
     """A quote is found within the chunk, or nowhere: the first line is the quote, the others are chunks."""
     quote, *chunks = text_of(data).split("\n")
@@ -135,6 +150,7 @@ def quoted() -> Iterator[bytes]:
 TARGETS = [
     *map(reading, answer_types()),
     Target("parser.split_sentences", sentences, (), replies),
+    Target("parser.stating_sentences", stating, (), replies),
     Target("parser.locate", quotes, (), quoted),
     Target("parser.without_reasoning", thoughts, (), lambda: [reply[1:] for reply in replies()]),
     Target("injection.json", quoted_in_json, (), lambda: map(encoded, DOCUMENTS), 600),

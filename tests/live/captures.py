@@ -13,7 +13,7 @@ from ragmetrics_core.protocol import Generate
 from ragmetrics_core.testing import ScriptedJudge
 from tests.live.suite import ROOT
 
-NOTHING = '{"statements": [], "declined": false}'
+NOTHING = '{"statements": [], "declined": true}'
 ANSWER = "The SMF selects the UPF."
 
 

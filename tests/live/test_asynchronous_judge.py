@@ -86,7 +86,7 @@ def test_a_loop_that_has_ended_is_told_and_nothing_waits_for_it():
 
 def test_without_a_running_loop_it_is_asked_on_the_scorers_own():
     async def judge(prompt: str) -> str:
-        return '{"statements": [], "declined": "it says so"}'
+        return '{"statements": [], "declined": true, "reason": "it says so"}'
 
     with LiveScorer("faithfulness", judge=judge, attempts=1) as live:
         assert live.score(capture()).records[0].status == "undefined"

@@ -35,7 +35,7 @@ def tell(result):
 
 def slow(text):
     time.sleep(0.02)
-    return '{"statements": [], "declined": false}'
+    return '{"statements": [], "declined": true}'
 
 async def with_executor(text):
     return await asyncio.get_running_loop().run_in_executor(None, slow, text)

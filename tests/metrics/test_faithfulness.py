@@ -50,7 +50,7 @@ def test_an_answer_without_statements_is_undefined_and_no_verdict_is_asked_for(m
 
 
 def test_a_refusal_to_answer_is_noted_beside_the_score(measure, verdicts):
-    declining = BIRTH | {"declined": "says that it does not know"}
+    declining = BIRTH | {"declined": True, "reason": "says that it does not know"}
 
     score = measure(
         Faithfulness(), {"statements": declining, "verdicts": verdicts("no", "no")}, **EINSTEIN
@@ -189,7 +189,7 @@ def test_statements_that_cannot_be_read_are_a_parse_error(measure):
     score, judge = measure(Faithfulness(), {"statements": "I am sorry, but I cannot do that"}, **EINSTEIN)
 
     assert (score.status, score.value) == ("parse_error", None)
-    assert score.reason == "statements.v4: the reply could not be read: it holds no JSON object"
+    assert score.reason == "statements.v5: the reply could not be read: it holds no JSON object"
     # asked for once, and once more
     assert [step.rule for step in score.steps] == ["unread", "unread"]
     assert judge.count("statements") == 2
@@ -203,7 +203,7 @@ def test_a_list_of_statements_that_was_cut_is_a_parse_error(measure, cut_off):
 
     assert score.status == "parse_error"
     assert score.reason.startswith(
-        "statements.v4: the reply could not be read: the reply was cut by the model's length limit"
+        "statements.v5: the reply could not be read: the reply was cut by the model's length limit"
     )
 
 
@@ -222,13 +222,13 @@ def test_of_a_list_of_verdicts_that_was_cut_all_are_asked_for_again(measure, ver
 @pytest.mark.parametrize(
     ("replies", "outcome", "steps"),
     [
-        ({"statements": ModelRefused("wrong key")}, ("model_error", "statements.v4: wrong key"), []),
-        ({"statements": ModelTimeout("no answer")}, ("timeout", "statements.v4: no answer"), []),
+        ({"statements": ModelRefused("wrong key")}, ("model_error", "statements.v5: wrong key"), []),
+        ({"statements": ModelTimeout("no answer")}, ("timeout", "statements.v5: no answer"), []),
         # the first step stays on record
         (
             {"statements": BIRTH, "verdicts": ValueError("broken")},
             ("model_error", "verdicts.v5: ValueError: broken"),
-            ["statements.v4"],
+            ["statements.v5"],
         ),
     ],
 )

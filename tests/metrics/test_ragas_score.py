@@ -111,7 +111,8 @@ def test_whether_the_answer_declines_does_not_depend_on_which_reply_comes_last(v
     def script(request):
         match request.prompt.name:
             case "statements":
-                return {"statements": ["Statement 1 stands.", "Statement 2 stands."], "declined": "it evades"}
+                statements = ["Statement 1 stands.", "Statement 2 stands."]
+                return {"statements": statements, "declined": True, "reason": "it evades"}
             case "questions":
                 return {"questions": [{"question": "Where?", "noncommittal": False}] * 3}
             case _:

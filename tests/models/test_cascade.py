@@ -12,7 +12,12 @@ from ragmetrics_core.protocol import Completion
 from ragmetrics_core.runs import export_wave, import_replies, plan
 from ragmetrics_core.testing import ScriptedJudge
 
-SAMPLE = {"id": "q1", "question": "Where?", "answer": "In Ulm.", "contexts": ["Ada was born in Ulm."]}
+SAMPLE = {
+    "id": "q1",
+    "question": "Where?",
+    "answer": "Ada was born in Ulm, cold.",
+    "contexts": ["Ada was born in Ulm."],
+}
 STATEMENTS = {"statements": ["Ada was born.", "It was in Ulm.", "It was cold."], "declined": False}
 # sure of the first and the third statement, of the second not
 CHEAP = [(1, "yes", 0.97), (2, "yes", 0.55), (3, "no", 0.05)]

@@ -14,7 +14,10 @@ import openai
 from ragmetrics_core import Run, Traffic, evaluate
 from tests.servers import Answer, OpenAIServer, chat
 
-DECLINING = '{"statements": [], "declined": "it does not know"}'
+DECLINING = (
+    '{"sentences": [{"sentence": 1, "kind": "refusal", "statements": []}], "declined": true,'
+    ' "reason": "it does not know"}'
+)
 PATIENT = Traffic(attempts=4, concurrency=1, first_delay=0.0)
 
 

@@ -12,7 +12,7 @@ from ragmetrics_core import as_judge, evaluate, prompts, recompute
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import METRICS, get
 from ragmetrics_core.models._lexical import LexicalJudge
-from ragmetrics_core.parsers import Expected, Scale
+from ragmetrics_core.parsers import Expected, Scale, split_sentences
 from ragmetrics_core.prompts import Item, Prompt
 from ragmetrics_core.protocol import Completion, Generate, Judge
 from ragmetrics_core.testing import HashEmbedder
@@ -40,8 +40,12 @@ def request(prompt: Prompt[Any], *, draw: int = 0, draws: int = 1, **changed: An
     if prompt.name == "chunk_verdicts" and "items" not in changed:
         values["items"] = (Item(1, "chunk 1"), Item(2, "chunk 2"))
     shown = {name: values[name] for name in prompt.variables}
+    items = shown.get("items", ())
+    if prompt.numbered is not None:
+        items = [Item(*pair) for pair in enumerate(split_sentences(shown[prompt.numbered]), start=1)]
     expected = Expected(
-        numbers=tuple(item.number for item in shown.get("items", ())),
+        numbers=tuple(item.number for item in items),
+        items=tuple(item.text for item in items),
         size=values["count"] if "count" in shown else 1,
         scale=Scale(0, 10),
         form=prompt.user,
@@ -141,7 +145,8 @@ def test_separate_draws_ask_different_questions():
 def test_an_answer_that_declines_is_flagged_with_a_reason():
     answer = "I could not find this in the documents."
 
-    assert read(prompts.STATEMENTS, answer=answer).declined == "it says that no answer was found"
+    said = read(prompts.STATEMENTS, answer=answer)
+    assert (said.declined, said.reason) == (True, "it says that no answer was found")
     assert all(question.noncommittal for question in read(prompts.QUESTIONS, answer=answer).questions)
     assert read(prompts.STATEMENTS).declined is False
 

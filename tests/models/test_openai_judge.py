@@ -28,7 +28,10 @@ def request(prompt: Prompt[Any] = prompts.STATEMENTS, *, draw: int = 0, draws: i
 
 
 VERDICTS = request(prompts.VERDICTS, contexts=("One. Two.",), items=(Item(2, "A."), Item(5, "B.")))
-DECLINING = '{"statements": [], "declined": "it does not know"}'
+DECLINING = (
+    '{"sentences": [{"sentence": 1, "kind": "refusal", "statements": []}], "declined": true,'
+    ' "reason": "it does not know"}'
+)
 CALL = {"id": "1", "type": "function", "function": {"name": "StatementList", "arguments": DECLINING}}
 FREE_TEXT = request(prompts.PAPER_STATEMENTS)
 

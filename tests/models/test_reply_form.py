@@ -45,7 +45,8 @@ def fits(value: Any, schema: Any) -> bool:
 @pytest.mark.parametrize("prompt", FOR_JSON, ids=lambda prompt: prompt.id)
 @pytest.mark.parametrize("numbered", [False, True])
 def test_a_reply_in_the_form_of_a_prompt_fits_its_schema_and_is_read(prompt: Prompt[Any], numbered: bool):
-    asked: dict[str, Any] = {"numbers": (1, 2), "size": 3, "scale": Scale(0, 10)}
+    items = ("Ulm is old.", "Ulm is big.")
+    asked: dict[str, Any] = {"numbers": (1, 2), "items": items, "size": 3, "scale": Scale(0, 10)}
     reply = prompt.answer.filled(Expected(form=prompt.user, **asked))
 
     assert fits(json.loads(reply), schema(prompt, numbered=numbered, **asked))
@@ -95,10 +96,15 @@ def test_relevant_sentences_are_numbers_or_the_phrase_that_there_are_none():
     assert not fits({"relevant": "sentences 1 and 2"}, form)
 
 
-def test_declining_is_false_or_a_reason_and_only_where_the_prompt_asks_for_it():
-    assert fits({"statements": [], "declined": "it does not know"}, schema(prompts.STATEMENTS))
-    assert not fits({"statements": [], "declined": True}, schema(prompts.STATEMENTS))
-    assert fits({"statements": []}, schema(prompts.REFERENCE_STATEMENTS))
+def test_declining_is_a_boolean_with_a_reason_and_only_where_the_prompt_asks_for_it():
+    sentences = [{"sentence": 1, "kind": "refusal", "statements": []}]
+    assert fits({"sentences": sentences, "declined": True, "reason": "so"}, schema(prompts.STATEMENTS))
+    assert not fits({"sentences": sentences, "declined": "so", "reason": ""}, schema(prompts.STATEMENTS))
+    assert fits({"sentences": sentences}, schema(prompts.REFERENCE_STATEMENTS))
+    assert fits(
+        {"statements": []},
+        schema(prompts.load_version("reference_statements.v3", usual=prompts.REFERENCE_STATEMENTS)),
+    )
 
 
 def test_as_many_questions_are_held_to_as_the_prompt_asks_for():

@@ -13,8 +13,14 @@ from ragmetrics_core.errors import RunStopped
 from ragmetrics_core.models import OpenAIJudge
 from tests.servers import Answer, OpenAIServer, Seen, chat
 
-DECLINING = '{"statements": [], "declined": "it does not know"}'
-STATEMENTS = '{"statements": ["Paris is in France."], "declined": false}'
+DECLINING = (
+    '{"sentences": [{"sentence": 1, "kind": "refusal", "statements": []}], "declined": true,'
+    ' "reason": "it does not know"}'
+)
+STATEMENTS = (
+    '{"sentences": [{"sentence": 1, "kind": "claim", "statements": ["Paris is in France."]}],'
+    ' "declined": false, "reason": ""}'
+)
 VERDICTS = '{"verdicts": [{"number": 1, "reason": "r", "evidence": "Paris is in France.", "verdict": "yes"}]}'
 ONCE = Traffic(attempts=1, concurrency=1, form_attempts=1)
 LIMIT = "max_tokens"

@@ -67,10 +67,10 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 def request(answer: str = "In France.", *, draws: int = 1, digest: str | None = None) -> Generate[Any]:
     """A request; without a digest it is another call than all others."""
     variables = {"question": "Where is Paris?", "answer": answer}
-    messages = prompts.STATEMENTS.render(variables)
+    messages = prompts.PAPER_STATEMENTS.render(variables)
     digest = f"request {next(_NUMBERS)}" if digest is None else digest
     return Generate(
-        prompt=prompts.STATEMENTS, variables=variables, messages=messages, draws=draws, digest=digest
+        prompt=prompts.PAPER_STATEMENTS, variables=variables, messages=messages, draws=draws, digest=digest
     )
 
 

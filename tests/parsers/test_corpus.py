@@ -11,7 +11,12 @@ from ragmetrics_core.prompts import Prompt
 
 ITEMS = ("The tower is high in the air.", "It is old and white.", "It was built in 1653.")
 CURRENT = [prompt for prompt in vars(prompts).values() if isinstance(prompt, Prompt)]
-PROMPTS = [*CURRENT, prompts.load_version("verdicts.v6", usual=prompts.VERDICTS)]  # verdicts as lines
+PROMPTS = [
+    *(prompt for prompt in CURRENT if prompt.numbered is None),
+    prompts.load_version("verdicts.v6", usual=prompts.VERDICTS),  # verdicts as lines
+    prompts.load_version("statements.v4", usual=prompts.STATEMENTS),  # sentences without numbers
+    prompts.load_version("reference_statements.v3", usual=prompts.REFERENCE_STATEMENTS),
+]
 # Of each reply its answer type, how many items were asked about, its text, and what it says if it says it.
 LINES = (Path(__file__).parent / "corpus.jsonl").read_text(encoding="ascii").splitlines()
 CORPUS = [json.loads(line) for line in LINES]

@@ -34,6 +34,10 @@ def read(prompt: Prompt[Any], reply: str, **more: Any) -> Any:
 
 
 WHOLE = json.dumps(FORM)
+SPLIT = [
+    {"sentence": number, "kind": "claim", "statements": [text]} for number, text in enumerate(ITEMS, start=1)
+]
+SENTENCES = json.dumps({"sentences": SPLIT})
 # Of each row of the table: replies that say the same as the form, with the prompt and the form.
 SAME: dict[str, list[tuple[Prompt[Any], str, str]]] = {
     "one code fence": [(prompts.VERDICTS, f"```json\n{WHOLE}\n```", WHOLE)],
@@ -78,6 +82,19 @@ SAME: dict[str, list[tuple[Prompt[Any], str, str]]] = {
     "evidence as a list": [
         (prompts.VERDICTS, each(evidence=lambda _: ["a tower"]), each(evidence=lambda _: "a tower")),
     ],
+    "several entries for one sentence": [
+        (
+            prompts.STATEMENTS,
+            json.dumps({"sentences": [{**SPLIT[0], "statements": ["The tower is high."]}, *SPLIT]}),
+            json.dumps(
+                {"sentences": [{**SPLIT[0], "statements": ["The tower is high.", ITEMS[0]]}, *SPLIT[1:]]}
+            ),
+        ),
+    ],
+    "no `declined`, or a text in its place": [
+        (prompts.STATEMENTS, json.dumps({"sentences": SPLIT, "declined": said}), SENTENCES)
+        for said in ("No, it answers.", "not declined", None)
+    ],
     "the item's own text": [
         (prompts.VERDICTS, each(statement=lambda e: ITEMS[e["number"] - 1]), WHOLE),
         (
@@ -86,6 +103,14 @@ SAME: dict[str, list[tuple[Prompt[Any], str, str]]] = {
             WHOLE,
         ),
     ],
+}
+
+
+# Tested with the follow-ups, and with a text of one sentence.
+ELSEWHERE = {
+    "a verdict that is known",
+    "an answer about a sentence that is known",
+    "a plain list of statements for a text of one sentence",
 }
 
 
@@ -99,7 +124,7 @@ def test_a_deviation_is_read_as_the_form(prompt, reply, form):
 def test_the_page_lists_every_accepted_deviation():
     table = PAGE.read_text(encoding="utf-8").partition("| deviation |")[2]
     rows = re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE)
-    assert {*rows} == {*SAME, "a verdict that is known"}
+    assert {*rows} == {*SAME, *ELSEWHERE}
 
 
 @pytest.mark.parametrize(

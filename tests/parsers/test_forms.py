@@ -13,7 +13,10 @@ from ragmetrics_core.prompts import Prompt
 
 ITEMS = ("The tower is high in the air.", "It is old and white.", "It was built in 1653.")
 LINES = prompts.load_version("verdicts.v6", usual=prompts.VERDICTS)
-PROMPTS = [*(value for value in vars(prompts).values() if isinstance(value, Prompt)), LINES]
+# Prompts that do not number the sentences.
+PLAIN = prompts.load_version("statements.v4", usual=prompts.STATEMENTS)
+PLAIN_REFERENCE = prompts.load_version("reference_statements.v3", usual=prompts.REFERENCE_STATEMENTS)
+PROMPTS = [*(value for value in vars(prompts).values() if isinstance(value, Prompt)), LINES, PLAIN]
 WORDS = st.text(st.sampled_from("abzÄ 是9.,;:'()-"), min_size=3).map(
     lambda text: " ".join(f"a {text} b".split())
 )
@@ -39,12 +42,14 @@ def test_what_is_laid_out_in_a_form_is_read_in_it_and_laid_out_again(prompt, is_
 
     assert reading.objections == reading.dropped == ()
     assert reading.rule == ("json" if is_graded or prompt.as_json else "lines")
-    assert prompt.answer.read(prompt.answer.laid_out(reading.value.written(), expected), expected) == reading
+    if prompt.numbered is None:
+        written = reading.value.written()
+        assert prompt.answer.read(prompt.answer.laid_out(written, expected), expected) == reading
 
 
 @given(texts=st.lists(WORDS, min_size=1, unique_by=lambda text: text.rstrip(" .").casefold()))
 def test_whatever_the_statements_are_they_are_read_as_they_were_laid_out(texts):
-    for prompt in (prompts.REFERENCE_STATEMENTS, prompts.PAPER_STATEMENTS):
+    for prompt in (PLAIN_REFERENCE, prompts.PAPER_STATEMENTS):
         expected = Expected(form=prompt.user)
         reply = prompt.answer.laid_out({"statements": texts}, expected)
         assert prompt.answer.read(reply, expected).value.statements == tuple(texts)
@@ -107,8 +112,7 @@ def test_whatever_the_verdicts_are_they_are_read_as_they_were_laid_out(said, rea
         (prompts.PAPER_STATEMENTS, "1. a\n" * 10_000, "it has more than 40,000 characters"),
         (prompts.RELEVANT_SENTENCES, '{"relevant": [1, 4]}', "there is no sentence 4"),
         (prompts.RELEVANT_SENTENCES, '{"relevant": [1, 1]}', "sentence 1 stands there twice"),
-        (prompts.STATEMENTS, '{"statements": []}', '"declined" is missing'),
-        (prompts.STATEMENTS, '{"statements": [], "declined": "no"}', "neither false nor a reason"),
+        (PLAIN, '{"statements": [], "declined": 1}', '"declined"'),
         (prompts.ENTITIES, '{"entities": ["Ulm\\n1879"]}', '"entities", entry 1: it is not one line with a'),
         (prompts.PAPER_FACTS, '{"TP": ["A."], "FP": ["a"], "FN": []}', "stands in TP and in FP: a"),
         (prompts.QUESTIONS, '{"questions": [{"question": "Why?"}]}', "there are 1 questions, where 2 were"),
@@ -168,7 +172,7 @@ def test_a_document_may_hold_what_the_form_of_the_prompt_holds():
 
 
 def test_statements_that_repeat_each_other_count_once_and_say_so():
-    reading = read(prompts.STATEMENTS, '{"statements": ["A is B.", "a is  B", "C."], "declined": false}')
+    reading = read(PLAIN, '{"statements": ["A is B.", "a is  B", "C."], "declined": false}')
     assert reading.value.statements == ("A is B.", "C.")
     assert reading.dropped == ("statement 2 repeats statement 1: a is  B",)
 
@@ -187,7 +191,7 @@ NOTHINGS = [
 ]
 LISTS = [
     (prompts.ENTITIES, '{"entities": %s}', "entities", "entity"),
-    (prompts.REFERENCE_STATEMENTS, '{"statements": %s}', "statements", "statement"),
+    (PLAIN_REFERENCE, '{"statements": %s}', "statements", "statement"),
     (prompts.PAPER_FACTS, '{"TP": [], "FP": [], "FN": %s}', "fn", "FN statement"),
 ]
 
@@ -226,8 +230,8 @@ def test_a_placeholder_is_asked_for_again_and_a_text_that_only_resembles_one_is_
 def test_none_as_a_statement_is_asked_again_except_of_a_judge_of_this_library():
     # the answer to "How much caffeine does it contain?" may be "None."
     reply = '{"statements": ["None."]}'
-    assert "write whole sentences" in read(prompts.REFERENCE_STATEMENTS, reply).objections[0]
-    assert read(prompts.REFERENCE_STATEMENTS, reply, graded=True).value.statements == ("None.",)
+    assert "write whole sentences" in read(PLAIN_REFERENCE, reply).objections[0]
+    assert read(PLAIN_REFERENCE, reply, graded=True).value.statements == ("None.",)
 
 
 def test_a_sentence_that_is_copied_twice_counts_once():
@@ -263,9 +267,11 @@ def test_a_judge_of_this_library_gives_probabilities_and_passes_on(value):
 @pytest.mark.parametrize(
     ("prompt", "reply", "declined"),
     [
-        (prompts.STATEMENTS, '{"statements": [], "declined": false}', Declined(declined=False)),
-        (prompts.STATEMENTS, '{"statements": [], "declined": "It is lost."}', Declined(True, "It is lost.")),
-        (prompts.REFERENCE_STATEMENTS, '{"statements": []}', None),
+        (PLAIN, '{"statements": [], "declined": false}', Declined(declined=False)),
+        (PLAIN, '{"statements": [], "declined": true}', Declined(declined=True)),
+        (PLAIN, '{"statements": [], "declined": "It is lost."}', None),
+        (PLAIN, '{"statements": []}', None),
+        (PLAIN_REFERENCE, '{"statements": []}', None),
         (prompts.DECLINING, verdicts(ONE), Declined(True, "so")),
         (prompts.VERDICTS, verdicts(ONE), None),
     ],
@@ -302,35 +308,3 @@ def test_an_answer_type_of_ones_own_is_its_fields_and_its_objections():
     )
     assert Politeness.read("1. yes", form._replace(form="Reply with a line.")).value is None
     assert Politeness.read(Politeness.filled(form), form).value is not None
-
-
-REFUSAL = "I do not know."
-
-
-@pytest.mark.parametrize("listed", [[REFUSAL], ["i do  not know"], []])
-def test_a_refusal_is_no_statement_of_an_answer_that_declines(listed):
-    reply = json.dumps({"declined": "it says that it does not know", "statements": listed})
-    reading = read(prompts.STATEMENTS, reply, items=(REFUSAL,))
-    assert (reading.value.statements, reading.objections) == ((), ())
-    assert reading.value.abstention() == Declined(True, "it says that it does not know")
-    assert reading.dropped == tuple(f"statement 1 is the refusal: {each}" for each in listed)
-
-
-@pytest.mark.parametrize(
-    ("answer", "declined", "listed"),
-    [
-        ("It is 330 m high.", False, ["It is 330 m high."]),
-        # it declines and says something: what it says is judged
-        ("I cannot say who. It is 330 m high.", "it cannot say who", ["It is 330 m high."]),
-        ("I cannot say who. It is old.", "it cannot say who", ["I cannot say who.", "It is old."]),
-    ],
-)
-def test_what_is_more_than_a_refusal_stays_a_statement(answer, declined, listed):
-    reply = json.dumps({"declined": declined, "statements": listed})
-    assert read(prompts.STATEMENTS, reply, items=(answer,)).value.statements == tuple(listed)
-
-
-def test_the_version_before_takes_a_remark_on_missing_information_for_a_statement():
-    before = prompts.load_version("statements.v3", usual=prompts.STATEMENTS)
-    reply = json.dumps({"statements": [REFUSAL], "declined": "it says that it does not know"})
-    assert read(before, reply, items=(REFUSAL,)).value.statements == (REFUSAL,)

@@ -68,7 +68,7 @@ def test_a_card_says_what_its_setting_gains_over_the_other_on_the_same_items():
     assert (gain.over, gain.scored, gain.n) == (USUAL, 24, 24)
     assert gain.gain == Estimate(0.5, 0.5, 0.5)
     assert loss.gain == Estimate(-0.5, -0.5, -0.5)
-    assert set(gain.prompts) == {"statements.v4", "verdicts.v5"}
+    assert set(gain.prompts) == {"statements.v5", "verdicts.v5"}
 
 
 def test_the_gain_is_on_the_items_that_both_scored():

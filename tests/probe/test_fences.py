@@ -5,8 +5,9 @@ import re
 import pytest
 
 from ragmetrics_core import prompts
+from ragmetrics_core.parsers import split_sentences
 from ragmetrics_core.probe import read_corpus
-from ragmetrics_core.prompts import Item, Prompt, numbered_sentences
+from ragmetrics_core.prompts import Item, Prompt, marked_sentences, numbered_sentences
 
 PROMPTS = [value for value in vars(prompts).values() if isinstance(value, Prompt)]
 ATTACKS = read_corpus().attacks
@@ -51,12 +52,14 @@ def cut(prompt: Prompt, variables: dict, variable: str) -> tuple[str, str, str]:
     return before, between, behind
 
 
-def shown(variable: str, value: object) -> str:
+def shown(prompt: Prompt, variable: str, value: object) -> str:
     """A variable as a prompt shows it, before fences in it are made harmless."""
     if variable == "contexts":
         return numbered_sentences(value)
     if variable == "items":
         return "\n".join(f"{number}. {' '.join(text.split())}" for number, text in value)
+    if variable == prompt.numbered:
+        return marked_sentences(str(value), split_sentences(str(value)))
     return str(value)
 
 
@@ -78,7 +81,7 @@ def test_an_attack_stays_between_its_fences_byte_for_byte(prompt, variable):
         assert (found[0], found[2]) == (before, behind)
         assert not ANY_FENCE.search(found[1])
         # nothing but the first character of a fence is changed, and none is added or lost
-        said = shown(variable, value)
+        said = shown(prompt, variable, value)
         assert len(found[1]) == len(said)
         changed = {(one, other) for one, other in zip(said, found[1], strict=True) if one != other}
         assert changed <= {("<", "‹")}
@@ -87,4 +90,5 @@ def test_an_attack_stays_between_its_fences_byte_for_byte(prompt, variable):
 @pytest.mark.parametrize("prompt", PROMPTS, ids=lambda prompt: prompt.id)
 def test_every_text_of_a_sample_has_its_own_fence(prompt):
     for variable in prompt.variables & set(FENCES):
-        assert f"<{variable}>\n{{{{ {variable} }}}}\n</{variable}>" in prompt.user
+        shown_as = f"{variable}.sentences" if variable == prompt.numbered else variable
+        assert f"<{variable}>\n{{{{ {shown_as} }}}}\n</{variable}>" in prompt.user

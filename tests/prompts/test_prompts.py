@@ -126,7 +126,7 @@ def test_prompts_that_show_the_contexts_start_with_the_same_bytes():
 
 def test_inserted_text_is_never_read_as_a_template():
     user = prompts.STATEMENTS.render({"question": "{{ answer }}", "answer": "{{ question }}"})[1].content
-    assert "<question>\n{{ answer }}\n</question>\n<answer>\n{{ question }}\n</answer>" in user
+    assert "<question>\n{{ answer }}\n</question>\n<answer>\n[sentence 1] {{ question }}\n</answer>" in user
 
 
 @pytest.mark.parametrize(
@@ -270,7 +270,7 @@ def test_a_folder_cannot_ask_in_lines_for_what_is_read_from_json_alone(tmp_path)
 @pytest.mark.parametrize(
     ("variables", "wrong"),
     [
-        ({"question": "Q"}, r"statements.v4: .*it lacks \['answer'\]"),
+        ({"question": "Q"}, r"statements.v5: .*it lacks \['answer'\]"),
         ({"question": "Q", "answer": "A", "contexts": ()}, r"has no place for \['contexts'\]"),
     ],
 )

@@ -244,7 +244,7 @@ def test_the_exact_prompt_of_a_step_can_be_shown(folder):
     record = Run.load(folder).score("q1", "faithfulness")
     system, user = rendered(record, next(record.generate_steps))
     assert system.role == "system"
-    assert "<answer>\nEinstein was born in Germany on 20 March 1879.\n</answer>" in user.content
+    assert "<answer>\n[sentence 1] Einstein was born in Germany on 20 March 1879.\n</answer>" in user.content
     with pytest.raises(RecordError, match="sent a different prompt from its record"):
         rendered(record.model_copy(update={"rendered_prompts": {}}), next(record.generate_steps))
 
@@ -277,7 +277,7 @@ def test_rescore_applies_another_variant_of_the_same_prompts():
 
 def test_rescore_refuses_a_variant_that_asks_other_prompts(folder):
     with pytest.raises(
-        ConfigError, match=r"the record answers statements.v4, not paper_statements.v2: evaluate again"
+        ConfigError, match=r"the record answers statements.v5, not paper_statements.v2: evaluate again"
     ):
         rescore(Run.load(folder).score("q1", "faithfulness"), variant="paper")
 

@@ -64,7 +64,7 @@ def troubled(tmp_path_factory) -> Run:
             if answer == "It fails.":
                 return ModelRefused("401: the key is not valid")
             if answer == "I do not know.":
-                return {"statements": [], "declined": "it says so"}
+                return {"statements": [], "declined": True, "reason": "it says so"}
             return {"statements": ["It was in Paris.", "It was in 1793."], "declined": False}
         known = {
             "It was in Paris.": {"number": 1, "reason": "", "evidence": "in Lyon", "verdict": "no"},

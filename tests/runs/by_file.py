@@ -34,14 +34,14 @@ OTHERS = {"embedder": HashEmbedder(), "scorer": OverlapScorer()}
 SAMPLE = {
     "id": "q1",
     "question": "Where was Einstein born?",
-    "answer": "Einstein was born in Ulm in 1879. He played the violin.",
+    "answer": "Einstein was born in Ulm in 1879, and he played the violin.",
     "contexts": ["Albert Einstein was born in Ulm. It lies on the Danube.", "He studied physics in Zurich."],
     "reference": "Einstein was born in Ulm, in Germany, in 1879.",
 }
 ROWS: list[dict[str, Any]] = [
     SAMPLE,
     {**SAMPLE, "id": "q2", "answer": "In Ulm.", "contexts": ["In Zürich, \U0001f3bb."]},
-    {"id": "q3", "question": "Who?", "answer": "Nobody knows.", "contexts": ["Nobody."]},
+    {"id": "q3", "question": "Who was born?", "answer": "Nobody knows.", "contexts": ["Nobody."]},
 ]
 STATEMENTS = '{"statements": ["He was born in Ulm."], "declined": false}'
 VERDICTS = '{"verdicts": [{"number": 1, "verdict": "yes"}]}'

@@ -9,6 +9,7 @@ import pytest
 
 from ragmetrics_core import Record, Run, evaluate
 from ragmetrics_core.errors import ModelError, RecordError
+from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.runs import merge
 from ragmetrics_core.testing import ScriptedJudge
 from tests.lines import plain
@@ -116,7 +117,9 @@ def test_lines_that_were_taken_out_added_or_edited_are_seen(folder, name, edit, 
 
 def test_a_score_that_was_replaced_by_a_sealed_failure_is_seen(folder):
     failed = {"status": "model_error", "reason": "down", "value": None, "formula": "", "counts": {}}
-    resealed(folder, 3, **failed, verdicts=[], steps=[], segments={}, abstained=None)
+    # the sentences of the answer are numbered in the prompt that was not answered
+    asked = {digest_of("In Paris 3."): [(0, 11)]}
+    resealed(folder, 3, **failed, verdicts=[], steps=[], segments=asked, abstained=None)
     assert "records.jsonl" in found(folder)
 
 

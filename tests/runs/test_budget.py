@@ -18,8 +18,13 @@ VERDICTS = '{"verdicts": [{"number": 1, "verdict": "yes"}]}'
 USED = Usage(100, 20)
 PRICES = {"counting": Price(10.0, 20.0)}
 ROWS: list[dict[str, Any]] = [
-    {"id": f"q{number}", "question": "Where?", "answer": f"In Ulm, {number}.", "contexts": [f"Ulm {number}."]}
-    for number in range(4)
+    {
+        "id": f"q{n}",
+        "question": "Where was he born?",
+        "answer": f"In Ulm, {n}.",
+        "contexts": [f"Ulm {n}."],
+    }
+    for n in range(4)
 ]
 
 

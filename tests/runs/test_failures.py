@@ -27,7 +27,7 @@ def test_a_dead_judge_is_a_model_error_with_its_cause():
     score = evaluate([SAMPLE], metrics="faithfulness", judge=dead).score("q1", "faithfulness")
     assert (score.status, score.reason) == (
         "model_error",
-        "statements.v4: ConnectionRefusedError: nobody listens (after 4 attempts)",
+        "statements.v5: ConnectionRefusedError: nobody listens (after 4 attempts)",
     )
 
 
@@ -41,7 +41,7 @@ def test_a_judge_that_never_answers_times_out():
 
     run = evaluate([SAMPLE], metrics="faithfulness", judge=Hanging(), timeout=0.01, attempts=1)
     score = run.score("q1", "faithfulness")
-    assert (score.status, score.reason) == ("timeout", "statements.v4: no answer within 0.01 s")
+    assert (score.status, score.reason) == ("timeout", "statements.v5: no answer within 0.01 s")
 
 
 def test_the_time_a_call_waits_for_its_turn_is_not_counted():
@@ -64,7 +64,7 @@ def test_a_statement_list_that_was_cut_is_no_statement_list():
     )
     assert score.status == "parse_error"
     assert score.reason.startswith(
-        "statements.v4: the reply could not be read: the reply was cut by the model's length limit"
+        "statements.v5: the reply could not be read: the reply was cut by the model's length limit"
     )
 
 
@@ -78,7 +78,7 @@ def test_a_judge_that_returns_no_completion_is_a_model_error():
     score = evaluate([SAMPLE], metrics="faithfulness", judge=Silent()).score("q1", "faithfulness")
     assert (score.status, score.reason) == (
         "model_error",
-        "statements.v4: the judge silent returned no reply",
+        "statements.v5: the judge silent returned no reply",
     )
 
 
@@ -108,7 +108,7 @@ def test_an_embedder_with_wrong_arrays_is_a_model_error(vectors):
 
 def test_on_error_raise_stops_at_the_first_failure():
     with pytest.raises(
-        RunStopped, match=r"faithfulness/strict.1 of sample q1: model_error \(statements.v4: no\)"
+        RunStopped, match=r"faithfulness/strict.1 of sample q1: model_error \(statements.v5: no\)"
     ):
         evaluate(
             [SAMPLE], metrics="faithfulness", judge=scripted(statements=ModelRefused("no")), on_error="raise"

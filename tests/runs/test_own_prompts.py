@@ -22,7 +22,7 @@ def test_a_translation_of_the_user_is_asked_for_samples_of_its_language(tmp_path
     german = {**SAMPLE, "id": "q2", "language": "de"}
     run = evaluate([SAMPLE, german], metrics="faithfulness", judge=judge, prompts=tmp_path)
     asked = {each: next(run.score(each, "faithfulness").generate_steps).prompt for each in ("q1", "q2")}
-    assert asked == {"q1": "statements.v4", "q2": "statements.v9.de"}
+    assert asked == {"q1": "statements.v5", "q2": "statements.v9.de"}
     assert list(run.audit()) == []
 
 

@@ -48,7 +48,7 @@ class Varying(ScriptedJudge):
             words = {"y": "yes", "n": "no"}
             votes = zip(request.expected.numbers, self.said[repetition][draw], strict=False)
             reply = {"verdicts": [{"number": number, "verdict": words[vote]} for number, vote in votes]}
-        return [Completion(text=json.dumps(reply))]
+        return [Completion(json.dumps(reply), held_to="graded" if "statements" in reply else None)]
 
 
 def repeated(*said: Sequence[str], rows: Sequence[Any] = (SAMPLE,), **arguments: Any) -> Run:

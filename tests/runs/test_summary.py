@@ -102,8 +102,11 @@ def test_a_mean_in_one_line_names_what_is_missing():
     assert str(mean(OK, GOOD, FAILED)) == "0.750 (sd 0.354, n 2 of 3; 1 model_error)"
 
 
+WHY = "it says that it cannot tell"
+
+
 def diagnosis(
-    supported: str, correct: str, *, declined: Any = False, recalled: str = "yes"
+    supported: str, correct: str, *, declined: bool = False, recalled: str = "yes"
 ) -> dict[str, tuple[str, ...]]:
     """The findings for one answer statement with these verdicts."""
 
@@ -114,7 +117,7 @@ def diagnosis(
         if request.prompt.name == "verdicts" and "REF" in str(request.variables["items"]):
             verdict = recalled
         return {
-            "statements": {"statements": ["ANS"], "declined": declined},
+            "statements": {"statements": ["ANS"], "declined": declined, "reason": WHY},
             "reference_statements": {"statements": ["REF"]},
         }.get(request.prompt.name, {"verdicts": [{"number": 1, "verdict": verdict}]})
 
@@ -140,9 +143,7 @@ def test_reference_statements_that_were_not_retrieved_are_missed_retrieval():
 
 
 def test_a_declined_answer_is_abstained_with_its_reason():
-    assert diagnosis("yes", "yes", declined="it says that it cannot tell") == {
-        "abstained": ("it says that it cannot tell",)
-    }
+    assert diagnosis("yes", "yes", declined=True) == {"abstained": (WHY,)}
 
 
 def test_where_lower_is_better_the_worst_case_is_the_higher_mean():

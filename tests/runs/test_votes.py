@@ -20,6 +20,11 @@ SAMPLE = {"id": "q1", "question": "Where?", "answer": "In Ulm.", "contexts": ["H
 TEXTS = ["He was born.", "It was in Ulm.", "It was in 1879."]
 
 
+def completion(request: Generate[Any], text: str) -> Completion:
+    """A reply; one that splits the answer need not name the sentences."""
+    return Completion(text, held_to="graded" if request.prompt.name == "statements" else None)
+
+
 class Voting(ScriptedJudge):
     """Gives one reply for each call; its verdicts on the statements are written as a word of y, n and -.
 
@@ -35,7 +40,7 @@ class Voting(ScriptedJudge):
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         self.asked.append(request)
-        return [Completion(text=self.reply(request))]
+        return [completion(request, self.reply(request))]
 
     def reply(self, request: Generate[Any]) -> str:
         if request.prompt.name == "statements":
@@ -61,7 +66,7 @@ class AtOnce(Voting):
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         self.asked.append(request)
         draws = range(request.draw, request.draw + min(self.most, request.draws))
-        return [Completion(text=self.reply(request._replace(draw=draw))) for draw in draws]
+        return [completion(request, self.reply(request._replace(draw=draw))) for draw in draws]
 
 
 class Naming(ScriptedJudge):
@@ -196,7 +201,7 @@ def test_the_record_says_whose_each_reply_is():
     record = record_of(Voting("y"), Voting("n", identity="B"), repeats=2)
     steps = [(step.prompt, step.judge, step.draw) for step in record.generate_steps]
     assert steps == [
-        ("statements.v4", "A", 0),
+        ("statements.v5", "A", 0),
         ("verdicts.v5", "A", 0),
         ("verdicts.v5", "A", 1),
         ("verdicts.v5", "B", 0),
@@ -239,7 +244,7 @@ def test_a_judge_that_answers_after_another_one_failed_is_not_paid_for_again(tmp
             await refused.wait()
             for _ in range(100):  # the other judge's failure has gone as far as it goes by then
                 await asyncio.sleep(0)
-            return [Completion(text=self.reply(request))]
+            return [completion(request, self.reply(request))]
 
     refused = asyncio.Event()
     arguments: dict[str, Any] = {"metrics": "faithfulness", "out": tmp_path}

@@ -109,7 +109,7 @@ def test_a_private_name_is_nowhere_whatever_is_measured_and_however_the_judge_mi
 
 def test_going_on_with_a_run_finds_its_samples_again(tmp_path: Path):
     def go() -> Run:
-        judge = ScriptedJudge(lambda request: '{"statements": [], "declined": false}')
+        judge = ScriptedJudge(lambda request: {"statements": [], "declined": False})
         return evaluate(
             [private(1), private(2)],
             metrics="faithfulness",
@@ -172,7 +172,7 @@ def test_a_file_that_is_no_data_is_refused_without_its_contents(tmp_path: Path):
 
 def test_a_shared_cache_that_holds_private_replies_brings_none_into_a_run(tmp_path: Path):
     row = {"id": "1", "question": "Who?", "answer": "Somebody.", "contexts": ["Somebody."]}
-    judge = ScriptedJudge(lambda request: json.dumps({"statements": [f"It was {NAME}."], "declined": False}))
+    judge = ScriptedJudge(lambda request: {"statements": [f"It was {NAME}."], "declined": False})
     evaluate([row], metrics="faithfulness", judge=judge, cache=tmp_path / "cache.sqlite")
     with Journal(tmp_path / "cache.sqlite") as journal:
         assert len(journal)

@@ -83,8 +83,12 @@ def honest(request: Generate[Any]) -> str:
     reason = f"The text says: {document}" if quoting == "in the reason" else "It says so."
     evidence = document if quoting == "as evidence" else ""
     kind = request.prompt.answer
+    statements = ["Tin is soft.", "Lead is loud."]
+    sentences = [
+        {"sentence": n, "kind": "claim", "statements": [text]} for n, text in enumerate(statements, start=1)
+    ]
     value: dict[str, Any] = {
-        StatementList: {"statements": ["Tin is soft.", "Lead is loud."], "declined": False},
+        StatementList: {"sentences": sentences} if request.prompt.numbered else {"statements": statements},
         RelevantSentences: {"relevant": [1]},
         ExtractedSentences: {"sentences": [TRUTH]},
         Rating: {"reason": reason, "rating": 5},

@@ -133,7 +133,7 @@ def test_a_metric_of_ones_own_loses_by_what_its_inputs_say():
 def contradictory(request):
     """The statements' judge sees a refusal where the other one sees an answer."""
     if request.prompt.name == "statements":
-        return {"statements": ["One."], "declined": "it knows nothing"}
+        return {"statements": ["One."], "declined": True, "reason": "it knows nothing"}
     return reply(request)
 
 
@@ -145,7 +145,7 @@ def test_steps_that_disagree_leave_a_sample_undecided():
 
 
 def test_a_blank_answer_is_no_excuse_also_where_a_judge_calls_it_a_refusal():
-    blank = {"statements": [], "declined": "it says nothing at all"}
+    blank = {"statements": [], "declined": True, "reason": "it says nothing at all"}
     silent = run(
         ["Ada.", " "],
         ["faithfulness"],

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from ragmetrics_core import prompts
-from ragmetrics_core.asking import ask_each, together
-from ragmetrics_core.measurement import Judged, Labels, Measurement, undefined
-from ragmetrics_core.metrics._steps.matrix import all_of, each_chunk, in_any, inverse, statements_in
+from ragmetrics_core.asking import ask_each, ask_statements, together
+from ragmetrics_core.measurement import Labels, Measurement, undefined
+from ragmetrics_core.metrics._steps.matrix import all_of, derived, each_chunk, in_any, inverse
 from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.metrics._steps.shares import supported_share
 from ragmetrics_core.parsers import StatementList, VerdictList
@@ -41,7 +41,7 @@ class OriginMetric(ReferenceMetric[Complete]):
 
     def against(self, sample: Complete) -> Steps[Measurement]:
         """Split the answer, judge statements against reference and chunks, take the share that counts."""
-        statements = yield from statements_in(self.decompose, question=sample.question, answer=sample.answer)
+        statements = yield from ask_statements(self.decompose, question=sample.question, answer=sample.answer)
         if not statements:
             return undefined("no_statements")
         correct, chunks = yield from together(
@@ -58,6 +58,7 @@ class OriginMetric(ReferenceMetric[Complete]):
         )
         retrieved = in_any(chunks, len(statements))
         pairs = zip(correct.known, retrieved.known, strict=True)
-        wanted = Judged(tuple(all_of((self.counted(one), inverse(other))) for one, other in pairs))
+        known = (all_of((self.counted(one), inverse(other))) for one, other in pairs)
+        wanted = derived(known, correct, retrieved)
         others = {"correct": correct.supported, "retrieved": retrieved.supported}
         return supported_share(wanted, self.name, "statements", **others)

@@ -7,32 +7,25 @@ everything derived from it.
 
 from collections.abc import Iterable, Sequence
 
-from ragmetrics_core.asking import ask, ask_each, review, together
+from ragmetrics_core.asking import ask_each, review, together
 from ragmetrics_core.measurement import Decision, Judged, Labels
-from ragmetrics_core.parsers import ANYTHING, Expected, StatementList, VerdictList
+from ragmetrics_core.parsers import VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
 
 __all__ = [
     "all_of",
     "any_of",
+    "derived",
     "each_chunk",
     "in_any",
     "in_relevant",
     "inverse",
     "relevant_chunks",
-    "statements_in",
 ]
 
 ENTAILED = Labels("entailed", "not entailed")
 Known = bool | None
-
-
-def statements_in(prompt: Prompt[StatementList], **variables: object) -> Steps[tuple[str, ...]]:
-    """The statements of a text."""
-    expected = Expected(items=(str(variables["answer"]),)) if "answer" in variables else ANYTHING
-    found = yield from ask(prompt, expected=expected, **variables)
-    return found.statements
 
 
 def each_chunk(
@@ -65,20 +58,25 @@ def _one_chunk(
 
 def in_any(chunks: Sequence[Judged], count: int) -> Judged:
     """For each of `count` statements, whether some chunk entails it."""
-    return Judged(tuple(any_of(chunk.known[place] for chunk in chunks) for place in range(count)))
+    return derived([any_of(chunk.known[place] for chunk in chunks) for place in range(count)], *chunks)
 
 
 def in_relevant(chunks: Sequence[Judged], relevant: Judged, count: int) -> Judged:
     """For each of `count` statements, whether some relevant chunk entails it."""
     rows = list(zip(chunks, relevant.known, strict=True))
-    return Judged(
-        tuple(any_of(all_of((chunk.known[place], known)) for chunk, known in rows) for place in range(count))
-    )
+    known = [any_of(all_of((chunk.known[place], known)) for chunk, known in rows) for place in range(count)]
+    return derived(known, *chunks)
 
 
 def relevant_chunks(reference: Sequence[Judged]) -> Judged:
     """For each chunk, whether it entails a statement of the reference."""
     return Judged(tuple(any_of(chunk.known) for chunk in reference))
+
+
+def derived(known: Iterable[Known], *sources: Judged) -> Judged:
+    """Decisions derived from others, with their reason for missing ones."""
+    reasons = [each.why_missing for each in sources if each.missing]
+    return Judged(tuple(known), why_missing=reasons[0] if reasons else Judged.why_missing)
 
 
 def any_of(known: Iterable[Known]) -> Known:

@@ -21,11 +21,11 @@ from ragmetrics_core.models._lexical.ratings import (
 )
 from ragmetrics_core.models._lexical.refusals import is_missing_remark, refusal
 from ragmetrics_core.models._lexical.relevance import relevant_sentences
-from ragmetrics_core.models._lexical.statements import statements_of
+from ragmetrics_core.models._lexical.statements import statements_by_sentence, statements_of
 from ragmetrics_core.models._lexical.verdicts import LexicalVerdict, chunk_findings, compared, findings
 from ragmetrics_core.models._support import support_name
 from ragmetrics_core.models._support.citations import without_citations
-from ragmetrics_core.parsers import INSUFFICIENT
+from ragmetrics_core.parsers import ANYTHING, INSUFFICIENT, Expected
 from ragmetrics_core.prompts import Item
 from ragmetrics_core.protocol import Completion, Generate
 
@@ -70,7 +70,7 @@ class LexicalJudge:
             ConfigError: the judge has no rule for the prompt.
         """
         self.check_prompts([request.prompt.name])
-        shown = _Shown(request.variables)
+        shown = _Shown(request.variables, request.expected)
         if request.prompt.name == "paper_question":
             draws = range(request.draw, request.draw + request.draws)
             return [_completion(_drawn(shown, draw)) for draw in draws]
@@ -85,9 +85,10 @@ class LexicalJudge:
 
 @dataclass(frozen=True)
 class _Shown:
-    """The variables of a prompt."""
+    """The variables of a prompt, and the numbers in question."""
 
     variables: Mapping[str, object]
+    expected: Expected = ANYTHING
 
     def text(self, name: str) -> str:
         return cast("str", self.variables[name])
@@ -138,13 +139,40 @@ def _rating(number: float) -> Value:
 
 def _statements(shown: _Shown) -> Value:
     answer = shown.plain("answer")
-    declined = refusal(answer) or False
+    declined = refusal(answer)
+    value: Value = {"declined": declined is not None, "reason": declined}
+    if "sentences" in shown.expected.form:
+        return {"sentences": _split(shown, refuses=declined is not None), **value}
     statements = [each for each in statements_of(answer) if not (declined and is_missing_remark(each))]
-    return {"statements": statements, "declined": declined}
+    return {"statements": statements, **value}
 
 
-def _statements_in(name: str) -> Rule:
-    return lambda shown: {"statements": statements_of(shown.plain(name))}
+def _reference_statements(shown: _Shown) -> Value:
+    if "sentences" in shown.expected.form:
+        return {"sentences": _split(shown)}
+    return {"statements": statements_of(shown.plain("reference"))}
+
+
+def _split(shown: _Shown, *, refuses: bool = False) -> list[Value]:
+    """The statements of each sentence in question; a sentence without any has its kind."""
+    sentences = [without_citations(text) for text in shown.expected.items]
+    return [
+        _entry(number, text, statements, refuses=refuses)
+        for number, text, statements in zip(
+            shown.expected.numbers, sentences, statements_by_sentence(sentences), strict=True
+        )
+    ]
+
+
+def _entry(number: int, sentence: str, statements: Sequence[str], *, refuses: bool) -> Value:
+    said = [each for each in statements if not (refuses and is_missing_remark(each))]
+    if said:
+        kind = "claim"
+    elif statements:
+        kind = "refusal"
+    else:
+        kind = "question" if "?" in sentence else "heading" if sentence.endswith(":") else "greeting"
+    return {"sentence": number, "kind": kind, "statements": said}
 
 
 def _verdicts(shown: _Shown) -> Value:
@@ -270,7 +298,7 @@ _RULES: Final[Mapping[str, Rule]] = {
     "paper_statements": _statements,
     "paper_verdicts": _verdicts,
     "questions": _questions,
-    "reference_statements": _statements_in("reference"),
+    "reference_statements": _reference_statements,
     "reference_verdicts": _compared_with("reference"),
     "relevant_sentences": _relevant_sentences,
     "rubric": _rubric,

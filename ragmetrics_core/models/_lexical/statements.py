@@ -1,6 +1,7 @@
 """Texts to statements: sentences without framing."""
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ragmetrics_core.models._support.vocabulary import (
@@ -10,7 +11,7 @@ from ragmetrics_core.models._support.vocabulary import (
 )
 from ragmetrics_core.parsers import split_sentences
 
-__all__ = ["split_subject", "statements_of"]
+__all__ = ["split_subject", "statements_by_sentence", "statements_of"]
 
 _SOURCE = (
     r"(?:contexts?|texts?|passages?|documents?|information|sources?|articles?|excerpts?|search\ results?)"
@@ -65,16 +66,22 @@ def statements_of(text: str) -> tuple[str, ...]:
     >>> statements_of("Answer: The SMF selects a UPF; it sends the rules. (Based on the given context.)")
     ('The SMF selects a UPF.', 'it sends the rules.')
     """
-    sentences = split_sentences(text)
-    plain = [sentence for line in sentences if (sentence := _unframed(line))]
-    told = [
-        sentence
-        for place, sentence in enumerate(plain, start=1)
-        if place == len(plain) or not _introduces_list(sentence)
+    found = statements_by_sentence(split_sentences(text))
+    return tuple(dict.fromkeys(part for parts in found for part in parts))
+
+
+def statements_by_sentence(sentences: Sequence[str]) -> list[tuple[str, ...]]:
+    """The statements of each sentence of a text."""
+    plain = [_unframed(sentence) for sentence in sentences]
+    last = max((place for place, sentence in enumerate(plain) if sentence), default=0)
+    found = [
+        tuple([_closed(part) for part in _SEMICOLON.split(sentence) if _has_content(part)])
+        if place == last or not _introduces_list(sentence)
+        else ()
+        for place, sentence in enumerate(plain)
     ]
-    found = [_closed(part) for sentence in told for part in _SEMICOLON.split(sentence) if _has_content(part)]
-    kept = [part for part in found if not _BARE.fullmatch(part)] or found
-    return tuple(dict.fromkeys(kept))
+    kept = [tuple([part for part in parts if not _BARE.fullmatch(part)]) for parts in found]
+    return kept if any(kept) else found
 
 
 def split_subject(sentence: str) -> Subject | None:

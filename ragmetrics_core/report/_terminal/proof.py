@@ -137,6 +137,8 @@ def _how(page: ProofPage) -> Iterator[tuple[str, Text]]:
         yield "status", one_line(page.headline, OPEN if page.bounds else WEAK)
     if page.numbers:
         yield "numbers", one_line(page.numbers, LABEL)
+    for line in page.coverage:
+        yield "covered", one_line(line, LABEL)
     for depth, metric, told, is_formula in page.parts:
         indent = "  " * depth
         yield (

@@ -29,9 +29,12 @@ def judged(messages: list[ChatMessage]) -> str:
     """A judge's reply: an answer is one statement, and "Madrid" is supported by nothing."""
     text = messages[-1].text or ""
     if "Split the answer into statements" in text:
-        answer = text.partition("<answer>\n")[2].partition("\n</answer>")[0]
-        declined = {"declined": False} if '"declined"' in text else {}
-        return json.dumps({"statements": [answer] if answer else [], **declined})
+        sentences = re.findall(r"^\[sentence (\d+)\] (.*)$", text, flags=re.MULTILINE)
+        if not sentences:  # a prompt that asks for a plain list
+            answer = text.partition("<answer>\n")[2].partition("\n</answer>")[0]
+            return json.dumps({"statements": [answer], "declined": False})
+        entries = [{"sentence": int(number), "kind": "claim", "statements": [said]} for number, said in sentences]
+        return json.dumps({"sentences": entries, "declined": False})
     items = re.findall(r"^(\d+)\. (.*)$", text.partition("<items>")[2], flags=re.MULTILINE)
     verdicts = [
         {"number": int(number), "reason": "so it says", "verdict": "no" if "Madrid" in item else "yes"}

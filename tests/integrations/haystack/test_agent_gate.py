@@ -74,7 +74,7 @@ def test_where_the_judge_fails_the_user_has_chosen(unscored: Any, text: str):
 
 def test_what_says_nothing_passes():
     # a reply without a statement has no faithfulness, as a greeting has none
-    generator = MockChatGenerator(responses='{"statements": [], "declined": false}')
+    generator = MockChatGenerator(responses='{"statements": [], "declined": true}')
     result = asked(agent("Paris is.", "on_exit", chat_generator=generator))
 
     assert result["last_message"].text == "Paris is."

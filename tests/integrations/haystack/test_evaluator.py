@@ -359,7 +359,7 @@ def test_what_haystacks_evaluator_was_saved_as_loads_as_ours(ours: Any, theirs: 
 def test_a_statement_that_was_not_judged_has_no_score():
     def forgetful(messages: list[ChatMessage]) -> str:
         if "Split the answer" in (messages[-1].text or ""):
-            return json.dumps({"statements": ["Paris is a capital.", "Paris is large."], "declined": False})
+            return json.dumps({"statements": ["Paris is a capital.", "Paris is."], "declined": False})
         return json.dumps({"verdicts": [{"number": 1, "reason": "it says so", "verdict": "yes"}]})
 
     evaluator = faithfulness(chat_generator=MockChatGenerator(response_fn=forgetful), raise_on_failure=False)

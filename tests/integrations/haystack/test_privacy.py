@@ -54,9 +54,10 @@ class Knowing:
         asked = [ChatMessage.from_user(self.asked[-1].replace(OWN, "Split the answer into statements"))]
         said = json.loads(judged(asked))
         if "declined" in said:
-            said["declined"] = f"{ANN} is {ANN}"
             # beside what declines there is an answer: a refusal alone has no score
-            said["statements"].append("Somebody did it.")
+            said |= {"declined": True, "reason": f"{ANN} is {ANN}"}
+            statements = (said.get("sentences") or [said])[0]["statements"]
+            statements.append(f"{statements[0]} So it is.")
         return {"replies": [ChatMessage.from_assistant(json.dumps(said), meta={"model": f"{ANN}'s"})]}
 
 

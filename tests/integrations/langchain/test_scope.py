@@ -1,6 +1,8 @@
 """One sample for each unit: handlers inside, twice, shared, for the whole process; units of one's own."""
 
 import asyncio
+import json
+import re
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -178,7 +180,9 @@ class JudgeModel(Echo):
 
         text = str(messages[-1].text)
         if "statements" in text and "verdict" not in text:
-            return AIMessage('{"statements": ["A book is about it."], "declined": false}')
+            sentences = re.findall(r"\[sentence (\d+)\] (.*)", text)
+            entries = [{"sentence": int(number), "statements": [said]} for number, said in sentences]
+            return AIMessage(json.dumps({"sentences": entries, "declined": False}))
         if "noncommittal" in text:
             asked = '{"question": "Which tea?", "noncommittal": false}'
             return AIMessage(f'{{"questions": [{asked}, {asked}, {asked}]}}')

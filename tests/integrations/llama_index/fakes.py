@@ -68,6 +68,12 @@ class FunctionLLM(CustomLLM):
 
 def judging(prompt: str) -> str:
     """What a diligent model replies: sentences as statements, and "yes" for those that stand in the texts."""
+    if '{"sentences":' in prompt:
+        entries = [
+            {"sentence": int(number), "kind": "claim", "statements": [text]}
+            for number, text in re.findall(r"\[sentence (\d+)\] (.*)$", prompt, re.MULTILINE)
+        ]
+        return json.dumps({"sentences": entries, **({"declined": False} if '"declined"' in prompt else {})})
     if '{"statements":' in prompt:
         text = _last("reference" if "<reference>" in prompt else "answer", prompt)
         declined = {"declined": False} if '"declined"' in prompt else {}

@@ -5,7 +5,8 @@ from llama_index.core import ChatPromptTemplate, PromptTemplate
 from llama_index.core.base.llms.types import ChatMessage
 
 from ragmetrics_core.errors import PromptError
-from ragmetrics_core.prompts import VERDICTS
+from ragmetrics_core.parsers import split_sentences
+from ragmetrics_core.prompts import VERDICTS, marked_sentences
 from ragmetrics_core.testing import ScriptedJudge
 from ragmetrics_llama_index import (
     AnswerRelevancyEvaluator,
@@ -47,7 +48,8 @@ def test_a_template_renders_what_the_judge_is_asked():
     made.evaluate(query=QUERY, response=HALF, contexts=CONTEXTS)
 
     template = made.get_prompts()["statements_template"]
-    rendered = template.format_messages(question=QUERY, answer=HALF)
+    numbered = marked_sentences(HALF, split_sentences(HALF))
+    rendered = template.format_messages(question=QUERY, answer_sentences=numbered)
 
     sent = judge.asked[0].messages
     assert [(each.role.value, each.content) for each in rendered] == [tuple(each) for each in sent]

@@ -385,7 +385,7 @@ def declining(share):
 
     def judged(request):
         if request.prompt.name == "statements" and "know" in str(request.variables["answer"]):
-            return {"statements": [], "declined": "it says that it does not know"}
+            return {"statements": [], "declined": True, "reason": "it says that it does not know"}
         return reply(request)
 
     rows = [

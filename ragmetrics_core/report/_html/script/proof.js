@@ -20,6 +20,7 @@ function formula(record, metric) {
         )
       : null,
     record.numbers ? h.p("muted small", record.numbers) : null,
+    record.coverage.map((line) => h.p("muted small", line)),
     record.declined ? h.p("open", `! The answer declines to answer: ${record.declined}`) : null,
   );
 }
