@@ -32,7 +32,7 @@ Other errors:
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Literal
+from typing import Literal, Self
 
 __all__ = [
     "AccessRefused",
@@ -88,10 +88,18 @@ class ModelError(RagMetricsError):
     Attributes:
         status: the HTTP status of the server's answer, if there was one.
         names: settings that the server's message names, such as "response_format" or "temperature".
+        requests: number of failed requests.
     """
 
     status: int | None = None
     names: frozenset[str] = frozenset()
+    requests: int = 1
+
+    def saying(self, message: str) -> Self:
+        """A copy with a different message; the class may have its own constructor."""
+        same = type(self).__new__(type(self), message)
+        same.__dict__.update(self.__dict__)
+        return same
 
 
 class TransientModelError(ModelError):

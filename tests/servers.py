@@ -50,9 +50,9 @@ def chat(
     *texts: str, usage: Mapping[str, int] | None = None, finish_reason: str | None = "stop", **message: Any
 ) -> Answer:
     """A chat completion with one choice for each text; or one with a message of other fields."""
-    messages = [{"role": "assistant", "content": text} for text in texts] or [message]
+    messages = [{"content": text} for text in texts] or [message]
     choices = [
-        {"index": index, "finish_reason": finish_reason, "message": each}
+        {"index": index, "finish_reason": finish_reason, "message": {"role": "assistant", **each}}
         for index, each in enumerate(messages)
     ]
     body = {"object": "chat.completion", "model": "served-model", "choices": choices}

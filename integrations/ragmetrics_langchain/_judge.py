@@ -1,12 +1,11 @@
 """LangChain chat models as judges."""
 
 import asyncio
-import json
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from langchain_core.globals import get_llm_cache
 from langchain_core.language_models import BaseChatModel, BaseLanguageModel
@@ -16,7 +15,7 @@ from langchain_core.runnables.base import RunnableBindingBase
 from pydantic import BaseModel
 from typing_extensions import is_typeddict
 
-from ragmetrics_core.adapting import ForeignJudge, ForeignName, finish_reason, usage_of
+from ragmetrics_core.adapting import ForeignJudge, ForeignName, Way, finish_reason, said, usage_of
 from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
 from ragmetrics_core.keywords import checked
 from ragmetrics_core.models import foreign_answer
@@ -34,6 +33,8 @@ __all__ = ["LangChainJudge"]
 
 Model = Runnable[Any, Any]
 
+# The settings that a refusal may name.
+_SETTINGS = ("temperature", "max_tokens", "seed")
 _MESSAGES = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
 
 
@@ -63,6 +64,8 @@ class LangChainJudge(ForeignJudge):
             messages, such as a graph.
     """
 
+    without_form: ClassVar[str] = "bind response_format={'type': 'text'} to the model"
+
     model: Model | Callable[[], Model]
     name: str | None = field(default=None, kw_only=True)
 
@@ -82,18 +85,18 @@ class LangChainJudge(ForeignJudge):
         """
         return await self.held(request, partial(self._ask, request))
 
-    async def _ask(self, request: Generate[Any], schema: Mapping[str, Any] | None) -> list[Completion]:
+    async def _ask(self, request: Generate[Any], way: Way) -> list[Completion]:
         is_bound = self.is_asynchronous_only
         model = self._models.here() if is_bound else self._models.first
-        messages: list[BaseMessage] = [_MESSAGES[role](content=content) for role, content in request.messages]
+        messages: list[BaseMessage] = [_MESSAGES[role](content=text) for role, text in way.messages(request)]
         config: RunnableConfig = {"tags": [JUDGE_TAG], "run_name": f"ragmetrics.{request.prompt.name}"}
-        draws = [self._drawing(model, request.draw + number) for number in range(request.draws)]
+        changed = _changed(model, way) if way.changed else model
+        draws = [self._drawing(changed, request.draw + number) for number in range(request.draws)]
         held_to = None
-        if schema is not None:
-            name = request.prompt.answer.__name__
-            draws = [_held(drawing, {**schema, "title": name}) for drawing in draws]
-            # some providers make a tool of it
-            held_to = name if "tools" in _unbound(draws[0])[1] else "json_schema"
+        if way.form != "text":
+            draws = [_held(drawing, request, way) for drawing in draws]
+            if "tools" in _unbound(draws[0])[1]:  # some providers make a tool of it
+                held_to = request.prompt.answer.__name__
         call = asyncio.gather(*[_asked(drawing, messages, config, is_bound=is_bound) for drawing in draws])
         replies = await foreign_answer(call, lambda error: as_model_error(error, self.identity, model))
         if len(replies) > 1 and len({getattr(reply, "id", None) for reply in replies} - {None}) == 1:
@@ -127,6 +130,15 @@ class LangChainJudge(ForeignJudge):
         """Class, model, server and settings."""
         model, bound = _unbound(self._models.first)
         return name_of(model, bound | ({"response_format": "json_schema"} if self.takes_schema else {}))
+
+    @property
+    def settings(self) -> frozenset[str]:
+        """Those of the sampling settings that are set, bound or not."""
+        model, bound = _unbound(self._models.first)
+        is_model = isinstance(model, BaseLanguageModel)
+        return frozenset(
+            name for name in _SETTINGS if bound.get(name, is_model and getattr(model, name, None)) is not None
+        )
 
     @cached_property
     def takes_schema(self) -> bool:
@@ -178,21 +190,39 @@ def _uncached(model: Model) -> Model | None:
     return None
 
 
-def _held(model: Model, schema: Mapping[str, Any]) -> Any:
-    """The model bound to the schema of a reply, without LangChain's parser.
+def _changed(model: Model, way: Way) -> Model:
+    """The model without the settings that its server refused, bound or not."""
+    if isinstance(model, RunnableBindingBase):
+        return model.model_copy(
+            update={"bound": _changed(model.bound, way), "kwargs": way.settings(model.kwargs)}
+        )
+    own = {name: getattr(model, name, None) for name in _SETTINGS}
+    kept = way.settings(own)
+    limit = kept.pop("max_completion_tokens", None)
+    changed = cast(BaseModel, model).model_copy(update=dict.fromkeys(own.keys() - kept.keys()))
+    runnable = cast(Model, changed)
+    return runnable if limit is None else runnable.bind(max_completion_tokens=limit)
+
+
+def _held(model: Model, request: Generate[Any], way: Way) -> Any:
+    """The model bound to the form of a reply, without LangChain's parser.
 
     Raises:
         ModelRefused: the model's class does not support it.
     """
     if isinstance(model, RunnableBindingBase):
-        return model.model_copy(update={"bound": _held(model.bound, schema)})
+        return model.model_copy(update={"bound": _held(model.bound, request, way)})
+    schema = {**(way.schema(request) or request.schema or {}), "title": request.prompt.answer.__name__}
+    form: dict[str, Any] = {"method": "json_mode"}
+    if way.form != "json_object":
+        form = {"method": "json_schema", "strict": way.form == "json_schema"}
     try:
-        chain: Any = cast(BaseChatModel, model).with_structured_output(
-            dict(schema), method="json_schema", strict=True
-        )
+        chain: Any = cast(BaseChatModel, model).with_structured_output(schema, **form)
         return chain.first
     except Exception as error:  # the boundary to the provider's code, which may know other ways only
-        raise ModelRefused(f"{type(model).__name__} takes no schema: {error}") from None
+        refusal = ModelRefused(f"{type(model).__name__} takes no schema: {error}")
+    refusal.names = frozenset({"response_format"})
+    raise refusal
 
 
 def _completion(reply: Any, identity: str, held_to: str | None) -> Completion:
@@ -205,21 +235,20 @@ def _completion(reply: Any, identity: str, held_to: str | None) -> Completion:
         return Completion(text=str(reply))
     if not isinstance(reply, BaseMessage):
         raise ModelError(f"{identity} replied with {type(reply).__name__}, neither a message nor a text")
-    told = reply.response_metadata
+    told, extra = reply.response_metadata, reply.additional_kwargs
+    calls = [*getattr(reply, "tool_calls", ()), *getattr(reply, "invalid_tool_calls", ())]
+    text, reason = said(
+        reply.content,
+        calls=[call["args"] for call in calls],
+        refusal=extra.get("refusal"),
+        reasoning=extra.get("reasoning_content") or extra.get("reasoning"),
+        finish_reason=finish_reason(told, extra),
+    )
     return Completion(
-        text=_arguments(reply) or str(reply.text) or str(reply.additional_kwargs.get("refusal") or ""),
+        text=text,
         model=str(told.get("model_name") or told.get("model") or ""),
         # a reply from a cache has a cost of 0 and no tokens
         usage=usage_of(getattr(reply, "usage_metadata", None)),
-        finish_reason=finish_reason(told, reply.additional_kwargs),
+        finish_reason=reason,
         held_to=held_to,
     )
-
-
-def _arguments(reply: BaseMessage) -> str:
-    """The arguments of the only tool call, as JSON; "" for no or several calls."""
-    calls = [*getattr(reply, "tool_calls", ()), *getattr(reply, "invalid_tool_calls", ())]
-    if len(calls) != 1:
-        return ""
-    arguments = calls[0]["args"]
-    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)

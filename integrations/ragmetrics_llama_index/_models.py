@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -22,10 +22,12 @@ from ragmetrics_core.adapting import (
     ForeignJudge,
     ForeignModel,
     ForeignName,
+    Way,
     can_only_raise,
     finish_reason,
     in_thread,
-    response_format,
+    said,
+    said_in,
     usage_of,
 )
 from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
@@ -86,6 +88,8 @@ class LlamaIndexJudge(ForeignJudge, Judge):
         name: the model's name in records. Default: its class, model name, server and settings.
     """
 
+    without_form: ClassVar[str] = "pass additional_kwargs={'response_format': {'type': 'text'}}"
+
     llm: LLM
     name: str | None = None
 
@@ -113,33 +117,62 @@ class LlamaIndexJudge(ForeignJudge, Judge):
         """
         return await self.held(request, partial(self._draw, request))
 
-    async def _draw(self, request: Generate[Any], schema: Mapping[str, Any] | None) -> list[Completion]:
-        messages = [ChatMessage(role=message.role, content=message.content) for message in request.messages]
-        form: dict[str, Any] = {}
-        if schema is not None and self._form:
-            form[self._form] = response_format(request) if self._form == _OPENAI else schema
-        return await asyncio.gather(*[self._reply(messages, form) for _ in range(request.draws)])
+    @property
+    def settings(self) -> frozenset[str]:
+        """The sampling settings that an OpenAI-compatible server gets."""
+        if self._form != _OPENAI:
+            return frozenset()
+        return frozenset(name for name, value in self._sampling.items() if value is not None)
 
-    async def _reply(self, messages: Sequence[ChatMessage], form: Mapping[str, Any]) -> Completion:
-        response = await foreign_answer(self._ask(messages, form), lambda error: _told(error, self.llm))
-        text = response.text if isinstance(response, CompletionResponse) else response.message.content
+    @property
+    def _sampling(self) -> dict[str, Any]:
+        own = {name: getattr(self.llm, name, None) for name in ("temperature", "max_tokens", "seed")}
+        return own | getattr(self.llm, "additional_kwargs", {})
+
+    async def _draw(self, request: Generate[Any], way: Way) -> list[Completion]:
+        messages = [ChatMessage(role=role, content=content) for role, content in way.messages(request)]
+        form: dict[str, Any] = {}
+        if way.form != "text" and self._form:
+            schema = way.schema(request) or "json"
+            form[self._form] = way.response_format(request) if self._form == _OPENAI else schema
+        llm = self._changed(way) if way.changed & self.settings else self.llm
+        return await asyncio.gather(*[self._reply(llm, messages, form) for _ in range(request.draws)])
+
+    def _changed(self, way: Way) -> LLM:
+        """The model without the settings that its server refused."""
+        from openai import NOT_GIVEN
+
+        kept = way.settings(self._sampling)
+        left_out = dict.fromkeys(self.settings - kept.keys(), NOT_GIVEN)
+        return self.llm.model_copy(update={"additional_kwargs": kept | left_out})
+
+    async def _reply(self, llm: LLM, messages: Sequence[ChatMessage], form: Mapping[str, Any]) -> Completion:
+        response = await foreign_answer(_asked(llm, messages, form), lambda error: _told(error, self.llm))
+        reason = finish_reason(response.raw, response.additional_kwargs)
+        if isinstance(response, CompletionResponse):
+            reply = said(response.text, finish_reason=reason)
+        else:
+            choices = field_of(response.raw, "choices")
+            raw = field_of(choices[0], "message") if choices else field_of(response.raw, "message")
+            reply = said_in(raw, finish_reason=reason)
+            if not reply.text:
+                reply = said(response.message.content, finish_reason=reason)
         return Completion(
-            text=text or "",
+            text=reply.text,
             model=str(field_of(response.raw, "model") or self.llm.metadata.model_name),
             usage=usage_of(response.additional_kwargs, field_of(response.raw, "usage")),
-            finish_reason=finish_reason(response.raw, response.additional_kwargs),
-            held_to="json_schema" if form else None,
+            finish_reason=reply.finish_reason,
         )
 
-    async def _ask(
-        self, messages: Sequence[ChatMessage], form: Mapping[str, Any]
-    ) -> ChatResponse | CompletionResponse:
-        llm = self.llm
-        if llm.metadata.is_chat_model:
-            return await in_thread(llm.chat, messages, **form)
-        assert llm.messages_to_prompt is not None, "every model has one once it is made"
-        prompt = llm.messages_to_prompt(messages)
-        return await in_thread(llm.complete, prompt, formatted=True)
+
+async def _asked(
+    llm: LLM, messages: Sequence[ChatMessage], form: Mapping[str, Any]
+) -> ChatResponse | CompletionResponse:
+    if llm.metadata.is_chat_model:
+        return await in_thread(llm.chat, messages, **form)
+    assert llm.messages_to_prompt is not None, "every model has one once it is made"
+    prompt = llm.messages_to_prompt(messages)
+    return await in_thread(llm.complete, prompt, formatted=True)
 
 
 @checked

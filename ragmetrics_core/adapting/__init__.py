@@ -14,12 +14,7 @@ from ragmetrics_core.adapting._documents import Chunk, chunks_of
 from ragmetrics_core.adapting._fields import answer_in, question_in
 from ragmetrics_core.adapting._finish_reasons import Ending, ending, finish_reason, is_cut
 from ragmetrics_core.adapting._foreign_models import ForeignModel, ForeignName, usage_of
-from ragmetrics_core.adapting._held_replies import (
-    PERHAPS_THE_SCHEMA,
-    ForeignJudge,
-    ReplyHeldBack,
-    response_format,
-)
+from ragmetrics_core.adapting._held_replies import ForeignJudge, Said, said, said_in
 from ragmetrics_core.adapting._interfaces import can_only_raise
 from ragmetrics_core.adapting._judging import is_judging
 from ragmetrics_core.adapting._moment import as_now
@@ -27,10 +22,10 @@ from ragmetrics_core.adapting._skip import Skip
 from ragmetrics_core.adapting._stages import documents_anywhere
 from ragmetrics_core.adapting._threads import Pool, harmless, in_own_thread, in_thread, lend
 from ragmetrics_core.adapting._translation import sample_of
+from ragmetrics_core.adapting._ways import Form, ReplyHeldBack, Way, Ways, named_in
 from ragmetrics_core.adapting._wiring import makers_of
 
 __all__ = [
-    "PERHAPS_THE_SCHEMA",
     "Call",
     "CapturedMessage",
     "CapturedRun",
@@ -40,12 +35,16 @@ __all__ = [
     "ForeignJudge",
     "ForeignModel",
     "ForeignName",
+    "Form",
     "Kind",
     "NamedValue",
     "Pool",
     "ReplyHeldBack",
     "Rules",
+    "Said",
     "Skip",
+    "Way",
+    "Ways",
     "answer_in",
     "as_now",
     "can_only_raise",
@@ -60,9 +59,11 @@ __all__ = [
     "is_judging",
     "lend",
     "makers_of",
+    "named_in",
     "names_of",
     "question_in",
-    "response_format",
+    "said",
+    "said_in",
     "sample_of",
     "usage_of",
 ]

@@ -1,92 +1,127 @@
-"""Constrain replies to a schema, if the model's client and its server support it."""
+"""Framework models as judges whose replies are constrained, if their client and server support it."""
 
-from collections.abc import Awaitable, Callable, Sequence
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 from ragmetrics_core.adapting._foreign_models import ForeignModel
-from ragmetrics_core.errors import AccessRefused, ModelError, ModelRefused, TransientModelError
+from ragmetrics_core.adapting._ways import Form, Way, Ways, json_object
 from ragmetrics_core.protocol import Completion, Generate
+from ragmetrics_core.shapes import field_of, is_series
 
-__all__ = ["PERHAPS_THE_SCHEMA", "ForeignJudge", "ReplyHeldBack", "response_format"]
-
-Schema = dict[str, Any]
-# A server that fails with one of these may not know schemas. With 200 it reports an error in the answer.
-PERHAPS_THE_SCHEMA = frozenset({200, 404, 500, 501})
-
-
-class ReplyHeldBack(ModelError):
-    """A client raised an error for a truncated or filtered reply; the error held the reply.
-
-    Args:
-        message: description of the failure.
-        reply: the reply with its finish reason.
-    """
-
-    def __init__(self, message: str, reply: Completion) -> None:
-        super().__init__(message)
-        self.reply = reply
+__all__ = ["ForeignJudge", "Said", "said", "said_in"]
 
 
 class ForeignJudge(ForeignModel):
-    """A framework's language model as a judge; derived classes send the schema.
+    """A framework's language model as a judge; derived classes apply a `Way` to it.
 
     If the model's client supports it, the reply's schema is sent whenever JSON is requested, and the model's
-    name has `response_format=json_schema`. If the server refuses it, or fails in a way that may be about it,
-    the request is sent without it; if the server's message names it, so are later requests of this prompt.
-    Each reply's `held_to` names the constraint.
+    name has `response_format=json_schema`. What the server refuses is changed, and learned if its message
+    names it: see `Ways`. Each reply's `held_to` names the constraint.
     """
+
+    without_form: ClassVar[str]
+    """How to send no constraint, for messages."""
 
     @cached_property
     def takes_schema(self) -> bool:
         """Whether the model's client can send a schema and its user has not chosen a format."""
         raise NotImplementedError
 
+    @property
+    def settings(self) -> frozenset[str]:
+        """Names of the model's settings that a `Way` can change."""
+        raise NotImplementedError
+
     async def held(
-        self, request: Generate[Any], ask: Callable[[Schema | None], Awaitable[Sequence[Completion]]]
+        self, request: Generate[Any], ask: Callable[[Way], Awaitable[Sequence[Completion]]]
     ) -> Sequence[Completion]:
         """The replies to a request, constrained to its schema if the server supports it.
 
         Args:
             request: the request.
-            ask: asks the model with the schema, or without one for None.
+            ask: asks the model in one way.
 
         Raises:
             ModelError: the model failed.
         """
-        schema = request.schema if self.takes_schema and request.prompt.digest not in self._refused else None
-        refusal: ModelError | None = None
-        try:
-            return await ask(schema)
-        except ReplyHeldBack as error:
-            return [error.reply]
-        except ModelError as error:
-            is_refused = isinstance(error, ModelRefused) and not isinstance(error, AccessRefused)
-            if schema is None or not (is_refused or error.status in PERHAPS_THE_SCHEMA):
-                raise
-            # whose frames would hold the client until somebody collects
-            refusal = error.with_traceback(None)
-        try:
-            replies = await ask(None)
-        except ReplyHeldBack as error:
-            replies = [error.reply]
-        except (ModelRefused, TransientModelError) as error:
-            if isinstance(error, TransientModelError):
-                raise
-            raise refusal from None
-        finally:
-            is_named = "response_format" in refusal.names
-            del refusal
-        if is_named:
-            self._refused.add(request.prompt.digest)
-        return replies
+        form: Form = "json_schema" if self.takes_schema else "text"
+        return await self._ways.replies(request, ask, form=form, settings=self.settings)
 
     @cached_property
-    def _refused(self) -> set[str]:
-        return set()
+    def _ways(self) -> Ways:
+        return Ways(self.identity, self.without_form)
 
 
-def response_format(request: Generate[Any]) -> Schema:
-    """The schema of a reply in the form of the OpenAI protocol."""
-    name = request.prompt.answer.__name__
-    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": request.schema}}
+class Said(NamedTuple):
+    """The text of a reply.
+
+    Attributes:
+        text: the text.
+        finish_reason: "refusal" if the text is the model's refusal, else the reason given.
+    """
+
+    text: str
+    finish_reason: str | None
+
+
+def said(
+    content: object,
+    *,
+    calls: Sequence[object] = (),
+    refusal: object = None,
+    reasoning: object = None,
+    finish_reason: str | None = None,
+) -> Said:
+    """The text of a reply: its content, or what a server or a client has put elsewhere.
+
+    The arguments of the only tool call replace a content that is not an object. Without either, the text is
+    the refusal, or else JSON in the reasoning: a server that separates reasoning may take a constrained reply
+    for it.
+
+    Args:
+        content: the content, as text or in parts.
+        calls: the arguments of tool calls, as JSON or as an object.
+        refusal: the words of a refusal.
+        reasoning: the model's reasoning, if separate.
+        finish_reason: the reason given for the end of the reply.
+
+    >>> said(None, calls=[{"verdict": "yes"}]).text
+    '{"verdict": "yes"}'
+    >>> said([{"type": "refusal", "refusal": "I cannot."}])
+    Said(text='I cannot.', finish_reason='refusal')
+    """
+    if is_series(content):
+        refusal = refusal or "".join(_texts(content, "refusal"))
+        content = "".join(_texts(content, "text"))
+    text = str(content or "")
+    arguments = calls[0] if len(calls) == 1 else None
+    if isinstance(arguments, str | Mapping) and arguments and json_object(text) is None:
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    if text:
+        return Said(text, finish_reason)
+    if refusal:
+        return Said(str(refusal), "refusal")
+    is_reply = isinstance(reasoning, str) and json_object(reasoning) is not None
+    return Said(str(reasoning) if is_reply else "", finish_reason)
+
+
+def said_in(message: object, *, finish_reason: str | None = None) -> Said:
+    """The text of a message of the OpenAI protocol, as a mapping or a client's object."""
+    calls = field_of(message, "tool_calls")
+    return said(
+        field_of(message, "content"),
+        calls=[field_of(field_of(call, "function"), "arguments") for call in calls]
+        if is_series(calls)
+        else (),
+        refusal=field_of(message, "refusal"),
+        reasoning=field_of(message, "reasoning_content") or field_of(message, "reasoning"),
+        finish_reason=finish_reason,
+    )
+
+
+def _texts(parts: Sequence[object], name: str) -> list[str]:
+    """The texts under a name in the parts of a content, without those of the model's reasoning."""
+    spoken = [part for part in parts if field_of(part, "type") in {None, "text", "output_text", "refusal"}]
+    return [part if isinstance(part, str) else str(field_of(part, name) or "") for part in spoken]

@@ -6,7 +6,7 @@ from itertools import chain
 from math import isfinite
 from typing import Any, TypeVar
 
-from ragmetrics_core.adapting import ReplyHeldBack, finish_reason, usage_of
+from ragmetrics_core.adapting import ReplyHeldBack, finish_reason, named_in, usage_of
 from ragmetrics_core.errors import (
     AccessRefused,
     ModelError,
@@ -16,7 +16,6 @@ from ragmetrics_core.errors import (
     TransientModelError,
 )
 from ragmetrics_core.models._redactor import keyless
-from ragmetrics_core.models._ways import named_in
 from ragmetrics_core.protocol import Completion
 from ragmetrics_core.shapes import is_mapping, is_series
 
@@ -34,6 +33,7 @@ _DENIED = ("Authentication", "Unauthenticated", "Unauthorized", "PermissionDenie
 _LOST = ("Connect", "Disconnect", "NetworkError", "TransportError")
 _STATUSES = ("status_code", "status", "code")
 _LONGEST_MESSAGE = 300
+_LONGEST_WORDS = 20_000
 # OpenAI's code for a quota that is used up, which has the status of a rate limit
 NO_QUOTA = "insufficient_quota"
 
@@ -91,7 +91,10 @@ def model_error(error: Exception, model: object = None, *, identity: str | None 
     failure = kind(message)
     if isinstance(failure, TransientModelError):
         failure.retry_after = retry_after(_headers(cause))
-    failure.status, failure.names = _status(cause), named_in(text)
+    failure.status = _status(cause)
+    if failure.status is not None:
+        # some clients leave the server's words out of their message
+        failure.names = named_in(f"{text} {_held(cause, 'body')}"[:_LONGEST_WORDS])
     return failure
 
 
@@ -106,7 +109,6 @@ def _reply_in(error: Exception) -> Completion | None:
         model=str(_held(answer, "model") or ""),
         usage=usage_of(_held(answer, "usage")),
         finish_reason=finish_reason(choices[0]),
-        held_to="json_schema",
     )
 
 

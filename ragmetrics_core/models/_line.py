@@ -23,7 +23,7 @@ from ragmetrics_core.models._foreign_errors import model_error
 from ragmetrics_core.models._meter import Meter
 from ragmetrics_core.models._pace import Allowance, Pace, Turns
 from ragmetrics_core.models._per_loop import PerLoop
-from ragmetrics_core.models._redactor import Redactor, same_error
+from ragmetrics_core.models._redactor import Redactor
 from ragmetrics_core.models._traffic import Traffic
 from ragmetrics_core.models._wrapper import Wrapper, unwrapped
 from ragmetrics_core.prompts import digest_of
@@ -267,6 +267,8 @@ class Line(Wrapper):
                             self._kept.put(address, kind.encode(answer), identity=self.identity)
                     return answers
                 # out of the handler: what is raised here must not carry what was taken out
+                if isinstance(failure, TransientModelError):
+                    attempt += failure.requests - 1
                 may_pass = isinstance(failure, TransientModelError) and attempt < traffic.attempts
                 delay = _delay(failure, attempt, traffic) if may_pass else 0.0
                 spent += delay + (loop.time() - begun if attempt > 1 else 0.0)
@@ -364,6 +366,6 @@ def _counted(failure: BaseException, attempts: int) -> BaseException:
     """The failure with the number of attempts; a copy, because several callers may hold the original."""
     if attempts <= 1 or not isinstance(failure, TransientModelError):
         return failure
-    counted = same_error(failure, f"{failure} (after {attempts} attempts)")
+    counted = failure.saying(f"{failure} (after {attempts} attempts)")
     counted.__cause__ = failure
     return counted

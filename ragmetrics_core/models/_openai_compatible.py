@@ -2,9 +2,8 @@
 
 import base64
 import json
-import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from typing import Any, ClassVar, Final, Literal, cast
 from urllib.parse import urlencode
@@ -13,13 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import SecretStr
 
-from ragmetrics_core.adapting import PERHAPS_THE_SCHEMA, ending, response_format, usage_of
+from ragmetrics_core.adapting import Way, Ways, said_in, usage_of
 from ragmetrics_core.errors import ConfigError, ModelError, TransientModelError
 from ragmetrics_core.keywords import checked
 from ragmetrics_core.models._openai_endpoint import Endpoint, encodable
-from ragmetrics_core.models._redactor import same_error
 from ragmetrics_core.models._secrets import secrets_in
-from ragmetrics_core.models._ways import Form, Way, next_way, plain
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.protocol import Completion, Generate, fixed_property
 from ragmetrics_core.shapes import Json, are_dicts
@@ -27,7 +24,6 @@ from ragmetrics_core.shapes import Json, are_dicts
 __all__ = ["OpenAIEmbedder", "OpenAIJudge", "Served", "completions_in"]
 
 ResponseFormat = Literal["text", "json_object", "json_schema"]
-_LOGGER = logging.getLogger("ragmetrics.models")
 _PLAINEST: Final = Way()
 
 # Bytes. The longest texts that models write have less than a megabyte; with probabilities, some more.
@@ -164,102 +160,40 @@ class OpenAIJudge(Served):
         Raises:
             ModelError: the server failed; the message says why and never holds the key.
         """
-        way, reply = await self._taken(request)
-        where, model = self.endpoint.url, self.model
-        held_to = (
-            None if way.form == "text" else "json_object" if way.form == "json_object" else "json_schema"
+        settings = {"temperature": self.temperature, "max_tokens": self.max_tokens, "seed": self.seed}
+        return await self._ways.replies(
+            request,
+            partial(self._ask, request),
+            form=self.response_format,
+            settings=frozenset(name for name, value in settings.items() if value is not None),
+            several=request.draws > 1,
         )
-        replies = completions_in(reply, where=where, model=model, held_to=held_to)[: request.draws]
-        return [self._as_held(each, request) for each in replies] if held_to == "json_schema" else replies
 
-    async def _taken(self, request: Generate[Any]) -> tuple[Way, Mapping[str, Any]]:
-        """The first way to send the request that the server accepts, with its answer.
-
-        A way that the server asks for is used from then on: a form for the prompt, other settings for all.
-
-        Raises:
-            ModelError: the server failed, or refuses all ways.
-        """
-        way = self._first_way(request)
-        learned, key = self._learned, (request.digest, request.draw)
-        first: ModelError | None = None
-        named: frozenset[str] = frozenset()
-        while True:
-            body = self.body(request, way)
-            try:
-                reply = await self.endpoint.post("/chat/completions", body)
-            except ModelError as error:
-                sent = frozenset(body) | {message["role"] for message in cast("Any", body["messages"])}
-                following = next_way(way, error, request, sent)
-                last = error.with_traceback(
-                    None
-                )  # whose frames would hold the client until somebody collects
-                first, named = first or last, named | error.names
-            else:
-                break
-            if following is not None and following.form != way.form and last.status in PERHAPS_THE_SCHEMA:
-                # once for each request: it may be asked again because the server fails for another reason
-                if request.digest and key in learned.tried:
-                    following = None
-                learned.tried.add(key)
-            if following is None:
-                failure = last if isinstance(last, TransientModelError) or last.status is None else first
-                is_without = key in learned.tried and failure.status in PERHAPS_THE_SCHEMA
-                try:
-                    raise _naming_the_form(failure) if is_without else failure
-                finally:
-                    del first, last, failure
-            way = following
-        if "response_format" in named:
-            learned.forms[request.prompt.digest] = way.form
-        learned.changed |= way.changed
-        learned.tried.discard(key)
-        if request.draws > 1 and not way.several:
-            learned.many = False
-        return way, reply
-
-    def _first_way(self, request: Generate[Any]) -> Way:
-        learned = self._learned
-        form: Form = "text"
-        if request.expected.as_json:
-            form = learned.forms.get(request.prompt.digest, self.response_format)
-        return Way(form, request.draws > 1 and learned.many, learned.changed)
-
-    def _as_held(self, reply: Completion, request: Generate[Any]) -> Completion:
-        """The reply; if it shows that the server ignored the schema, without the constraint."""
-        if ending(reply.finish_reason) not in {"whole", "unknown"} or _has_fields(reply.text, request.schema):
-            return reply
-        if not self._learned.is_told:
-            self._learned.is_told = True
-            _LOGGER.warning(
-                "%s ignores the schema of replies: pass response_format='text', on the command line "
-                "--judge-option response_format=text, or use a server that holds replies to a schema",
-                self.endpoint.url,
-            )
-        return replace(reply, held_to=None)
+    async def _ask(self, request: Generate[Any], way: Way) -> list[Completion]:
+        reply = await self.endpoint.post("/chat/completions", self.body(request, way))
+        return completions_in(reply, where=self.endpoint.url, model=self.model)[: request.draws]
 
     def body(self, request: Generate[Any], way: Way = _PLAINEST) -> Mapping[str, object]:
         """The JSON body for the request's first draw, or for all draws at once."""
         messages = [
-            {"role": message.role, "content": encodable(message.content)} for message in request.messages
+            {"role": message.role, "content": encodable(message.content)} for message in way.messages(request)
         ]
-        if "system" in way.changed:
-            messages = _without_system(messages)
-        optional: dict[str, object] = {
-            "temperature": None if "temperature" in way.changed else self.temperature,
-            "max_tokens": self.max_tokens,
-            "seed": None if self.seed is None else self.seed + request.draw,
-            "n": request.draws if way.several else None,
-            "response_format": _form(way.form, request),
-        }
-        if "max_tokens" in way.changed:
-            optional["max_completion_tokens"] = optional.pop("max_tokens")
+        optional = way.settings(
+            {
+                "temperature": self.temperature,
+                "max_tokens": self.max_tokens,
+                "seed": None if self.seed is None else self.seed + request.draw,
+                "n": request.draws if way.several else None,
+                "response_format": way.response_format(request),
+            }
+        )
         body = {name: value for name, value in optional.items() if value is not None}
         return {"model": self.model, "messages": messages, **body, **self.extra_body}
 
     @cached_property
-    def _learned(self) -> "_Learned":
-        return _Learned()
+    def _ways(self) -> Ways:
+        advice = "pass response_format='text', on the command line --judge-option response_format=text"
+        return Ways(self.endpoint.url, advice)
 
 
 @checked
@@ -339,79 +273,13 @@ class OpenAIEmbedder(Served):
         return vectors
 
 
-@dataclass
-class _Learned:
-    """Observed abilities of a server.
-
-    Attributes:
-        forms: the form to request first, by digest of the prompt, if the server refused a stronger one.
-        changed: settings that the server refused; see `Way`.
-        many: whether it supports several draws at once.
-        tried: digest and draw of failed requests that the server failed to answer without a form, too.
-        is_told: whether the user was told that it ignores schemas.
-    """
-
-    forms: dict[str, Form] = field(default_factory=dict[str, Form])
-    changed: frozenset[str] = frozenset()
-    many: bool = True
-    tried: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
-    is_told: bool = False
-
-
-def _form(form: Form, request: Generate[Any]) -> Mapping[str, Any] | None:
-    """The constraint on a reply as the protocol states it; None if unconstrained."""
-    if form == "text":
-        return None
-    if form == "json_object":
-        return {"type": "json_object"}
-    stated = response_format(request)
-    return plain(stated) if form == "plain_schema" else stated
-
-
-def _without_system(messages: Sequence[dict[str, str]]) -> list[dict[str, str]]:
-    """The messages with the system text at the start of the first other message."""
-    system = [message["content"] for message in messages if message["role"] == "system"]
-    others = [message for message in messages if message["role"] != "system"]
-    if not others:
-        return [{"role": "user", "content": "\n\n".join(system)}]
-    others[0] = others[0] | {"content": "\n\n".join([*system, others[0]["content"]])}
-    return others
-
-
-def _has_fields(text: str, schema: Mapping[str, Any] | None) -> bool:
-    """Whether a reply is a JSON object with the fields that its schema requires."""
-    value = _parsed(text)
-    return isinstance(value, dict) and value.keys() >= set((schema or {}).get("required", ()))
-
-
-def _parsed(text: str) -> Json:
-    """The value of a text in JSON; None for any other text."""
-    try:
-        value: Json = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value
-
-
-def _naming_the_form(error: ModelError) -> ModelError:
-    """The failure of a request with a form that the server does not answer without one either."""
-    return same_error(
-        error,
-        f"{error} (the same without response_format; to send none, pass response_format='text', "
-        "on the command line --judge-option response_format=text)",
-    )
-
-
-def completions_in(
-    reply: Mapping[str, Any], *, where: str, model: str, held_to: str | None = None
-) -> list[Completion]:
+def completions_in(reply: Mapping[str, Any], *, where: str, model: str) -> list[Completion]:
     """The completions in the JSON reply of a chat completions server.
 
     Args:
         reply: the JSON reply.
         where: source of the reply, for messages.
         model: the model's name if the reply does not give it.
-        held_to: the request's constraint on the reply.
 
     Raises:
         ModelError: the reply has no completions.
@@ -425,50 +293,19 @@ def completions_in(
     named = reply.get("model")
     completions: list[Completion] = []
     for choice in choices:
-        text, is_refusal = _text(choice.get("message"))
         reason = choice.get("finish_reason")
+        text, reason = said_in(
+            choice.get("message"), finish_reason=reason if isinstance(reason, str) else None
+        )
         completions.append(
             Completion(
-                text=text,
+                text=encodable(text),
                 model=named if isinstance(named, str) and named else model,
                 usage=None if completions else usage,
-                finish_reason="refusal" if is_refusal else reason if isinstance(reason, str) else None,
-                held_to=held_to,
+                finish_reason=reason,
             )
         )
     return completions
-
-
-def _text(message: Json) -> tuple[str, bool]:
-    """The text of a message, and whether it is the model's refusal.
-
-    The text is the content or its parts, else the arguments of the tool call, else the refusal, else JSON in
-    the reasoning: a server that separates reasoning may take a constrained reply for it.
-    """
-    if not isinstance(message, dict):
-        return "", False
-    content = message.get("content") or _arguments(message.get("tool_calls"))
-    refusal = message.get("refusal")
-    if isinstance(content, list):
-        parts = [part for part in content if isinstance(part, dict)]
-        refusal = refusal or "".join(str(part.get("refusal") or "") for part in parts)
-        content = "".join(str(part.get("text") or "") for part in parts)
-    if content:
-        return encodable(str(content)), False
-    if refusal:
-        return encodable(str(refusal)), True
-    for name in ("reasoning_content", "reasoning"):
-        reasoning = message.get(name)
-        if isinstance(reasoning, str) and isinstance(_parsed(reasoning), dict):
-            return encodable(reasoning), False
-    return "", False
-
-
-def _arguments(calls: Json) -> Json:
-    """The arguments of the only tool call, as JSON; None for no or several calls."""
-    call = calls[0] if isinstance(calls, list) and len(calls) == 1 else None
-    function = call.get("function") if isinstance(call, dict) else None
-    return function.get("arguments") if isinstance(function, dict) else None
 
 
 def _vector(embedding: object) -> NDArray[np.float64]:

@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, unquote, urljoin, urlsplit
 
 from pydantic import SecretStr
 
+from ragmetrics_core.adapting import named_in
 from ragmetrics_core.errors import (
     AccessRefused,
     ConfigError,
@@ -30,7 +31,6 @@ from ragmetrics_core.models._secrets import (
     secrets_in,
     without_secrets,
 )
-from ragmetrics_core.models._ways import named_in
 from ragmetrics_core.shapes import Json, is_mapping
 
 if TYPE_CHECKING:

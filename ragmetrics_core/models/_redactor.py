@@ -9,14 +9,7 @@ from ragmetrics_core.models._secrets import in_environment, secrets_in, without_
 from ragmetrics_core.protocol import Completion
 from ragmetrics_core.redaction import Redact, redacted, redacted_reply
 
-__all__ = ["Redactor", "keyless", "same_error"]
-
-
-def same_error(error: ModelError, message: str) -> ModelError:
-    """A copy of the error with a different message; its class may have its own constructor."""
-    same = type(error).__new__(type(error), message)
-    same.__dict__.update(error.__dict__)
-    return same
+__all__ = ["Redactor", "keyless"]
 
 
 def keyless(error: object, *models: object) -> str:
@@ -91,7 +84,7 @@ class Redactor:
         if clean == message:
             return error
         if isinstance(error, ModelError):
-            return same_error(error, clean)
+            return error.saying(clean)
         if isinstance(error, TimeoutError):
             return ModelTimeout(clean)
         if isinstance(error, RuntimeError):  # of which others tell whose event loop a model belongs to

@@ -8,13 +8,16 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import prompts
-from ragmetrics_core.adapting import ForeignJudge
+from ragmetrics_core.adapting import ForeignJudge, Way
 from ragmetrics_core.errors import ModelError
 from ragmetrics_core.models import foreign_answer, model_error
 from ragmetrics_core.parsers import Expected
 from ragmetrics_core.protocol import Completion, Generate
 
 REQUEST: Generate[Any] = Generate(prompts.STATEMENTS, {}, Expected(form=prompts.STATEMENTS.user))
+
+
+LADDER = ["json_schema", "plain_schema", "json_object", "text"]
 
 
 class StatusError(Exception):
@@ -30,34 +33,38 @@ class Model(ForeignJudge):
 
     def __init__(self, error: Exception) -> None:
         self.error = error
-        self.asked: list[bool] = []
+        self.asked: list[str] = []
+
+    without_form = "send none"
+    name = "m"
+    settings = frozenset[str]()
 
     @cached_property
     def takes_schema(self) -> bool:
         return True
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
-        async def ask(schema: object) -> list[Completion]:
-            self.asked.append(schema is not None)
-            if schema is not None:
+        async def ask(way: Way) -> list[Completion]:
+            self.asked.append(way.form)
+            if way.form != "text":
                 raise self.error
             return [Completion("{}")]
 
-        return await self.held(request, lambda schema: foreign_answer(ask(schema), model_error))
+        return await self.held(request, lambda way: foreign_answer(ask(way), model_error))
 
 
 @pytest.mark.parametrize(
     ("status", "message", "asked"),
     [
-        (400, "response_format is not supported", [True, False, False]),
-        (400, "bad request", [True, False, True, False]),
-        (404, "no endpoint", [True, False, True, False]),
-        (500, "failed to parse grammar", [True, False, False]),
-        (501, "not implemented", [True, False, True, False]),
+        (400, "response_format is not supported", [*LADDER, "text"]),
+        (400, "bad request", LADDER * 2),
+        (404, "no endpoint", ["json_schema", "text"] * 2),
+        (500, "failed to parse grammar", ["json_schema", "text", "text"]),
+        (501, "not implemented", ["json_schema", "text"] * 2),
     ],
 )
 def test_a_schema_is_left_out_and_that_is_learned_if_the_message_names_it(
-    status: int, message: str, asked: list[bool]
+    status: int, message: str, asked: list[str]
 ):
     model = Model(StatusError(status, message))
 
@@ -73,4 +80,4 @@ def test_a_failure_that_is_not_about_the_schema_is_raised_at_once(status: int):
 
     with pytest.raises(ModelError):
         asyncio.run(model.agenerate(REQUEST))
-    assert model.asked == [True]
+    assert model.asked == ["json_schema"]

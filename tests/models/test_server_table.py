@@ -1,283 +1,423 @@
-"""Behaviours of OpenAI-compatible servers: what each refuses, what is sent instead, what is learned."""
+"""Behaviours of servers with the OpenAI protocol, for our own judge and the frameworks' models."""
 
+import gzip
+import json
 import logging
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from itertools import cycle
+from typing import Any, NamedTuple
 
 import pytest
 
 pytest.importorskip("aiohttp", reason="needs the extra openai: pip install 'ragmetrics-core[openai]'")
 
-from ragmetrics_core import Run, Traffic, evaluate
+from ragmetrics_core import Judge, Run, Traffic, evaluate
 from ragmetrics_core.errors import RunStopped
-from ragmetrics_core.models import OpenAIJudge
+from tests.judges import DOORS, FRAMEWORKS, Door
 from tests.servers import Answer, OpenAIServer, Seen, chat
 
-DECLINING = (
-    '{"sentences": [{"sentence": 1, "kind": "refusal", "statements": []}], "declined": true,'
-    ' "reason": "it does not know"}'
-)
-STATEMENTS = (
-    '{"sentences": [{"sentence": 1, "kind": "claim", "statements": ["Paris is in France."]}],'
-    ' "declined": false, "reason": ""}'
-)
-VERDICTS = '{"verdicts": [{"number": 1, "reason": "r", "evidence": "Paris is in France.", "verdict": "yes"}]}'
-ONCE = Traffic(attempts=1, concurrency=1, form_attempts=1)
-LIMIT = "max_tokens"
+RATING = '{"reason": "It says so.", "rating": 9}'
+RATED = chat(RATING)  # 9 of 10 is 0.9
+LENGTH = chat('{"reason": "It', finish_reason="length")
+CALL = {"id": "1", "type": "function", "function": {"name": "Rating", "arguments": RATING}}
+NOTHING = chat(content=None)
+# How a request holds the reply.
+SCHEMA, PLAIN, OBJECT, NONE = "schema", "plain schema", "json_object", None
+FORMS = (SCHEMA, PLAIN, OBJECT)
+PAST = datetime(2015, 1, 1, tzinfo=UTC)
+HTML = b"<html><h1>Bad Gateway</h1></html>"
+
+
+def form(seen: Seen) -> str | None:
+    """The constraint in a request: a schema without allowed numbers that is not strict is a plain one."""
+    stated: dict[str, Any] = seen.body.get("response_format", {})
+    kind: str | None = stated.get("type")
+    if kind != "json_schema":
+        return kind
+    is_strict, has_numbers = stated["json_schema"].get("strict", False), "'enum': [0" in str(stated)
+    assert is_strict == has_numbers
+    return SCHEMA if is_strict else PLAIN
 
 
 def refusal(status: int, message: str, **detail: str) -> Answer:
     return Answer(status=status, body={"error": {"message": message, **detail}})
 
 
-def form(seen: Seen) -> str | None:
-    """The constraint in a request: a schema without sizes and numbers is a plain one."""
-    stated: dict[str, Any] = seen.body.get("response_format", {})
-    kind: str | None = stated.get("type")
-    if kind != "json_schema":
-        return kind
-    is_full = any(word in str(stated) for word in ("minItems", "'enum': [1"))
-    return "schema" if is_full else "plain schema"
+class Server(NamedTuple):
+    """A behaviour and what comes of it for two samples, one after the other.
+
+    Attributes:
+        name: the behaviour.
+        answer: the answers in order, repeated; or a function from a request to its answer.
+        forms: the constraints of all requests.
+        held_to: the constraint in the records.
+        status: of both scores; 0.9 is the value of those that are ok.
+        reason: part of the reason of those that are not.
+        settings: of the judge.
+        attempts: calls for each request of the run.
+        lacking: judges whose client makes something else of it, and why.
+    """
+
+    name: str
+    answer: Callable[[Seen], Answer] | list[Answer]
+    forms: list[str | None]
+    held_to: str | None = "json_schema"
+    status: str = "ok"
+    reason: str = ""
+    settings: dict[str, Any] = {}  # noqa: RUF012  read-only
+    attempts: int = 1
+    lacking: dict[str, str] = {}  # noqa: RUF012  read-only
 
 
-def has_system(seen: Seen) -> bool:
-    return any(message["role"] == "system" for message in seen.body["messages"])
+def refusing(refused: tuple[str, ...], answer: Answer) -> Callable[[Seen], Answer]:
+    return lambda seen: answer if form(seen) in refused else RATED
 
 
-def reply_to(seen: Seen) -> Answer:
-    """Statements for the first question about an answer, verdicts for the second."""
-    text = seen.body["messages"][-1]["content"]
-    return chat(VERDICTS if '"verdict"' in text else STATEMENTS)
+def no_forms(name: str, answer: Answer) -> Server:
+    """A refusal of each form that names it is learned after one request of each."""
+    return Server(name, refusing(FORMS, answer), [*FORMS, NONE, NONE], held_to=None)
 
 
-def run_on(server: OpenAIServer, samples: int = 2, *, traffic: Traffic = ONCE, **settings: Any) -> Run:
-    rows = [
-        {
-            "id": f"q{n}",
-            "question": f"Where is Paris, {n}?",
-            "answer": "Paris is in France.",
-            "contexts": [f"Paris is in France. It has {n + 2} rivers."],
-        }
-        for n in range(samples)
-    ]
-    judge = OpenAIJudge("m", base_url=server.base_url, **settings)
-    return evaluate(rows, metrics="faithfulness", judge=judge, traffic=traffic)
+def no_schemas(name: str, answer: Answer) -> Server:
+    return Server(name, refusing((SCHEMA, PLAIN), answer), [*FORMS, OBJECT], held_to="json_object")
 
 
-def values(run: Run) -> list[float | None]:
-    return [record.value for record in run.records()]
+def plain_only(name: str, answer: Answer) -> Server:
+    return Server(name, refusing((SCHEMA,), answer), [SCHEMA, PLAIN, PLAIN])
+
+
+def failing(name: str, answer: Answer) -> Server:
+    """A failure that does not name the form is not learned: each sample takes both requests."""
+    return Server(name, refusing(FORMS, answer), [SCHEMA, NONE] * 2, held_to=None)
+
+
+def without(name: str, setting: str, answer: Answer, value: float = 1, **lacking: str) -> Server:
+    """A setting that is refused is changed with the first request, and for all later ones."""
+    return Server(
+        name,
+        lambda seen: answer if setting in seen.body else RATED,
+        [SCHEMA] * 3,
+        settings={setting: value},
+        lacking=lacking,
+    )
+
+
+def without_system(name: str, answer: Answer) -> Server:
+    def answered(seen: Seen) -> Answer:
+        roles = [message["role"] for message in seen.body["messages"]]
+        return answer if "system" in roles else RATED
+
+    return Server(name, answered, [SCHEMA] * 3)
+
+
+def passing(name: str, answer: Answer, **lacking: str) -> Server:
+    """A failure that passes costs one attempt and is not about the form."""
+    return Server(name, [answer, RATED], [SCHEMA] * 4, attempts=2, lacking=lacking)
+
+
+def saying(name: str, answer: Answer, **expected: Any) -> Server:
+    return Server(name, [answer], [SCHEMA] * 2, **expected)
+
+
+BY_CLIENT = "the client cannot read it"
+SERVERS = [
+    no_schemas(
+        "OpenAI, an older model",
+        refusal(400, "'response_format' of type json_schema is not supported", param="response_format"),
+    ),
+    no_schemas("DeepSeek", refusal(400, "This response_format type is unavailable now")),
+    no_schemas(
+        "Mistral, an older version",
+        Answer(status=422, body={"detail": [{"loc": ["body", "response_format"], "msg": "invalid"}]}),
+    ),
+    no_forms(
+        "LiteLLM",
+        refusal(400, "litellm.UnsupportedParamsError: m does not support parameters: ['response_format']"),
+    ),
+    no_forms(
+        "Bedrock",
+        refusal(400, "ValidationException: output_config: Extra inputs are not permitted"),
+    ),
+    no_forms("Anthropic", refusal(400, "response_format: Extra inputs are not permitted")),
+    no_forms(
+        "TGI",
+        Answer(status=422, body={"error": "Input validation error: `grammar` is not supported"}),
+    ),
+    no_forms(
+        "vLLM without guided decoding",
+        Answer(status=400, body={"object": "error", "message": "guided_json is not available", "code": 400}),
+    ),
+    plain_only("Azure, sizes", refusal(400, "Invalid schema: In context=(), 'minItems' is not permitted")),
+    plain_only(
+        "Gemini, numbers",
+        refusal(400, "Invalid value at 'generation_config.response_schema.properties[1].value.enum[0]'"),
+    ),
+    plain_only("Groq, strict", refusal(400, "Unknown parameter: 'response_format.json_schema.strict'")),
+    plain_only("Ollama", Answer(status=400, body={"error": "invalid JSON schema in format"})),
+    Server(
+        "llama.cpp, a grammar that it cannot parse",
+        refusing(FORMS, refusal(500, "Failed to initialize samplers: failed to parse grammar")),
+        [SCHEMA, NONE, NONE],
+        held_to=None,
+    ),
+    Server(
+        "a refusal without words",
+        refusing(FORMS, refusal(400, "bad request")),
+        [*FORMS, NONE] * 2,
+        held_to=None,
+    ),
+    failing("500", refusal(500, "internal error")),
+    failing("501", refusal(501, "not implemented")),
+    failing("404", refusal(404, "no endpoint found that can handle the parameters")),
+    failing("an error under 200", Answer(body={"error": {"message": "provider returned an error"}})),
+    without(
+        "OpenAI, temperature",
+        "temperature",
+        refusal(400, "Unsupported value: 'temperature' does not support 0 with this model."),
+    ),
+    without(
+        "Bedrock, temperature",
+        "temperature",
+        refusal(400, "ValidationException: `temperature` is deprecated for this model."),
+    ),
+    without("Mistral, seed", "seed", Answer(status=422, body={"detail": [{"loc": ["body", "seed"]}]})),
+    without(
+        "OpenAI, max_tokens",
+        "max_tokens",
+        refusal(400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."),
+        500,
+        langchain="sends max_completion_tokens from the start",
+    ),
+    without_system("Gemma's template", refusal(400, "System role not supported")),
+    without_system(
+        "Mistral's template", refusal(400, "Conversation roles must alternate user/assistant/user/...")
+    ),
+    without_system(
+        "OpenAI, system", refusal(400, "'messages[0].role' does not support 'system' with this model")
+    ),
+    without_system("Gemini, system", refusal(400, "Developer instruction is not enabled for models/gemma")),
+    without_system(
+        "llama.cpp, system", refusal(500, "Jinja exception: Only user and assistant roles are supported!")
+    ),
+    Server(
+        "max_tokens that is too large",
+        [refusal(400, "max_tokens is too large: 500. This model supports at most 100 completion tokens")],
+        [SCHEMA] * 4,
+        held_to=None,
+        status="model_error",
+        reason="max_tokens is too large: 500",
+        settings={"max_tokens": 500},
+    ),
+    saying(
+        "content in parts",
+        chat(content=[{"type": "text", "text": RATING}]),
+        lacking={"llama_index": BY_CLIENT},
+    ),
+    saying("a tool call", chat(content=None, tool_calls=[CALL], finish_reason="tool_calls")),
+    saying(
+        "a tool call with words", chat(content="Now.", tool_calls=[CALL], finish_reason="tool_calls")
+    ),
+    saying(
+        "vLLM, JSON in the reasoning",
+        chat(content=None, reasoning_content=RATING),
+        lacking={"langchain": "drops the reasoning", "haystack": "drops the reasoning"},
+    ),
+    saying(
+        "a refusal",
+        chat(content=None, refusal="I cannot rate this text."),
+        status="parse_error",
+        reason="the judge refused to answer: I cannot rate this text.",
+        lacking={"haystack": "drops the refusal"},
+    ),
+    saying(
+        "a refusal in a block",
+        chat(content=[{"type": "refusal", "refusal": "I cannot rate this text."}]),
+        status="parse_error",
+        reason="the judge refused to answer: I cannot rate this text.",
+        lacking={"haystack": BY_CLIENT, "llama_index": BY_CLIENT},
+    ),
+    saying("a reply that was cut", LENGTH, status="parse_error", reason="cut"),
+    saying("no content", NOTHING, status="parse_error"),
+    saying("a schema that is ignored", chat("Nine, I think."), held_to=None, status="parse_error"),
+    passing("no choices once", Answer(body={"choices": []}), langchain=BY_CLIENT, llama_index=BY_CLIENT),
+    passing("429 with seconds", Answer(status=429, body={}, headers={"retry-after": "0.01"})),
+    passing("429 with a date", Answer(status=429, body={}, headers={"retry-after": format_datetime(PAST)})),
+    passing("502 of a proxy", Answer(status=502, body=HTML, content_type="text/html")),
+    passing("503", refusal(503, "the schema service is busy")),
+    passing("504", refusal(504, "upstream timed out")),
+    passing("529", refusal(529, "Overloaded")),
+    passing("a connection that breaks in the body", Answer(body=RATED.body, cut=50)),
+    passing("a connection that breaks at once", Answer(cut=0)),
+    saying("a body that comes slowly", Answer(body=RATED.body, trickle=0.0001)),
+    saying("a byte order mark", Answer(body=b"\xef\xbb\xbf" + json.dumps(RATED.body).encode())),
+    saying(
+        "a redirect",
+        Answer(status=307, headers={"location": "http://127.0.0.1:9/v1"}),
+        status="model_error",
+        reason="redirects elsewhere (307)",
+        lacking=dict.fromkeys(FRAMEWORKS, "the client follows it"),
+    ),
+    Server(
+        "an answer that is compressed, which the library's own judge refuses",
+        [Answer(body=gzip.compress(json.dumps(RATED.body).encode()), headers={"content-encoding": "gzip"})],
+        [SCHEMA, NONE] * 2,
+        status="model_error",
+        reason="sent a compressed answer",
+        lacking=dict.fromkeys(FRAMEWORKS, "the client reads it"),
+    ),
+    Server(
+        "a page",
+        [Answer(body=HTML, content_type="text/html")],
+        [SCHEMA, NONE] * 2,
+        status="model_error",
+        reason="(the same without response_format; to send none, ",
+    ),
+    saying(
+        "a wrong content type",
+        Answer(body=RATED.body, content_type="text/plain"),
+        lacking=dict.fromkeys(FRAMEWORKS, BY_CLIENT),
+    ),
+]  # fmt: skip
+
+
+def run_on(judge: Judge, samples: int = 2, *, attempts: int = 1) -> Run:
+    rows = [{"id": f"q{n}", "question": f"How high, {n}?", "answer": "300 m."} for n in range(samples)]
+    traffic = Traffic(attempts=attempts, concurrency=1, form_attempts=1, first_delay=0.0)
+    return evaluate(rows, metrics="answer_relevance_rating", judge=judge, traffic=traffic)
+
+
+def table() -> Iterator[Any]:
+    for server in SERVERS:
+        for door in DOORS.keys() - server.lacking.keys():
+            yield pytest.param(server, door, id=f"{server.name}-{door}")
+
+
+@pytest.mark.parametrize(("server", "door"), sorted(table(), key=lambda row: str(row.id)))
+def test_no_score_is_lost_for_what_a_server_refuses_or_how_it_replies(server: Server, door: str):
+    answers = cycle(server.answer) if isinstance(server.answer, list) else None
+    given: Any = server.answer if answers is None else lambda _: next(answers)
+
+    with OpenAIServer(given) as running:
+        run = run_on(DOORS[door](running.base_url, **server.settings), attempts=server.attempts)
+
+    assert [form(seen) for seen in running.seen] == server.forms
+    for record in run.records():
+        assert (record.status, record.value) == (server.status, 0.9 if server.status == "ok" else None)
+        assert server.reason in str(record.reason)
+        assert [step.held_to for step in record.generate_steps] in ([], [server.held_to])
+
+
+EACH = pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
 
 
 def told(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [each.getMessage() for each in caplog.records if each.name == "ragmetrics.models"]
 
 
-Refuses = Callable[[Seen], bool]
-
-# what the server refuses, its answer, and whether the answer names the setting
-SERVERS: dict[str, tuple[Refuses, Answer, bool]] = {
-    "no schemas": (
-        lambda seen: "schema" in (form(seen) or ""),
-        refusal(400, "'response_format' of type json_schema is not supported", param="response_format"),
-        True,
-    ),
-    "no schemas, with 422": (
-        lambda seen: "schema" in (form(seen) or ""),
-        Answer(status=422, body={"detail": [{"loc": ["body", "response_format"], "msg": "invalid"}]}),
-        True,
-    ),
-    "no schemas, in LiteLLM's words": (
-        lambda seen: "schema" in (form(seen) or ""),
-        refusal(400, "litellm.UnsupportedParamsError: m does not support parameters: ['response_format']"),
-        True,
-    ),
-    "no sizes": (
-        lambda seen: form(seen) == "schema",
-        refusal(400, "Invalid schema: In context=(), 'minItems' is not permitted"),
-        True,
-    ),
-    "no forms at all": (
-        lambda seen: form(seen) is not None,
-        refusal(400, "response_format is not supported"),
-        True,
-    ),
-    "a refusal without words": (lambda seen: form(seen) is not None, refusal(400, "bad request"), False),
-    "500 on a schema": (lambda seen: form(seen) is not None, refusal(500, "internal error"), False),
-    "500 on a grammar": (
-        lambda seen: form(seen) is not None,
-        refusal(500, "failed to parse grammar"),
-        True,
-    ),
-    "501 on a schema": (lambda seen: form(seen) is not None, refusal(501, "not implemented"), False),
-    "404 on a schema": (lambda seen: form(seen) is not None, refusal(404, "no endpoint"), False),
-    "an error under 200": (
-        lambda seen: form(seen) is not None,
-        Answer(body={"error": {"message": "provider returned an error"}}),
-        False,
-    ),
-    "no temperature": (
-        lambda seen: "temperature" in seen.body,
-        refusal(400, "Unsupported value: 'temperature' does not support 0 with this model."),
-        True,
-    ),
-    "no temperature, in Bedrock's words": (
-        lambda seen: "temperature" in seen.body,
-        refusal(400, "ValidationException: `temperature` is deprecated for this model."),
-        True,
-    ),
-    "another name of the limit": (
-        lambda seen: LIMIT in seen.body,
-        refusal(400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."),
-        True,
-    ),
-    "no system role": (has_system, refusal(400, "System role not supported"), True),
-    "no system role, in Mistral's words": (
-        has_system,
-        refusal(400, "Conversation roles must alternate user/assistant/user/assistant/..."),
-        True,
-    ),
-    "no system role, in OpenAI's words": (
-        has_system,
-        refusal(
-            400, "'messages[0].role' does not support 'system' with this model", param="messages[0].role"
-        ),
-        True,
-    ),
-    "no developer instruction": (
-        has_system,
-        refusal(400, "Developer instruction is not enabled for models/gemma"),
-        True,
-    ),
-    "a template that fails on a system role": (
-        has_system,
-        refusal(500, "Jinja exception: Only user and assistant roles are supported!"),
-        True,
-    ),
-    "neither a temperature nor a system role": (
-        lambda seen: has_system(seen) or "temperature" in seen.body,
-        refusal(400, "temperature and the system role are not supported"),
-        True,
-    ),
-}
-
-
-@pytest.mark.parametrize("name", SERVERS)
-def test_what_a_server_refuses_is_changed_and_no_score_is_lost(name: str):
-    refuses, answer, is_named = SERVERS[name]
-
-    with OpenAIServer(lambda seen: answer if refuses(seen) else reply_to(seen)) as server:
-        run = run_on(server, max_tokens=500)
-
-    assert values(run) == [1.0, 1.0]
-    # Two prompts, two samples. What is named is refused at most once per prompt; otherwise each time.
-    refused = [refuses(seen) for seen in server.seen]
-    second = refused[len(refused) // 2 :]
-    assert any(refused)
-    if is_named:
-        assert sum(not each for each in refused) == 4
-        assert not any(refused[-2:])
-    else:
-        assert any(second)
-
-
-def test_a_refused_schema_is_followed_by_a_plain_one_then_by_json_then_by_none():
-    answer = refusal(400, "response_format is not supported")
-
-    with OpenAIServer(lambda seen: answer if form(seen) else reply_to(seen)) as server:
-        run = run_on(server, samples=1)
-
-    # the schema of statements has no sizes, so it is plain
-    statements = ["plain schema", "json_object", None]
-    assert [form(seen) for seen in server.seen] == [*statements, "schema", *statements]
-    assert {step.held_to for record in run.records() for step in record.generate_steps} == {None}
-
-
-def test_a_plain_schema_is_recorded_as_a_schema():
-    answer = refusal(400, "minItems is not permitted in a schema")
-
-    with OpenAIServer(lambda seen: answer if form(seen) == "schema" else reply_to(seen)) as server:
-        run = run_on(server)
-
-    assert {step.held_to for record in run.records() for step in record.generate_steps} == {"json_schema"}
-    assert [form(seen) for seen in server.seen].count("schema") == 1
-
-
-def test_the_system_text_moves_to_the_start_of_the_user_message():
-    answer = refusal(400, "System role not supported")
-
-    with OpenAIServer(lambda seen: answer if has_system(seen) else reply_to(seen)) as server:
-        run_on(server)
-
-    first, second, *_ = [seen.body["messages"] for seen in server.seen]
-    assert [message["role"] for message in second] == ["user"]
-    assert second[0]["content"] == "\n\n".join(message["content"] for message in first)
-    assert [has_system(seen) for seen in server.seen] == [True, False, False, False, False]
-
-
-def test_the_limit_keeps_its_number_under_its_other_name():
-    answer = refusal(400, "Unsupported parameter: 'max_tokens'")
-
-    with OpenAIServer(lambda seen: answer if LIMIT in seen.body else reply_to(seen)) as server:
-        run_on(server, max_tokens=500)
-
-    assert [seen.body.get("max_completion_tokens") for seen in server.seen] == [None, *[500] * 4]
-
-
+@EACH
 @pytest.mark.parametrize("status", [404, 500, 501, 200])
-def test_a_server_that_fails_with_and_without_a_schema_is_asked_twice_and_the_setting_is_named(status: int):
+def test_a_server_that_fails_with_and_without_a_schema_is_asked_twice_and_the_setting_is_named(
+    door: Door, status: int
+):
     with OpenAIServer(refusal(status, "it said so")) as server:
         try:
-            (record,) = run_on(server, samples=1).records()
-            reason = record.reason
+            (record,) = run_on(door(server.base_url), samples=1).records()
+            reason = str(record.reason)
         except RunStopped as error:  # with 404 every call is refused
             reason = str(error)
 
-    assert "it said so (the same without response_format" in str(reason)
-    assert "--judge-option response_format=text" in str(reason)
-
-    assert [form(seen) for seen in server.seen] == ["plain schema", None]
+    assert "(the same without response_format; to send none, " in reason
+    assert [form(seen) for seen in server.seen] == [SCHEMA, NONE]
 
 
-def test_a_request_that_is_asked_again_is_tried_without_a_schema_once():
+@EACH
+def test_the_try_without_a_schema_is_one_of_the_attempts(door: Door):
     with OpenAIServer(refusal(500, "it said so")) as server:
-        (record,) = run_on(server, samples=1, traffic=Traffic(attempts=3, first_delay=0.0)).records()
+        (record,) = run_on(door(server.base_url), samples=1, attempts=3).records()
 
-    assert [form(seen) for seen in server.seen] == ["plain schema", None, "plain schema", "plain schema"]
-    assert "the same without response_format" in str(record.reason)
-
-
-@pytest.mark.parametrize("status", [429, 502, 503, 504])
-def test_an_overload_or_a_gateway_is_not_about_the_schema(status: int):
-    with OpenAIServer(refusal(status, "the schema service is busy")) as server:
-        run_on(server, samples=1)
-
-    assert [form(seen) for seen in server.seen] == ["plain schema"]
+    assert [form(seen) for seen in server.seen] == [SCHEMA, NONE, SCHEMA]
+    assert "(after 3 attempts)" in str(record.reason)
 
 
-def test_a_server_that_ignores_the_schema_is_told_once_and_recorded(caplog: pytest.LogCaptureFixture):
+@EACH
+def test_a_server_that_has_replied_to_a_prompt_under_its_schema_fails_for_another_reason(door: Door):
+    answers = iter([RATED, refusal(500, "it said so")])
+    with OpenAIServer(lambda _: next(answers)) as server:
+        run = run_on(door(server.base_url))
+
+    assert [form(seen) for seen in server.seen] == [SCHEMA, SCHEMA]
+    assert [record.status for record in run.records()] == ["ok", "model_error"]
+
+
+def test_forms_are_learned_for_each_prompt_apart():
+    rows = [{"id": "q", "question": "How high?", "answer": "It is 300 m.", "contexts": ["It is 300 m high."]}]
+    replies = [
+        '{"statements": ["It is 300 m."], "declined": false}',
+        '{"verdicts": [{"number": 1, "reason": "r", "evidence": "It is 300 m high.", "verdict": "yes"}]}',
+    ]
+
+    def answer(seen: Seen) -> Answer:
+        if "response_format" in seen.body:
+            return refusal(400, "response_format is not supported")
+        return chat(replies['"verdict"' in seen.body["messages"][-1]["content"]])
+
+    with OpenAIServer(answer) as server:
+        run = evaluate(rows, metrics="faithfulness", judge=DOORS["openai"](server.base_url), concurrency=1)
+
+    sent = [seen.body.get("response_format", {}).get("type") for seen in server.seen]
+    assert sent == ["json_schema", "json_schema", "json_object", None] * 2
+    assert [record.value for record in run.records()] == [1.0]
+
+
+@EACH
+def test_the_system_text_moves_to_the_start_of_the_user_message(door: Door, caplog: pytest.LogCaptureFixture):
+    def answer(seen: Seen) -> Answer:
+        is_refused = seen.body["messages"][0]["role"] == "system"
+        return refusal(400, "System role not supported") if is_refused else RATED
+
+    with caplog.at_level(logging.WARNING, logger="ragmetrics.models"), OpenAIServer(answer) as server:
+        run_on(door(server.base_url))
+
+    first, second, _ = [seen.body["messages"] for seen in server.seen]
+    assert [message["role"] for message in second] == ["user"]
+    assert second[0]["content"] == "\n\n".join(message["content"] for message in first)
+    (message,) = told(caplog)
+    assert message.endswith("refuses system: calls go on with the system text in the user message")
+
+
+@pytest.mark.parametrize("door", DOORS.keys() - {"langchain"})  # whose model sends the other name at once
+def test_the_limit_keeps_its_number_under_its_other_name(door: str):
+    answer = refusal(400, "Unsupported parameter: 'max_tokens'")
+
+    with OpenAIServer(lambda seen: answer if "max_tokens" in seen.body else RATED) as server:
+        run_on(DOORS[door](server.base_url, max_tokens=500))
+
+    assert [seen.body.get("max_completion_tokens") for seen in server.seen] == [None, 500, 500]
+
+
+@EACH
+def test_several_settings_are_changed_one_after_the_other(door: Door):
+    def answer(seen: Seen) -> Answer:
+        is_refused = "temperature" in seen.body or seen.body["messages"][0]["role"] == "system"
+        return refusal(400, "temperature and the system role are not supported") if is_refused else RATED
+
+    with OpenAIServer(answer) as server:
+        run = run_on(door(server.base_url, temperature=0.5))
+
+    assert [record.value for record in run.records()] == [0.9, 0.9]
+    assert len(server.seen) == 4
+
+
+@EACH
+def test_a_server_that_ignores_the_schema_is_told_once(door: Door, caplog: pytest.LogCaptureFixture):
     with (
         caplog.at_level(logging.WARNING, logger="ragmetrics.models"),
-        OpenAIServer(chat("Certainly! Here are the statements.")) as server,
+        OpenAIServer(chat("Certainly! It is relevant.")) as server,
     ):
-        run = run_on(server, samples=3)
+        run_on(door(server.base_url), samples=3)
 
-    assert {step.held_to for record in run.records() for step in record.generate_steps} == {None}
     (message,) = told(caplog)
-    assert "ignores the schema" in message
-    assert "response_format=text" in message
-
-
-def test_a_truncated_reply_does_not_show_that_the_schema_was_ignored(caplog: pytest.LogCaptureFixture):
-    with OpenAIServer(chat('{"statements": ["Pa', finish_reason="length")) as server:
-        run = run_on(server, samples=1)
-
-    assert {step.held_to for record in run.records() for step in record.generate_steps} == {"json_schema"}
-    assert told(caplog) == []
-
-
-def test_a_judge_that_refuses_is_reported_in_its_words():
-    with OpenAIServer(chat(content=None, refusal="I cannot rate this text.")) as server:
-        (record,) = run_on(server, samples=1).records()
-
-    assert record.status == "parse_error"
-    assert "the judge refused to answer: I cannot rate this text." in str(record.reason)
+    assert "ignores the schema of replies: " in message
+    assert "response_format" in message

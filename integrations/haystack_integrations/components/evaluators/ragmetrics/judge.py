@@ -3,15 +3,16 @@
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar
 
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 from haystack.tracing.tracer import Span, tracer
-from ragmetrics_core.adapting import ForeignJudge, ForeignName, finish_reason, response_format, usage_of
-from ragmetrics_core.errors import ModelError
+from ragmetrics_core.adapting import ForeignJudge, ForeignName, Way, finish_reason, said, usage_of
+from ragmetrics_core.errors import TransientModelError
 from ragmetrics_core.keywords import checked
 from ragmetrics_core.live import is_judging
 from ragmetrics_core.protocol import Completion, Generate
@@ -47,6 +48,8 @@ class HaystackJudge(ForeignJudge):
     :param name: The judge's name in records. Default: its class, model, server and settings.
     """
 
+    without_form: ClassVar[str] = "set response_format to {'type': 'text'} in the generator's generation_kwargs"
+
     chat_generator: ChatGenerator
     asynchronous: bool = field(default=False, kw_only=True)
     executor: Executor | None = field(default=None, kw_only=True)
@@ -61,8 +64,16 @@ class HaystackJudge(ForeignJudge):
     def takes_schema(self) -> bool:
         """Whether the generator uses the OpenAI protocol and has no `response_format` of its own."""
         kinds = {each.__name__ for each in type(self.chat_generator).__mro__}
-        chosen: Mapping[str, Any] = getattr(self.chat_generator, "generation_kwargs", None) or {}
-        return "OpenAIChatGenerator" in kinds and "response_format" not in chosen
+        return "OpenAIChatGenerator" in kinds and "response_format" not in self._chosen_kwargs
+
+    @property
+    def settings(self) -> frozenset[str]:
+        """The names in the generator's `generation_kwargs`."""
+        return frozenset(self._chosen_kwargs)
+
+    @property
+    def _chosen_kwargs(self) -> Mapping[str, Any]:
+        return getattr(self.chat_generator, "generation_kwargs", None) or {}
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """
@@ -74,12 +85,17 @@ class HaystackJudge(ForeignJudge):
         """
         return await self.held(request, partial(self._ask, request))
 
-    async def _ask(self, request: Generate[Any], schema: Mapping[str, Any] | None) -> list[Completion]:
-        messages = [_MESSAGES[role](content) for role, content in request.messages]
-        inputs = {} if schema is None else {"generation_kwargs": {"response_format": response_format(request)}}
-        with _span(self.chat_generator, messages) as span:
+    async def _ask(self, request: Generate[Any], way: Way) -> list[Completion]:
+        messages = [_MESSAGES[role](content) for role, content in way.messages(request)]
+        form = way.response_format(request)
+        inputs = {} if form is None else {"generation_kwargs": {"response_format": form}}
+        generator: Any = self.chat_generator
+        if way.changed & self.settings:
+            generator = copy(generator)  # with the same client
+            generator.generation_kwargs = way.settings(self._chosen_kwargs)
+        with _span(generator, messages) as span:
             output = await call(
-                self.chat_generator,
+                generator,
                 asynchronous=self.asynchronous,
                 executor=self.executor,
                 messages=messages,
@@ -90,8 +106,8 @@ class HaystackJudge(ForeignJudge):
         replies = output.get("replies")
         if not replies:
             msg = f"{type(self.chat_generator).__name__} gave no reply"
-            raise ModelError(msg)
-        return [_completion(reply, "json_schema" if inputs else None) for reply in replies[: request.draws]]
+            raise TransientModelError(msg)
+        return [_completion(reply) for reply in replies[: request.draws]]
 
 
 @contextmanager
@@ -113,12 +129,18 @@ def _span(generator: ChatGenerator, messages: list[ChatMessage]) -> Generator[Sp
         yield span
 
 
-def _completion(reply: ChatMessage, held_to: str | None) -> Completion:
+def _completion(reply: ChatMessage) -> Completion:
     meta: Mapping[str, Any] = reply.meta or {}
+    text, reason = said(
+        reply.text,
+        calls=[each.arguments for each in reply.tool_calls],
+        refusal=meta.get("refusal"),
+        reasoning=reply.reasoning and reply.reasoning.reasoning_text,
+        finish_reason=finish_reason(meta),
+    )
     return Completion(
-        text=reply.text or "",
+        text=text,
         model=str(meta.get("model") or ""),
         usage=usage_of(meta.get("usage")),
-        finish_reason=finish_reason(meta),
-        held_to=held_to,
+        finish_reason=reason,
     )
