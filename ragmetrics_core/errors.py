@@ -88,12 +88,10 @@ class ModelError(RagMetricsError):
     Attributes:
         status: the HTTP status of the server's answer, if there was one.
         names: settings that the server's message names, such as "response_format" or "temperature".
-        requests: number of failed requests.
     """
 
     status: int | None = None
     names: frozenset[str] = frozenset()
-    requests: int = 1
 
     def saying(self, message: str) -> Self:
         """A copy with a different message; the class may have its own constructor."""
@@ -108,7 +106,12 @@ class TransientModelError(ModelError):
     Args:
         message: what happened.
         retry_after: seconds that the server asked to wait, if stated.
+
+    Attributes:
+        requests: number of failed requests, each an attempt.
     """
+
+    requests: int = 1
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message)

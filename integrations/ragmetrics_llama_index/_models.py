@@ -44,7 +44,7 @@ from ragmetrics_core.models import (
     settings_digest,
 )
 from ragmetrics_core.protocol import Completion, Generate, TextFunction
-from ragmetrics_core.shapes import field_of
+from ragmetrics_core.shapes import field_of, is_series
 
 __all__ = [
     "AnyEmbedder",
@@ -122,12 +122,13 @@ class LlamaIndexJudge(ForeignJudge, Judge):
         """The sampling settings that an OpenAI-compatible server gets."""
         if self._form != _OPENAI:
             return frozenset()
-        return frozenset(name for name, value in self._sampling.items() if value is not None)
+        return frozenset(self._sampling)
 
     @property
     def _sampling(self) -> dict[str, Any]:
         own = {name: getattr(self.llm, name, None) for name in ("temperature", "max_tokens", "seed")}
-        return own | getattr(self.llm, "additional_kwargs", {})
+        is_set = {name: value for name, value in own.items() if value is not None}
+        return is_set | getattr(self.llm, "additional_kwargs", {})
 
     async def _draw(self, request: Generate[Any], way: Way) -> list[Completion]:
         messages = [ChatMessage(role=role, content=content) for role, content in way.messages(request)]
@@ -153,7 +154,7 @@ class LlamaIndexJudge(ForeignJudge, Judge):
             reply = said(response.text, finish_reason=reason)
         else:
             choices = field_of(response.raw, "choices")
-            raw = field_of(choices[0], "message") if choices else field_of(response.raw, "message")
+            raw = field_of(choices[0] if is_series(choices) and choices else response.raw, "message")
             reply = said_in(raw, finish_reason=reason)
             if not reply.text:
                 reply = said(response.message.content, finish_reason=reason)

@@ -3,7 +3,7 @@
 import json
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple
 
@@ -33,7 +33,7 @@ _WORDS: Final[Mapping[str, str]] = {
     "temperature": r"temperature",
     "max_tokens": r"max_(?:completion_)?tokens|maxtokens",
     "seed": r"\bseed\b",
-    "system": r"\bsystem\b.{0,40}\b(?:roles?|messages?|prompts?|instructions?)\b"
+    "system": r"\bsystem\b\W{0,3}(?:roles?|messages?|prompts?|instructions?)\b"
     r"|\broles?\b.{0,60}(?:\bsystem\b|not support|unsupported|alternate|\bonly\b)"
     r"|only user and assistant|developer instruction",
 }
@@ -166,7 +166,7 @@ class Ways:
         prompt, key = request.prompt.digest, (request.digest, request.draw)
         form = self.forms.get(prompt, form) if request.expected.as_json else "text"
         first_way = way = Way(form, several and self.several, self.changed)
-        sent = settings | {message.role for message in request.messages}
+        sent = _INSTEAD.keys() & (settings | {message.role for message in request.messages})
         failures: list[ModelError] = []
         while True:
             try:
@@ -189,7 +189,7 @@ class Ways:
         finally:
             failures.clear()
 
-    def _next(self, way: Way, error: ModelError, request: Generate[Any], sent: frozenset[str]) -> Way | None:
+    def _next(self, way: Way, error: ModelError, request: Generate[Any], sent: Set[str]) -> Way | None:
         """The way to try after a failure; None if none is left, or if the failure is not about the request.
 
         A setting that the server names is changed. Any other refusal may be about several draws at once or
@@ -241,15 +241,17 @@ class Ways:
             self.several = False
 
     def _failure(self, failures: Sequence[ModelError], *, is_tried: bool) -> ModelError:
-        """The failure to report: the first refusal, which names what the caller set, or else the last one."""
+        """The failure to report: the first one, which names what the caller set, or the last one."""
         first, last = failures[0], failures[-1]
-        is_last = isinstance(last, TransientModelError) or last.status is None
+        # a refusal by the client, without a status, says nothing of the server
+        is_last = isinstance(last, TransientModelError) or first.status is None
         failure = last if is_last else first
         if is_tried and _may_be_the_form(failure):
             failure = failure.saying(
                 f"{failure} (the same without response_format; to send none, {self.advice})"
             )
-        failure.requests = len(failures)
+        if isinstance(failure, TransientModelError):
+            failure.requests = sum(isinstance(each, TransientModelError) for each in failures)
         return failure
 
     def _held(self, reply: Completion, way: Way, request: Generate[Any]) -> Completion:

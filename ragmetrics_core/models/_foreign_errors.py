@@ -19,7 +19,17 @@ from ragmetrics_core.models._redactor import keyless
 from ragmetrics_core.protocol import Completion
 from ragmetrics_core.shapes import is_mapping, is_series
 
-__all__ = ["NO_QUOTA", "foreign_answer", "kind_of_status", "model_error", "retry_after"]
+__all__ = [
+    "LONGEST_WORDS",
+    "NO_QUOTA",
+    "detail_in",
+    "foreign_answer",
+    "kind_of_status",
+    "message_in",
+    "model_error",
+    "names_in",
+    "retry_after",
+]
 
 T = TypeVar("T")
 
@@ -33,7 +43,8 @@ _DENIED = ("Authentication", "Unauthenticated", "Unauthorized", "PermissionDenie
 _LOST = ("Connect", "Disconnect", "NetworkError", "TransportError")
 _STATUSES = ("status_code", "status", "code")
 _LONGEST_MESSAGE = 300
-_LONGEST_WORDS = 20_000
+# Characters that are looked at of a server's words.
+LONGEST_WORDS = 20_000
 # OpenAI's code for a quota that is used up, which has the status of a rate limit
 NO_QUOTA = "insufficient_quota"
 
@@ -83,7 +94,8 @@ def model_error(error: Exception, model: object = None, *, identity: str | None 
     cause, kind = next(
         ((each, kind) for each in _causes(error) if (kind := _kind(each)) is not None), (error, ModelError)
     )
-    text = " ".join(_said(error, model).split())
+    body = _held(cause, "body")
+    text = " ".join(_said(error, message_in(body), model).split())
     text = text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "..."
     message = f"{identity + ': ' if identity else ''}{type(error).__name__}: {text}"
     if (reply := _reply_in(error)) is not None:
@@ -93,8 +105,8 @@ def model_error(error: Exception, model: object = None, *, identity: str | None 
         failure.retry_after = retry_after(_headers(cause))
     failure.status = _status(cause)
     if failure.status is not None:
-        # some clients leave the server's words out of their message
-        failure.names = named_in(f"{text} {_held(cause, 'body')}"[:_LONGEST_WORDS])
+        # the text of an error may quote a reply
+        failure.names = names_in(body or text)
     return failure
 
 
@@ -112,9 +124,11 @@ def _reply_in(error: Exception) -> Completion | None:
     )
 
 
-def _said(error: Exception, model: object) -> str:
+def _said(error: Exception, words: str, model: object) -> str:
+    """The message of an error, with the server's words if its client leaves them out, and without keys."""
     try:
-        return keyless(error, model)
+        text = str(error)
+        return keyless(text if words in text else f"{text}: {words}", model)
     except Exception:  # the boundary to foreign code: `__str__` of an error may raise anything
         return ""
 
@@ -133,6 +147,25 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         seen.add(id(error))
         yield error
         error = error.__cause__
+
+
+def detail_in(body: object, name: str) -> str:
+    """A short entry of an error body, in "error" or at the top level; "" if missing."""
+    inner = body.get("error", body) if is_mapping(body) else None
+    fact = inner.get(name) if is_mapping(inner) else None
+    return fact if isinstance(fact, str) else ""
+
+
+def message_in(body: object) -> str:
+    """The message in an error body, in the forms that servers use."""
+    while is_mapping(body):
+        body = next((body[name] for name in ("message", "detail", "error") if body.get(name)), None)
+    return "" if body is None else str(body)
+
+
+def names_in(body: object) -> frozenset[str]:
+    """The settings that an error body names."""
+    return named_in(f"{detail_in(body, 'param')} {message_in(body)[:LONGEST_WORDS]}")
 
 
 def kind_of_status(status: int) -> type[ModelError]:

@@ -21,7 +21,15 @@ from ragmetrics_core.errors import (
     ModelTimeout,
     TransientModelError,
 )
-from ragmetrics_core.models._foreign_errors import NO_QUOTA, kind_of_status, retry_after
+from ragmetrics_core.models._foreign_errors import (
+    LONGEST_WORDS,
+    NO_QUOTA,
+    detail_in,
+    kind_of_status,
+    message_in,
+    names_in,
+    retry_after,
+)
 from ragmetrics_core.models._per_loop import PerLoop
 from ragmetrics_core.models._secrets import (
     HIDDEN,
@@ -31,7 +39,7 @@ from ragmetrics_core.models._secrets import (
     secrets_in,
     without_secrets,
 )
-from ragmetrics_core.shapes import Json, is_mapping
+from ragmetrics_core.shapes import Json
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
@@ -46,9 +54,8 @@ _KEY, _URL = "OPENAI_API_KEY", "OPENAI_BASE_URL"
 _ACCOUNT = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
 _CONNECT_SECONDS = 10.0
 _LONGEST_QUOTE = 300
-# Characters that are looked at of a server's words, and bytes that are read of a failed answer.
-_LONGEST_WORDS = 20_000
-_LARGEST_FAILURE = 4 * _LONGEST_WORDS
+# Bytes that are read of a failed answer.
+_LARGEST_FAILURE = 4 * LONGEST_WORDS
 # What to do about a parameter that a server refuses, by its name.
 _REMEDIES: Final[Mapping[str, str]] = {
     "temperature": "pass temperature=None, on the command line --judge-option temperature=none",
@@ -230,7 +237,7 @@ class Endpoint:
             body = _body(bytes(content) if is_plain else b"")
             failure = self._status_error(answer.status, headers, body)
             failure.status = answer.status
-            failure.names = named_in(f"{_detail(body, 'param')} {_message(body)[:_LONGEST_WORDS]}")
+            failure.names = names_in(body)
             raise failure
         if not is_plain:
             raise ModelError(f"{self.url} sent a compressed answer, which was not requested")
@@ -260,7 +267,7 @@ class Endpoint:
             )
         if answer.get("error"):
             # Some routers report the failure of the server behind them in an answer with status 200.
-            said = self._quoted(_message(answer["error"]))
+            said = self._quoted(message_in(answer["error"]))
             failure = TransientModelError(f"{self.url} reported an error: {said}")
             failure.status, failure.names = 200, named_in(said)
             raise failure
@@ -302,10 +309,10 @@ class Endpoint:
         if status == 401:
             # Without the server's words: they often repeat the key or a part of it.
             return AccessRefused(f"{self.url} refused the key (401): set OPENAI_API_KEY or pass api_key")
-        said = self._quoted(_message(body))
+        said = self._quoted(message_in(body))
         told = f"({status}): {said}" if said else f"({status})"
         kind = kind_of_status(status)
-        if status == 429 and _detail(body, "code") == NO_QUOTA:
+        if status == 429 and detail_in(body, "code") == NO_QUOTA:
             return AccessRefused(f"{self.url}: the quota of this key is used up {told}")
         if issubclass(kind, TransientModelError):
             what = "asks to slow down" if status == 429 else "failed"
@@ -314,7 +321,7 @@ class Endpoint:
             403: f"does not let this key use the model {self.model!r}",
             404: f"knows no model {self.model!r}, or the base URL is wrong",
         }.get(status, "refused the request")
-        remedy = _REMEDIES.get(_detail(body, "param"), "")
+        remedy = _REMEDIES.get(detail_in(body, "param"), "")
         return kind(f"{self.url} {what} {told}{remedy and f' ({remedy})'}")
 
     def _pointed(self, location: str) -> str:
@@ -326,9 +333,9 @@ class Endpoint:
 
     def _quoted(self, text: str) -> str:
         """Words of a server or a transport as one short line, without secrets."""
-        if len(text) > _LONGEST_WORDS:
+        if len(text) > LONGEST_WORDS:
             # Not within a word, which may be one of the secrets.
-            text = text[:_LONGEST_WORDS].rpartition(" ")[0] or text[: 2 * _LONGEST_QUOTE]
+            text = text[:LONGEST_WORDS].rpartition(" ")[0] or text[: 2 * _LONGEST_QUOTE]
         text = " ".join(without_secrets(text, self._secrets).split())
         return text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "..."
 
@@ -392,17 +399,3 @@ def _body(content: bytes) -> object:
         return json.loads(content)
     except (ValueError, RecursionError):
         return content.decode("utf-8", "replace")
-
-
-def _detail(body: object, name: str) -> str:
-    """A short entry of an error body, in "error" or at the top level; "" if missing."""
-    inner = body.get("error", body) if is_mapping(body) else None
-    fact = inner.get(name) if is_mapping(inner) else None
-    return fact if isinstance(fact, str) else ""
-
-
-def _message(body: object) -> str:
-    """The message in an error body, in the forms that servers use."""
-    while is_mapping(body):
-        body = next((body[name] for name in ("message", "detail", "error") if body.get(name)), None)
-    return "" if body is None else str(body)

@@ -9,7 +9,7 @@ import pytest
 
 from ragmetrics_core import prompts
 from ragmetrics_core.adapting import ForeignJudge, Way
-from ragmetrics_core.errors import ModelError
+from ragmetrics_core.errors import AccessRefused, ModelError, ModelRefused
 from ragmetrics_core.models import foreign_answer, model_error
 from ragmetrics_core.parsers import Expected
 from ragmetrics_core.protocol import Completion, Generate
@@ -33,11 +33,15 @@ class Model(ForeignJudge):
 
     def __init__(self, error: Exception) -> None:
         self.error = error
+        self.otherwise: Exception | None = None
         self.asked: list[str] = []
 
     without_form = "send none"
     name = "m"
-    settings = frozenset[str]()
+
+    @property
+    def settings(self) -> frozenset[str]:
+        return frozenset()
 
     @cached_property
     def takes_schema(self) -> bool:
@@ -48,6 +52,8 @@ class Model(ForeignJudge):
             self.asked.append(way.form)
             if way.form != "text":
                 raise self.error
+            if self.otherwise:
+                raise self.otherwise
             return [Completion("{}")]
 
         return await self.held(request, lambda way: foreign_answer(ask(way), model_error))
@@ -81,3 +87,14 @@ def test_a_failure_that_is_not_about_the_schema_is_raised_at_once(status: int):
     with pytest.raises(ModelError):
         asyncio.run(model.agenerate(REQUEST))
     assert model.asked == ["json_schema"]
+
+
+def test_a_refusal_by_the_client_does_not_hide_what_the_server_says():
+    refusal = ModelRefused("takes no schema")
+    refusal.names = frozenset({"response_format"})
+    model = Model(refusal)
+    model.otherwise = StatusError(401, "no such key")
+
+    with pytest.raises(AccessRefused, match="no such key"):
+        asyncio.run(model.agenerate(REQUEST))
+    assert model.asked == LADDER

@@ -3,7 +3,7 @@
 import gzip
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from itertools import cycle
@@ -45,6 +45,9 @@ def refusal(status: int, message: str, **detail: str) -> Answer:
     return Answer(status=status, body={"error": {"message": message, **detail}})
 
 
+Answers = Callable[[Seen], Answer]
+
+
 class Server(NamedTuple):
     """A behaviour and what comes of it for two samples, one after the other.
 
@@ -61,7 +64,7 @@ class Server(NamedTuple):
     """
 
     name: str
-    answer: Callable[[Seen], Answer] | list[Answer]
+    answer: Answers | list[Answer]
     forms: list[str | None]
     held_to: str | None = "json_schema"
     status: str = "ok"
@@ -71,7 +74,7 @@ class Server(NamedTuple):
     lacking: dict[str, str] = {}  # noqa: RUF012  read-only
 
 
-def refusing(refused: tuple[str, ...], answer: Answer) -> Callable[[Seen], Answer]:
+def refusing(refused: tuple[str, ...], answer: Answer) -> Answers:
     return lambda seen: answer if form(seen) in refused else RATED
 
 
@@ -95,13 +98,11 @@ def failing(name: str, answer: Answer) -> Server:
 
 def without(name: str, setting: str, answer: Answer, value: float = 1, **lacking: str) -> Server:
     """A setting that is refused is changed with the first request, and for all later ones."""
-    return Server(
-        name,
-        lambda seen: answer if setting in seen.body else RATED,
-        [SCHEMA] * 3,
-        settings={setting: value},
-        lacking=lacking,
-    )
+
+    def answered(seen: Seen) -> Answer:
+        return answer if setting in seen.body else RATED
+
+    return Server(name, answered, [SCHEMA] * 3, settings={setting: value}, lacking=lacking)
 
 
 def without_system(name: str, answer: Answer) -> Server:
@@ -167,6 +168,29 @@ SERVERS = [
         refusing(FORMS, refusal(400, "bad request")),
         [*FORMS, NONE] * 2,
         held_to=None,
+    ),
+    Server(
+        "LM Studio, no json_object",
+        refusing((OBJECT,), Answer(status=400, body={"error": "'response_format.type' is invalid"})),
+        [OBJECT, NONE, NONE],
+        held_to=None,
+        settings={"response_format": "json_object"},
+        lacking=dict.fromkeys(FRAMEWORKS, "a form of the user's own is left as it is"),
+    ),
+    Server(
+        "Groq, a reply that is not JSON",
+        refusing(
+            FORMS, refusal(400, "Failed to generate JSON.", failed_generation="The schema of temperature is")
+        ),
+        [*FORMS, NONE] * 2,
+        held_to=None,
+    ),
+    Server(
+        "Azure, a prompt that is filtered",
+        [refusal(400, "The prompt triggered our content management policy", code="content_filter")],
+        [*FORMS, NONE] * 2,
+        status="model_error",
+        reason="content management policy",
     ),
     failing("500", refusal(500, "internal error")),
     failing("501", refusal(501, "not implemented")),
@@ -239,6 +263,18 @@ SERVERS = [
         lacking={"haystack": BY_CLIENT, "llama_index": BY_CLIENT},
     ),
     saying("a reply that was cut", LENGTH, status="parse_error", reason="cut"),
+    saying(
+        "DeepSeek, a reply that was cut",
+        chat('{"reason": "It', finish_reason="insufficient_system_resource"),
+        status="parse_error",
+        reason="cut",
+    ),
+    saying(
+        "a reply that was filtered",
+        chat(content="", finish_reason="content_filter"),
+        status="parse_error",
+        reason="filter",
+    ),
     saying("no content", NOTHING, status="parse_error"),
     saying("a schema that is ignored", chat("Nine, I think."), held_to=None, status="parse_error"),
     passing("no choices once", Answer(body={"choices": []}), langchain=BY_CLIENT, llama_index=BY_CLIENT),
@@ -288,21 +324,28 @@ def run_on(judge: Judge, samples: int = 2, *, attempts: int = 1) -> Run:
     return evaluate(rows, metrics="answer_relevance_rating", judge=judge, traffic=traffic)
 
 
-def table() -> Iterator[Any]:
-    for server in SERVERS:
-        for door in DOORS.keys() - server.lacking.keys():
-            yield pytest.param(server, door, id=f"{server.name}-{door}")
+def in_turn(answers: list[Answer]) -> Answers:
+    turns = cycle(answers)
+    return lambda _: next(turns)
 
 
-@pytest.mark.parametrize(("server", "door"), sorted(table(), key=lambda row: str(row.id)))
+TABLE = [
+    pytest.param(server, door, id=f"{server.name}-{door}")
+    for server in SERVERS
+    for door in DOORS
+    if door not in server.lacking
+]
+
+
+@pytest.mark.parametrize(("server", "door"), TABLE)
 def test_no_score_is_lost_for_what_a_server_refuses_or_how_it_replies(server: Server, door: str):
-    answers = cycle(server.answer) if isinstance(server.answer, list) else None
-    given: Any = server.answer if answers is None else lambda _: next(answers)
+    answer = server.answer if callable(server.answer) else in_turn(server.answer)
 
-    with OpenAIServer(given) as running:
+    with OpenAIServer(answer) as running:
         run = run_on(DOORS[door](running.base_url, **server.settings), attempts=server.attempts)
 
     assert [form(seen) for seen in running.seen] == server.forms
+    assert not any(None in seen.body.values() for seen in running.seen)
     for record in run.records():
         assert (record.status, record.value) == (server.status, 0.9 if server.status == "ok" else None)
         assert server.reason in str(record.reason)
