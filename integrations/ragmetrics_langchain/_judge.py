@@ -196,12 +196,15 @@ def _changed(model: Model, way: Way) -> Model:
         return model.model_copy(
             update={"bound": _changed(model.bound, way), "kwargs": way.settings(model.kwargs)}
         )
-    own = {name: getattr(model, name, None) for name in _SETTINGS}
-    kept = way.settings(own)
-    limit = kept.pop("max_completion_tokens", None)
-    changed = cast(BaseModel, model).model_copy(update=dict.fromkeys(own.keys() - kept.keys()))
-    runnable = cast(Model, changed)
-    return runnable if limit is None else runnable.bind(max_completion_tokens=limit)
+    own = {name: getattr(model, name) for name in _SETTINGS if getattr(model, name, None) is not None}
+    chat = cast(BaseChatModel, model)
+    changed = chat.model_copy(update=dict.fromkeys(way.changed & own.keys()))
+    if "max_tokens" not in way.changed & own.keys():
+        return changed
+    if type(chat).model_fields["max_tokens"].alias == "max_completion_tokens":  # and is always sent as it
+        extra = getattr(model, "extra_body", None) or {}
+        return changed.bind(extra_body={**extra, "max_tokens": own["max_tokens"]})
+    return changed.bind(max_completion_tokens=own["max_tokens"])
 
 
 def _held(model: Model, request: Generate[Any], way: Way) -> Any:

@@ -136,16 +136,16 @@ class LlamaIndexJudge(ForeignJudge, Judge):
         if way.form != "text" and self._form:
             schema = way.schema(request) or "json"
             form[self._form] = way.response_format(request) if self._form == _OPENAI else schema
-        llm = self._changed(way) if way.changed & self.settings else self.llm
+        kept = way.settings(self._sampling)
+        llm = self.llm if kept == self._sampling else self._with(kept)
         return await asyncio.gather(*[self._reply(llm, messages, form) for _ in range(request.draws)])
 
-    def _changed(self, way: Way) -> LLM:
-        """The model without the settings that its server refused."""
+    def _with(self, settings: Mapping[str, Any]) -> LLM:
+        """The model with these sampling settings and no others."""
         from openai import NOT_GIVEN
 
-        kept = way.settings(self._sampling)
-        left_out = dict.fromkeys(self.settings - kept.keys(), NOT_GIVEN)
-        return self.llm.model_copy(update={"additional_kwargs": kept | left_out})
+        left_out = dict.fromkeys(self._sampling.keys() - settings.keys(), NOT_GIVEN)
+        return self.llm.model_copy(update={"additional_kwargs": {**settings, **left_out}})
 
     async def _reply(self, llm: LLM, messages: Sequence[ChatMessage], form: Mapping[str, Any]) -> Completion:
         response = await foreign_answer(_asked(llm, messages, form), lambda error: _told(error, self.llm))

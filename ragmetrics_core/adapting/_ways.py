@@ -3,7 +3,7 @@
 import json
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple
 
@@ -39,9 +39,14 @@ _WORDS: Final[Mapping[str, str]] = {
 }
 _SETTINGS: Final = {name: re.compile(words, re.IGNORECASE) for name, words in _WORDS.items()}
 
+# The two names of the limit on a reply.
+_LIMITS: Final[Mapping[str, str]] = {
+    "max_tokens": "max_completion_tokens",
+    "max_completion_tokens": "max_tokens",
+}
 # What a way that changes a setting has instead.
 _INSTEAD: Final[Mapping[str, str]] = {
-    "max_tokens": "max_completion_tokens",
+    "max_tokens": "the other name of the limit",
     "seed": "no seed",
     "system": "the system text in the user message",
     "temperature": "the model's own temperature",
@@ -72,7 +77,8 @@ class Way(NamedTuple):
         form: constraint on the reply.
         several: whether all draws are requested at once.
         changed: settings that the server refused: "temperature" and "seed" are left out, "max_tokens"
-            becomes "max_completion_tokens", and the text of "system" moves into the user message.
+            stands for the limit, which gets its other name, and the text of "system" moves into the user
+            message.
     """
 
     form: Form = "text"
@@ -80,11 +86,10 @@ class Way(NamedTuple):
     changed: frozenset[str] = frozenset()
 
     def settings(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """The settings without those that the server refused."""
-        kept = {name: value for name, value in settings.items() if name not in self.changed}
-        if "max_tokens" in self.changed and settings.get("max_tokens") is not None:
-            kept["max_completion_tokens"] = settings["max_tokens"]
-        return kept
+        """The settings without those that the server refused, and a refused limit under its other name."""
+        names = _LIMITS if "max_tokens" in self.changed else {}
+        left_out = self.changed - _LIMITS.keys()
+        return {names.get(name, name): value for name, value in settings.items() if name not in left_out}
 
     def messages(self, request: Generate[Any]) -> Sequence[Message]:
         """The request's messages; without a system role, its text is at the start of the first other one."""
@@ -166,7 +171,9 @@ class Ways:
         prompt, key = request.prompt.digest, (request.digest, request.draw)
         form = self.forms.get(prompt, form) if request.expected.as_json else "text"
         first_way = way = Way(form, several and self.several, self.changed)
-        sent = _INSTEAD.keys() & (settings | {message.role for message in request.messages})
+        sent = settings | {message.role for message in request.messages}
+        if not sent.isdisjoint(_LIMITS):
+            sent |= {"max_tokens"}
         failures: list[ModelError] = []
         while True:
             try:
@@ -189,7 +196,7 @@ class Ways:
         finally:
             failures.clear()
 
-    def _next(self, way: Way, error: ModelError, request: Generate[Any], sent: Set[str]) -> Way | None:
+    def _next(self, way: Way, error: ModelError, request: Generate[Any], sent: frozenset[str]) -> Way | None:
         """The way to try after a failure; None if none is left, or if the failure is not about the request.
 
         A setting that the server names is changed. Any other refusal may be about several draws at once or
@@ -202,7 +209,7 @@ class Ways:
         is_form_named = "response_format" in error.names
         if not is_refused and not _may_be_the_form(error):
             return None
-        named = error.names & sent
+        named = error.names & sent & _INSTEAD.keys()
         for name in sorted(named - way.changed):
             return way._replace(changed=way.changed | {name})
         if is_refused and named and not is_form_named:

@@ -214,6 +214,13 @@ SERVERS = [
         500,
         langchain="sends max_completion_tokens from the start",
     ),
+    without(
+        "Mistral, max_completion_tokens",
+        "max_completion_tokens",
+        Answer(status=422, body={"detail": [{"loc": ["body", "max_completion_tokens"]}]}),
+        500,
+        openai="has no such setting",
+    ),
     without_system("Gemma's template", refusal(400, "System role not supported")),
     without_system(
         "Mistral's template", refusal(400, "Conversation roles must alternate user/assistant/user/...")
@@ -430,14 +437,20 @@ def test_the_system_text_moves_to_the_start_of_the_user_message(door: Door, capl
     assert message.endswith("refuses system: calls go on with the system text in the user message")
 
 
-@pytest.mark.parametrize("door", DOORS.keys() - {"langchain"})  # whose model sends the other name at once
-def test_the_limit_keeps_its_number_under_its_other_name(door: str):
-    answer = refusal(400, "Unsupported parameter: 'max_tokens'")
+@EACH
+def test_the_limit_keeps_its_number_under_its_other_name(door: Door):
+    limits = {"max_tokens", "max_completion_tokens"}
 
-    with OpenAIServer(lambda seen: answer if "max_tokens" in seen.body else RATED) as server:
-        run_on(DOORS[door](server.base_url, max_tokens=500))
+    def answer(seen: Seen) -> Answer:
+        (first,) = limits & server.seen[0].body.keys()
+        return refusal(400, f"Unsupported parameter: {first!r}") if first in seen.body else RATED
 
-    assert [seen.body.get("max_completion_tokens") for seen in server.seen] == [None, 500, 500]
+    with OpenAIServer(answer) as server:
+        run_on(door(server.base_url, max_tokens=500))
+
+    first, second, third = [limits & seen.body.keys() for seen in server.seen]
+    assert (second, third) == (limits - first, limits - first)
+    assert [seen.body[name] for seen in server.seen for name in limits & seen.body.keys()] == [500] * 3
 
 
 @EACH

@@ -90,9 +90,9 @@ class HaystackJudge(ForeignJudge):
         form = way.response_format(request)
         inputs = {} if form is None else {"generation_kwargs": {"response_format": form}}
         generator: Any = self.chat_generator
-        if way.changed & self.settings:
+        if (kept := way.settings(self._chosen_kwargs)) != self._chosen_kwargs:
             generator = copy(generator)  # with the same client
-            generator.generation_kwargs = way.settings(self._chosen_kwargs)
+            generator.generation_kwargs = kept
         with _span(generator, messages) as span:
             output = await call(
                 generator,
