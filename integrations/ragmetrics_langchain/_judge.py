@@ -15,7 +15,15 @@ from langchain_core.runnables.base import RunnableBindingBase
 from pydantic import BaseModel
 from typing_extensions import is_typeddict
 
-from ragmetrics_core.adapting import ForeignJudge, ForeignName, Way, finish_reason, said, usage_of
+from ragmetrics_core.adapting import (
+    ForeignJudge,
+    ForeignName,
+    Way,
+    finish_reason,
+    said,
+    sampling_of,
+    usage_of,
+)
 from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
 from ragmetrics_core.keywords import checked
 from ragmetrics_core.models import foreign_answer
@@ -33,8 +41,6 @@ __all__ = ["LangChainJudge"]
 
 Model = Runnable[Any, Any]
 
-# The settings that a refusal may name.
-_SETTINGS = ("temperature", "max_tokens", "seed")
 _MESSAGES = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
 
 
@@ -135,10 +141,8 @@ class LangChainJudge(ForeignJudge):
     def settings(self) -> frozenset[str]:
         """Those of the sampling settings that are set, bound or not."""
         model, bound = _unbound(self._models.first)
-        is_model = isinstance(model, BaseLanguageModel)
-        return frozenset(
-            name for name in _SETTINGS if bound.get(name, is_model and getattr(model, name, None)) is not None
-        )
+        own = sampling_of(cast(Any, model)) if isinstance(model, BaseLanguageModel) else {}
+        return frozenset(own | bound)
 
     @cached_property
     def takes_schema(self) -> bool:
@@ -196,15 +200,16 @@ def _changed(model: Model, way: Way) -> Model:
         return model.model_copy(
             update={"bound": _changed(model.bound, way), "kwargs": way.settings(model.kwargs)}
         )
-    own = {name: getattr(model, name) for name in _SETTINGS if getattr(model, name, None) is not None}
     chat = cast(BaseChatModel, model)
-    changed = chat.model_copy(update=dict.fromkeys(way.changed & own.keys()))
-    if "max_tokens" not in way.changed & own.keys():
+    refused = {name: value for name, value in sampling_of(chat).items() if name in way.changed}
+    changed = chat.model_copy(update=dict.fromkeys(refused))
+    if "max_tokens" not in refused:
         return changed
-    if type(chat).model_fields["max_tokens"].alias == "max_completion_tokens":  # and is always sent as it
-        extra = getattr(model, "extra_body", None) or {}
-        return changed.bind(extra_body={**extra, "max_tokens": own["max_tokens"]})
-    return changed.bind(max_completion_tokens=own["max_tokens"])
+    # a model that always sends the other name sends only the rest of the body as it is
+    if type(chat).model_fields["max_tokens"].alias != "max_completion_tokens":
+        return changed.bind(max_completion_tokens=refused["max_tokens"])
+    extra: dict[str, Any] = getattr(model, "extra_body", None) or {}
+    return changed.bind(extra_body={**extra, "max_tokens": refused["max_tokens"]})
 
 
 def _held(model: Model, request: Generate[Any], way: Way) -> Any:

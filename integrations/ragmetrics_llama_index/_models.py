@@ -28,6 +28,7 @@ from ragmetrics_core.adapting import (
     in_thread,
     said,
     said_in,
+    sampling_of,
     usage_of,
 )
 from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
@@ -126,9 +127,7 @@ class LlamaIndexJudge(ForeignJudge, Judge):
 
     @property
     def _sampling(self) -> dict[str, Any]:
-        own = {name: getattr(self.llm, name, None) for name in ("temperature", "max_tokens", "seed")}
-        is_set = {name: value for name, value in own.items() if value is not None}
-        return is_set | getattr(self.llm, "additional_kwargs", {})
+        return sampling_of(self.llm) | getattr(self.llm, "additional_kwargs", {})
 
     async def _draw(self, request: Generate[Any], way: Way) -> list[Completion]:
         messages = [ChatMessage(role=role, content=content) for role, content in way.messages(request)]

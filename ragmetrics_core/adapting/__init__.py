@@ -22,7 +22,7 @@ from ragmetrics_core.adapting._skip import Skip
 from ragmetrics_core.adapting._stages import documents_anywhere
 from ragmetrics_core.adapting._threads import Pool, harmless, in_own_thread, in_thread, lend
 from ragmetrics_core.adapting._translation import sample_of
-from ragmetrics_core.adapting._ways import Form, ReplyHeldBack, Way, Ways, named_in
+from ragmetrics_core.adapting._ways import Form, ReplyHeldBack, Way, Ways, named_in, sampling_of
 from ragmetrics_core.adapting._wiring import makers_of
 
 __all__ = [
@@ -65,5 +65,6 @@ __all__ = [
     "said",
     "said_in",
     "sample_of",
+    "sampling_of",
     "usage_of",
 ]

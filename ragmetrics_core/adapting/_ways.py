@@ -13,7 +13,7 @@ from ragmetrics_core.prompts import Message
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.shapes import Json, is_dict, is_list
 
-__all__ = ["Form", "ReplyHeldBack", "Way", "Ways", "json_object", "named_in"]
+__all__ = ["Form", "ReplyHeldBack", "Way", "Ways", "json_object", "named_in", "sampling_of"]
 
 _LOGGER = logging.getLogger("ragmetrics.models")
 
@@ -278,6 +278,12 @@ class Ways:
                 self.advice,
             )
         return replace(reply, held_to=None)
+
+
+def sampling_of(model: object) -> dict[str, Any]:
+    """The settings of a model that a way can change, as far as they are set."""
+    own = {name: getattr(model, name, None) for name in ("temperature", "max_tokens", "seed")}
+    return {name: value for name, value in own.items() if value is not None}
 
 
 def _may_be_the_form(error: ModelError) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import SecretStr
 
-from ragmetrics_core.adapting import Way, Ways, said_in, usage_of
+from ragmetrics_core.adapting import Way, Ways, said_in, sampling_of, usage_of
 from ragmetrics_core.errors import ConfigError, ModelError, TransientModelError
 from ragmetrics_core.keywords import checked
 from ragmetrics_core.models._openai_endpoint import Endpoint, encodable
@@ -99,9 +99,9 @@ class OpenAIJudge(Served):
     """A chat model on an OpenAI-compatible server.
 
     Can be used from any number of event loops. Connections close when their loop ends, or with `aclose`.
-    Retries and time limits are the caller's task. If the server's message refuses `temperature`,
-    `max_tokens` or the system role, the call is repeated, and later calls are made, without temperature,
-    with `max_completion_tokens`, or with the system text in the user message.
+    Retries and time limits are the caller's task. If the server's message refuses `temperature`, `seed`,
+    `max_tokens` or the system role, the call is repeated, and later calls are made, without temperature or
+    seed, with `max_completion_tokens`, or with the system text in the user message; one warning says so.
 
     Attributes:
         model: the model's name on the server.
@@ -114,7 +114,7 @@ class OpenAIJudge(Served):
         seed: seed for repeatable sampling, if the server supports it; the draw's number is added.
         response_format: constraint on replies to prompts that request JSON: the requested form
             ("json_schema"), any JSON ("json_object") or none ("text"). If the server refuses one, the next
-            weaker one is used; if its message names the constraint, also for later calls with this prompt.
+            weaker one is used, after a schema a plainer one; if its message names the constraint, also for later calls with this prompt.
         extra_body: additional parameters of the request.
         asked: False to report a missing package or key only on first use.
 
@@ -160,12 +160,11 @@ class OpenAIJudge(Served):
         Raises:
             ModelError: the server failed; the message says why and never holds the key.
         """
-        settings = {"temperature": self.temperature, "max_tokens": self.max_tokens, "seed": self.seed}
         return await self._ways.replies(
             request,
             partial(self._ask, request),
             form=self.response_format,
-            settings=frozenset(name for name, value in settings.items() if value is not None),
+            settings=frozenset(sampling_of(self)),
             several=request.draws > 1,
         )
 
@@ -178,16 +177,13 @@ class OpenAIJudge(Served):
         messages = [
             {"role": message.role, "content": encodable(message.content)} for message in way.messages(request)
         ]
-        optional = way.settings(
-            {
-                "temperature": self.temperature,
-                "max_tokens": self.max_tokens,
-                "seed": None if self.seed is None else self.seed + request.draw,
-                "n": request.draws if way.several else None,
-                "response_format": way.response_format(request),
-            }
-        )
-        body = {name: value for name, value in optional.items() if value is not None}
+        body = way.settings(sampling_of(self))
+        if "seed" in body:
+            body["seed"] += request.draw
+        if way.several:
+            body["n"] = request.draws
+        if (form := way.response_format(request)) is not None:
+            body["response_format"] = form
         return {"model": self.model, "messages": messages, **body, **self.extra_body}
 
     @cached_property
