@@ -114,7 +114,8 @@ class OpenAIJudge(Served):
         seed: seed for repeatable sampling, if the server supports it; the draw's number is added.
         response_format: constraint on replies to prompts that request JSON: the requested form
             ("json_schema"), any JSON ("json_object") or none ("text"). If the server refuses one, the next
-            weaker one is used, after a schema a plainer one; if its message names the constraint, also for later calls with this prompt.
+            weaker one is used (after the schema a plainer one); if its message names the constraint, also for
+            later calls with this prompt.
         extra_body: additional parameters of the request.
         asked: False to report a missing package or key only on first use.
 
