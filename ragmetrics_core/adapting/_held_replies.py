@@ -22,7 +22,7 @@ class ForeignJudge(ForeignModel):
     """
 
     without_form: ClassVar[str]
-    """How to send no constraint, for messages."""
+    """Advice for messages: the setting that sends no constraint."""
 
     @cached_property
     def takes_schema(self) -> bool:

@@ -103,7 +103,7 @@ class Way(NamedTuple):
         return [others[0]._replace(content=text), *others[1:]]
 
     def schema(self, request: Generate[Any]) -> dict[str, Any] | None:
-        """The schema to send; None without one."""
+        """The schema to send, if any."""
         if self.form == "json_schema":
             return request.schema
         return _plain(request.schema) if self.form == "plain_schema" else None
