@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-# aiohttp says "Unclosed": the client that ragmetrics itself uses.
-LEFT_OPEN = pytest.mark.filterwarnings("default::ResourceWarning", "error:Unclosed:ResourceWarning")
+# aiohttp, the client that ragmetrics itself uses, names a client session, a connector or a connection.
+LEFT_OPEN = pytest.mark.filterwarnings("default::ResourceWarning", "error:Unclosed c:ResourceWarning")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
