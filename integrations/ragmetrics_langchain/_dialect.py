@@ -102,7 +102,14 @@ def _said(message: BaseMessage) -> str:
 def _messages(value: Any) -> Sequence[CapturedMessage]:
     if isinstance(value, list) and value and isinstance(value[0], CapturedMessage):
         return cast("list[CapturedMessage]", value)
-    return request_of(conversation(value))
+    return [_message(sent)._replace(others=_others(sent)) for sent in conversation(value)]
+
+
+def _others(message: BaseMessage) -> list[Any]:
+    if not isinstance(message, AIMessage):
+        return []
+    reasoning = [block.get("reasoning") for block in message.content_blocks]
+    return [*(call["args"] for call in message.tool_calls), *reasoning]
 
 
 def _document(value: Any) -> Chunk | None:

@@ -66,7 +66,7 @@ def _text(value: object) -> str | None:
 def _messages(value: object) -> list[CapturedMessage]:
     if isinstance(value, Instructions):
         return [CapturedMessage("user", piece) for piece in value.pieces()]
-    messages = list(value) if is_series(value) else [value]
+    messages = list(value) if is_series(value) else [getattr(value, "message", value)]
     if all(isinstance(message, CapturedMessage) for message in messages):
         return cast("list[CapturedMessage]", messages)
     is_chat = all(isinstance(message, ChatMessage) for message in messages)
@@ -77,7 +77,11 @@ def _message(message: ChatMessage) -> CapturedMessage:
     role = message.role.value
     calls = any(getattr(block, "block_type", None) == "tool_call" for block in message.blocks)
     calls = calls or bool(message.additional_kwargs.get("tool_calls"))
-    return CapturedMessage(_ROLES.get(role, role), message.content or "", calls_tools=calls)
+    kinds = {"tool_call": "tool_kwargs", "thinking": "content"}
+    others = [getattr(block, kinds.get(block.block_type, ""), None) for block in message.blocks]
+    return CapturedMessage(
+        _ROLES.get(role, role), message.content or "", calls_tools=calls, others=list(filter(None, others))
+    )
 
 
 def _fields(value: object) -> Mapping[str, Any]:

@@ -15,9 +15,10 @@ from ragmetrics_core.adapting._known_texts import (
     is_written_by,
     known_texts,
     named_chunks,
+    texts_of,
 )
 from ragmetrics_core.adapting._stages import RetrievalSteps, documents_by_place, once
-from ragmetrics_core.adapting._wiring import calls_before, messages_in, reply_of
+from ragmetrics_core.adapting._wiring import calls_before, messages_in
 from ragmetrics_core.samples import (
     LEAST_RUN,
     RequestPlace,
@@ -225,7 +226,7 @@ class _Ledger:
         absent = [chunk for chunk in last if not shown & {chunk.text, *chunk.others}]
         # what another text accounts for is there as well
         tiling = tile([each.text for each in self.request], [chunk.text for chunk in absent])
-        written = [reply_of(call, self._dialect) for call in self._written]
+        written = [text for call in self._written for text in texts_of(call, self._dialect)]
         lost = [
             chunk
             for number, chunk in enumerate(absent)
@@ -239,7 +240,7 @@ class _Ledger:
             Stage(
                 name="derived",
                 component=call.name,
-                chunks=(StageChunk(text=reply_of(call, self._dialect), rank=1),),
+                chunks=(StageChunk(text="\n".join(texts_of(call, self._dialect)), rank=1),),
             )
             for call in self._written
         ]

@@ -30,12 +30,14 @@ class CapturedMessage(NamedTuple):
         text: the text that the model gets.
         calls_tools: whether it calls tools, and so is not an answer.
         has_failed: whether it reports a tool's error.
+        others: anything else that a model wrote in it: arguments of tools, its reasoning.
     """
 
     role: str
     text: str
     calls_tools: bool = False
     has_failed: bool = False
+    others: Sequence[Any] = ()
 
 
 class NamedValue(NamedTuple):

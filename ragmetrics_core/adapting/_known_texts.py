@@ -9,7 +9,7 @@ from ragmetrics_core.adapting._documents import Chunk, chunks_of
 from ragmetrics_core.adapting._fields import CONTEXT_KEYS
 from ragmetrics_core.adapting._stages import chunks_of_tool, documents_anywhere, once, says_nothing
 from ragmetrics_core.adapting._wiring import messages_in, reply_of
-from ragmetrics_core.samples import LEAST_STRETCH, Sample, tile, words_in
+from ragmetrics_core.samples import LEAST_RUN, LEAST_STRETCH, Sample, tile, words_in
 from ragmetrics_core.shapes import is_mapping, is_series
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "is_written_by",
     "known_texts",
     "named_chunks",
+    "texts_of",
 ]
 
 TextKind = Literal["retrieved", "tool", "question", "history", "prompt", "code", "other", "model"]
@@ -26,14 +27,12 @@ TextKind = Literal["retrieved", "tool", "question", "history", "prompt", "code",
 a tool's error."""
 
 _EVIDENCE: frozenset[TextKind] = frozenset({"retrieved", "tool"})
-# A text that a step returned after a model's reply was written by that model if it shares more of its words.
-_MOST_OF_MODELS = 0.2
-# A shorter piece of a tool's text that quotes others only joins them.
+# A shorter piece of a text that quotes others only joins them.
 _LEAST_PIECE = 3
 # How deep texts lie in the variables of a prompt.
 _DEEPEST = 4
 # The name of a field of JSON or of a mapping in Python, with its value unless that is a text.
-_FIELD = re.compile(r"""\\*["']\w+\\*["']\s*:\s*(?:null|None|true|True|false|False|-?\d[\d.eE+-]*)?""")
+_FIELD = re.compile(r"""(?:^|\\*["'])\w+\\*["']\s*:\s*(?:null|None|true|True|false|False|-?\d[\d.eE+-]*)?""")
 
 
 class KnownText(NamedTuple):
@@ -79,33 +78,33 @@ def known_texts(
         dialect: reads the framework's objects.
         rules: the user's options.
     """
-    models = [call for call in before if call.kind == "model" and reply_of(call, dialect).strip()]
     replies = [
         KnownText("model", text, call.ended or 0, call=call)
-        for call in models
-        for text in _replies(call, dialect)
+        for call in before
+        if call.kind == "model"
+        for text in texts_of(call, dialect)
     ]
     written = [reply.text for reply in replies]
-    texts = [*_said(sample), *_not_by(written, _brought((run.sources, run.outputs), dialect))]
-    texts += _brought((run.inputs,), dialect)
+    texts = [*_said(sample), *_brought((run.inputs,), dialect)]
+    around: dict[
+        Call, list[Call]
+    ] = {}  # tools and retrievers find texts; what is said around them they do not get
     for call in before:
-        ended = call.ended or 0
-        inner = list(call.walk())
-        is_source = call.kind in ("retriever", "tool")  # it found what it returns
-        writers = [
-            reply.text for reply in replies if reply.call in inner or (not is_source and reply.since < ended)
-        ]
-        texts += _not_by(writers, _made(call, dialect, rules))
+        if call.kind in ("retriever", "tool"):
+            inner = list(call.walk())
+            around = dict.fromkeys(inner, inner) | around
+    for call in before:
+        heard = [reply for reply in replies if call not in around or reply.call in around[call]]
+        earlier = [reply.text for reply in heard if reply.since < call.began]
+        writers = [reply.text for reply in heard if reply.since < (call.ended or 0)]
         taken = documents_anywhere(call.inputs, dialect)
-        earlier = [reply.text for reply in replies if reply.since < call.began]
-        texts += _not_by(earlier, (KnownText("retrieved", chunk.text, call.began, chunk) for chunk in taken))
+        given = [KnownText("retrieved", chunk.text, call.began, chunk) for chunk in taken]
+        texts += _beside(earlier, given, texts)
+        texts += _beside(writers, _made(call, dialect, rules), texts)
+    texts += _beside(written, _brought((run.sources, run.outputs), dialect), texts)
     documents = [known.text for known in texts if known.is_evidence]
-    for known, sources in _texts(run, before, messages, dialect, rules):
-        pieces = (
-            [known.text]
-            if sources is None
-            else _pieces(known.text, sources, documents, written, _LEAST_PIECE)
-        )
+    for known, sources in _texts(run, before, messages, written, dialect, rules):
+        pieces = [known.text] if sources is None else _pieces(known.text, sources, documents, _LEAST_PIECE)
         if known.kind == "retrieved" and pieces != [known.text]:
             continue
         for piece in pieces:
@@ -120,7 +119,7 @@ def known_texts(
     sources = list(dict.fromkeys([*(known.text for known in texts), *written]))
     for known in code:
         if known.text not in sources:
-            pieces = _pieces(known.text, sources, documents, written, LEAST_STRETCH)
+            pieces = _pieces(known.text, sources, documents, LEAST_STRETCH)
             texts += [known._replace(text=piece) for piece in pieces]
     excluded = {
         text for call in before if call.name in rules.not_evidence for text in _leaves(call.outputs, dialect)
@@ -142,6 +141,7 @@ def _texts(
     run: CapturedRun,
     before: Iterable[Call],
     messages: Sequence[CapturedMessage],
+    written: Sequence[str],
     dialect: Dialect,
     rules: Rules,
 ) -> Iterator[tuple[KnownText, Sequence[str] | None]]:
@@ -153,7 +153,7 @@ def _texts(
     for chunk in named_chunks(run, dialect) or ():
         yield (
             KnownText("retrieved", chunk.text, chunk=chunk),
-            [each.text for each in _documents(run.walk(), dialect)],
+            [*(each.text for each in _documents(run.walk(), dialect)), *written],
         )
     excluded = {
         chunk.text
@@ -168,7 +168,9 @@ def _texts(
                 yield KnownText("retrieved", text, call.ended or 0, Chunk(text)), None
         elif call.kind == "tool":
             sources = [each.text for each in _documents(call.walk(), dialect)]
-            sources += [reply_of(inner, dialect) for inner in call.walk() if inner.kind == "model"]
+            sources += [
+                text for inner in call.walk() if inner.kind == "model" for text in texts_of(inner, dialect)
+            ]
             arguments = list(_leaves(call.inputs, dialect))  # which a model wrote
             reported.add(dialect.text(call.outputs) or "")
             for chunk in chunks_of_tool(call.outputs, dialect):
@@ -181,7 +183,7 @@ def _texts(
         text = message.text
         if message.role == "tool" and text not in reported:
             is_told = message.has_failed or says_nothing(text) or text in excluded
-            yield KnownText("other" if is_told else "tool", text, chunk=Chunk(text)), ()
+            yield KnownText("other" if is_told else "tool", text, chunk=Chunk(text)), written
         elif message.role == "assistant":
             yield KnownText("history", text), None
 
@@ -220,9 +222,16 @@ def _brought(values: Iterable[Any], dialect: Dialect) -> Iterator[KnownText]:
             yield KnownText("retrieved", chunk.text, chunk=chunk)
 
 
-def _not_by(replies: Sequence[str], texts: Iterable[KnownText]) -> list[KnownText]:
-    """The texts that models did not write by these replies."""
-    return [known for known in texts if not is_written_by(known.text, replies)]
+def _beside(
+    replies: Sequence[str], documents: Iterable[KnownText], found: Sequence[KnownText]
+) -> Iterator[KnownText]:
+    """The documents that are not found yet, without what models wrote in them by these replies."""
+    texts = {known.text for known in found if known.is_evidence}
+    for known in documents:
+        if known.text not in texts:
+            for piece in _pieces(known.text, replies, (), _LEAST_PIECE):
+                chunk = known.chunk and known.chunk._replace(text=piece)
+                yield known if piece == known.text else known._replace(text=piece, chunk=chunk)
 
 
 def named_chunks(run: CapturedRun, dialect: Dialect) -> list[Chunk] | None:
@@ -239,10 +248,12 @@ def named_chunks(run: CapturedRun, dialect: Dialect) -> list[Chunk] | None:
     return None
 
 
-def _replies(call: Call, dialect: Dialect) -> Iterator[str]:
-    yield reply_of(call, dialect)
+def texts_of(call: Call, dialect: Dialect) -> list[str]:
+    """The texts that a model wrote in a call: the reply, arguments of tools, its reasoning."""
+    texts = [reply_of(call, dialect)]
     for message in dialect.messages(call.outputs):
-        yield message.text
+        texts += [message.text, *_leaves(message.others, dialect)]
+    return [text for text in dict.fromkeys(texts) if text.strip()]
 
 
 def _made(call: Call, dialect: Dialect, rules: Rules) -> list[KnownText]:
@@ -256,37 +267,27 @@ def _made(call: Call, dialect: Dialect, rules: Rules) -> list[KnownText]:
 
 
 def is_written_by(text: str, replies: Sequence[str]) -> bool:
-    """Whether models wrote a text by these replies: it shares more than a quotation with them."""
-    return _share(text, replies) > _MOST_OF_MODELS
+    """Whether models wrote a text, or some of it, by these replies."""
+    return _pieces(text, replies, (), _LEAST_PIECE) != [text]
 
 
-def _share(text: str, sources: Sequence[str]) -> float:
-    """Share of a text's words that these sources account for."""
-    if not sources:
-        return 0.0
-    # together, no run belongs to several of them; each by itself, a short one counts where it stands apart
-    tilings = [tile([text], ["\n\n".join(sources)]), tile([text], sources)]
-    return max(tiling.accounted / tiling.words if tiling.words else 0.0 for tiling in tilings)
-
-
-def _pieces(
-    text: str, sources: Sequence[str], documents: Sequence[str], written: Sequence[str], least: int
-) -> list[str]:
-    """A text, or its pieces beside what it was made from: its sources, whole documents, and models' words."""
+def _pieces(text: str, sources: Sequence[str], documents: Sequence[str], least: int) -> list[str]:
+    """A text, or its pieces beside what it was made from: its sources and whole documents."""
     whole = tile([text], documents)
-    quoted = [*sources, *(each for number, each in enumerate(documents) if whole.share(number) == 1)]
-    if is_written_by(text, written):
-        quoted += written
-    quoted = list(dict.fromkeys(quoted))
+    held = [each for number, each in enumerate(documents) if words_in(each) and whole.share(number) == 1]
+    quoted = list(dict.fromkeys([*sources, *held]))
     tiling = tile([text], quoted)
-    is_composed = tiling.accounted > tiling.words / 2 or any(
-        tiling.share(number) == 1 for number in range(len(quoted)) if words_in(quoted[number])
-    )
-    if not is_composed:
+    is_whole = any(tiling.share(number) == 1 for number, each in enumerate(quoted) if _is_long(each))
+    if not (held or is_whole or tiling.accounted > tiling.words / 2):
         return [text]
-    prose = _FIELD.sub(lambda field: " " * len(field[0]), text)
-    places = tile([prose], quoted).unaccounted(least=LEAST_STRETCH if prose != text else least)
-    return [text[place.start : place.end] for place in places]
+    pieces = [text[place.start : place.end] for place in tiling.unaccounted(least)]
+    least = LEAST_STRETCH if _FIELD.search(text) else least
+    return [piece for piece in pieces if len(words_in(_FIELD.sub(" ", piece))) >= least]
+
+
+def _is_long(text: str) -> bool:
+    """Whether a text is too long to be part of another by chance."""
+    return len(words_in(text)) >= LEAST_RUN
 
 
 def _template(call: Call, others: Sequence[str], dialect: Dialect) -> list[str]:

@@ -43,6 +43,9 @@ LEAST_STRETCH: Final = 8
 _MOST_CHANGED: Final = 3
 _LEAST_CONTINUED: Final = 2
 _SKIPS: Final = sorted(product(range(_MOST_CHANGED + 1), repeat=2), key=sum)
+# Pairs of words that follow each other in this way are one text with changed words, from so many words on.
+_STEPS: Final = sorted(product(range(1, _LEAST_CONTINUED + _MOST_CHANGED + 1), repeat=2), key=sum)
+_LEAST_SCATTERED: Final = 6
 # A run of words that occurs more often is looked for in its first places only.
 _MOST_PLACES: Final = 100
 # In the arrays, in place of the number of a word or of a text.
@@ -53,7 +56,8 @@ _ONE_CHARACTER: Final = (
 )
 _WORD: Final = re.compile(f"[{_ONE_CHARACTER}]|[^\\W_{_ONE_CHARACTER}]+")
 _TAG: Final = re.compile(r"</?[a-zA-Z][^<>]{0,300}>")
-_MARKER: Final = re.compile(r"(?m)^[^\w\n]*(?:\d{1,3}|[a-zA-Z])[ \t]?[.):\]|](?=\W)")
+# A letter with a mark may be the last word of a sentence that is wrapped: it counts nowhere.
+_MARKER: Final = re.compile(r"(?m)^[^\w\n]*\d{1,3}[ \t]?[.):\]|](?=\W)|\b[a-zA-Z][ \t]?[.):\]|](?!\w)")
 _ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});")
 # As JSON and Python write a text.
 _ESCAPE: Final = re.compile(
@@ -272,7 +276,7 @@ def _words_of(text: str) -> _Words:
     writing = writing.plain()
     if "<" in writing.text:
         writing = writing.rewritten(_TAG, lambda _: "\n")
-    writing = writing.rewritten(_MARKER, lambda _: "\n")
+    writing = writing.rewritten(_MARKER, lambda _: " ")
     found = list(_WORD.finditer(writing.text))
     words = tuple([folded(match[0]) for match in found])
     return _Words(
@@ -306,11 +310,14 @@ class _Tiler:
         self.tied: list[frozenset[int]] = []
 
     def tiling(self, *, phrases: bool) -> Tiling:
-        self._assign(list(self._shared()))
+        ambiguous = self._assign(list(self._shared()))
+        self._assign_scattered()
+        self._settle(ambiguous)
         self._assign_short()
         for text, covered in enumerate(self.covered):
             if covered.any() and not covered.all():
                 self._fill(text)
+            self._drop_crumbs(text)
         if not phrases:
             self._free_phrases()
         ordered = sorted(range(len(self.runs)), key=lambda number: self.runs[number].at)
@@ -330,25 +337,10 @@ class _Tiler:
     def _shared(self) -> Iterator[_Run]:
         """All longest runs that a text shares with the request."""
         request, known = self.request, self.known
-        here, there = _grams(request), _grams(known)
-        if not len(here) or not len(there):
-            return
-        order = np.argsort(there, kind="stable")
-        ordered = there[order]
-        first = np.searchsorted(ordered, here, side="left")
-        last = np.searchsorted(ordered, here, side="right")
-        counts = np.minimum(last - first, _MOST_PLACES)
-        at = np.repeat(np.arange(len(here)), counts)
-        within = np.arange(len(at)) - np.repeat(np.cumsum(counts) - counts, counts)
-        start = order[np.repeat(first, counts) + within]
-        is_equal = np.ones(len(at), dtype=np.bool_)
-        for step in range(LEAST_RUN):
-            is_equal &= (request[at + step] == known[start + step]) & (known[start + step] >= 0)
+        at, start, rank = _matches(request, known, LEAST_RUN)
         goes_on = (at > 0) & (start > 0) & (request[at - 1] == known[start - 1]) & (known[start - 1] >= 0)
         # the run before is listed, unless its words occur too often
-        rank = np.empty(len(order), dtype=np.int64)
-        rank[order] = np.arange(len(order)) - np.searchsorted(ordered, ordered, side="left")
-        chosen = is_equal & ~(goes_on & (rank[start - 1] < _MOST_PLACES))
+        chosen = ~(goes_on & (rank[start - 1] < _MOST_PLACES))
         seen: set[tuple[int, int]] = set()
         triples = zip(at[chosen].tolist(), start[chosen].tolist(), goes_on[chosen].tolist(), strict=True)
         for place, source, is_inside in triples:
@@ -360,8 +352,11 @@ class _Tiler:
                 text = bisect_left(self.text_offsets, first_word + 1) - 1
                 yield _Run(begin, text, first_word - self.text_offsets[text], size)
 
-    def _assign(self, runs: list[_Run]) -> None:
-        """Assign runs to the request, the longest first; the rest of a run that overlaps waits again."""
+    def _assign(self, runs: list[_Run]) -> list[list[_Run]]:
+        """Assign runs to the request, the longest first; the rest of a run that overlaps waits again.
+
+        Returns the runs of several texts of which none is contained whole.
+        """
         deferred: list[list[_Run]] = []
         waiting = [(-run.size, run.at, run) for run in runs if self._is_long(run)]
         heapify(waiting)
@@ -383,8 +378,7 @@ class _Tiler:
                     rest = _Run(at + first, rival.text, rival.start + first, last - first + 1)
                     if self._is_long(rest):
                         heappush(waiting, (-rest.size, rest.at, rest))
-
-        self._settle(deferred)
+        return deferred
 
     def _is_ambiguous(self, rivals: Sequence[_Run]) -> bool:
         """Whether several texts share these words, and none of them is contained whole."""
@@ -446,11 +440,15 @@ class _Tiler:
             own = [number for number, run in enumerate(self.runs) if run.text == text]
             if len(own) != 1 or covered.all() or self._is_set_off(self.runs[own[0]]):
                 continue
-            run = self.runs.pop(own[0])
-            self.tied.pop(own[0])
+            self._free(self.runs[own[0]])
             covered[:] = False
-            owned = self.owner[run.at : run.at + run.size]
-            owned[owned == text] = _FREE
+
+    def _free(self, run: _Run) -> None:
+        """Take a run back."""
+        number = self.runs.index(run)
+        del self.runs[number], self.tied[number]
+        owned = self.owner[run.at : run.at + run.size]
+        owned[owned == run.text] = _FREE
 
     def _is_set_off(self, run: _Run) -> bool:
         """Whether a run begins and ends apart, or beside another text.
@@ -501,6 +499,54 @@ class _Tiler:
     def _is_long_text(self, text: int) -> bool:
         return self._is_long(_Run(0, text, 0, len(self.texts[text].words)))
 
+    def _assign_scattered(self) -> None:
+        """Assign texts of which every few words are changed, so that no run is long."""
+        free = np.where(self.owner == _FREE, self.request, _SEPARATOR)
+        is_there = np.concatenate([[], *(np.append(each, True) for each in self.covered)])
+        missing = np.where(is_there, _END, self.known)
+        at, start, _ = _matches(free, missing, _LEAST_CONTINUED)
+        width = len(missing) + len(_STEPS)
+        codes = at * width + start
+        next_of: dict[int, int] = {}
+        for here, there in reversed(_STEPS):  # the nearest is set last
+            wanted = codes + here * width + there
+            found = np.isin(wanted, codes)
+            next_of |= zip(codes[found].tolist(), wanted[found].tolist(), strict=True)
+        for code in codes.tolist():
+            pairs = [code]
+            while pairs[-1] in next_of:
+                pairs.append(next_of.pop(pairs[-1]))
+            _, first = divmod(code, width)
+            text = bisect_left(self.text_offsets, first + 1) - 1
+            offset, end = self.text_offsets[text], self.text_offsets[text] + len(self.covered[text])
+            places = [place for place in (divmod(pair, width) for pair in pairs) if place[1] < end]
+            shared = {there + step for _, there in places for step in range(_LEAST_CONTINUED)}
+            letters = sum(len(self.texts[text].words[there - offset]) for there in shared)
+            if len(shared) < _LEAST_SCATTERED or letters < 2 * _LEAST_SCATTERED:
+                continue
+            for here, there in places:
+                run = _Run(here, text, there - offset, _LEAST_CONTINUED)
+                if not self._is_there(run):
+                    self._take([run])
+
+    def _drop_crumbs(self, text: int) -> None:
+        """Drop a run that repeats others far away but for few words: it is of a text that quotes this one."""
+        own = sorted((run for run in self.runs if run.text == text), key=lambda run: run.size)
+        times = np.zeros(len(self.covered[text]), dtype=np.int64)
+        for run in own:
+            times[run.start : run.start + run.size] += 1
+        first = np.array([run.at for run in own])
+        last = np.array([run.at + run.size for run in own])
+        for run in own:
+            gaps = np.maximum(first - run.at - run.size, run.at - last)
+            held = times[run.start : run.start + run.size]
+            added = int((held == 1).sum())
+            if (gaps < LEAST_STRETCH).sum() == 1 and added < min(LEAST_RUN, run.size):
+                held -= 1
+                if added:
+                    self._free(run)
+        self.covered[text][:] = times > 0
+
     def _fill(self, text: int) -> None:
         """Continue runs behind and before a few words that differ, such as a masked name."""
         for run in [run for run in self.runs if run.text == text]:
@@ -548,14 +594,35 @@ def _joined(parts: Sequence[Sequence[int]], separator: int) -> tuple[NDArray[np.
     return np.array(joined, dtype=np.int64), offsets
 
 
-def _grams(words: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """A hash of each run of the least number of words."""
-    size = len(words) - LEAST_RUN + 1
-    if size <= 0:
-        return np.zeros(0, dtype=np.uint64)
+def _matches(
+    request: NDArray[np.int64], known: NDArray[np.int64], length: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Where so many words of the request and of the known texts are equal: the places in both.
+
+    Also, for each place in the known texts, how many equal ones are before it.
+    """
+    here, there = _grams(request, length), _grams(known, length)
+    order = np.argsort(there, kind="stable")
+    ordered = there[order]
+    first = np.searchsorted(ordered, here, side="left")
+    counts = np.minimum(np.searchsorted(ordered, here, side="right") - first, _MOST_PLACES)
+    at = np.repeat(np.arange(len(here)), counts)
+    within = np.arange(len(at)) - np.repeat(np.cumsum(counts) - counts, counts)
+    start = order[np.repeat(first, counts) + within]
+    is_equal = np.ones(len(at), dtype=np.bool_)
+    for step in range(length):
+        is_equal &= (request[at + step] == known[start + step]) & (known[start + step] >= 0)
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order)) - np.searchsorted(ordered, ordered, side="left")
+    return at[is_equal], start[is_equal], rank
+
+
+def _grams(words: NDArray[np.int64], length: int) -> NDArray[np.uint64]:
+    """A hash of each run of so many words."""
+    size = max(0, len(words) - length + 1)
     hashes = np.zeros(size, dtype=np.uint64)
     with np.errstate(over="ignore"):
-        for step in range(LEAST_RUN):
+        for step in range(length):
             hashes = hashes * np.uint64(0x9E3779B97F4A7C15) + words[step : step + size].astype(np.uint64)
     return hashes
 

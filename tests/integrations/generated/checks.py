@@ -246,7 +246,7 @@ def _verified(case: Case, sample: Sample, sent: Truth) -> Iterator[str]:
             yield f"verified, though a part: {(chunk.text or '')[:40]!r}"
         own = words(whole.get(chunk.id or "", ""))
         if chunk.shown == "partial" and own and not _unseen(case):
-            true = len(_covered(own, index, 3)) / len(own)
+            true = len(_covered(own, index, 2)) / len(own)
             if true == 1:
                 yield "recorded as partial, sent as a whole"
             elif share is not None and abs(share - true) > 0.1 + 3 / len(own):

@@ -55,6 +55,10 @@ def _message(message: ChatMessage) -> CapturedMessage:
         "\n".join(texts),
         calls_tools=bool(message.tool_calls),
         has_failed=any(each.error for each in results),
+        others=[
+            *(call.arguments for call in message.tool_calls),
+            getattr(getattr(message, "reasoning", None), "reasoning_text", None),
+        ],
     )
 
 
