@@ -27,6 +27,8 @@ TextKind = Literal["retrieved", "tool", "question", "history", "prompt", "code",
 a tool's error."""
 
 _EVIDENCE: frozenset[TextKind] = frozenset({"retrieved", "tool"})
+# A document was made from replies if it shares more words; a search by a model's guess finds some of them.
+_MOST_OF_MODELS = 0.9
 # A shorter piece of a text that quotes others only joins them.
 _LEAST_PIECE = 3
 # How deep texts lie in the variables of a prompt.
@@ -176,7 +178,7 @@ def _texts(
             for chunk in chunks_of_tool(call.outputs, dialect):
                 kind: TextKind = "other" if chunk.text in excluded or says_nothing(chunk.text) else "tool"
                 echoed = tile([chunk.text], arguments)
-                is_echo = any(echoed.share(number) == 1 for number in range(len(arguments)))
+                is_echo = any(map(echoed.holds, range(len(arguments))))
                 known = KnownText(kind, chunk.text, call.ended or 0, chunk)
                 yield known, [*sources, *arguments] if is_echo else sources
     for message in messages:
@@ -229,7 +231,7 @@ def _beside(
     texts = {known.text for known in found if known.is_evidence}
     for known in documents:
         if known.text not in texts:
-            for piece in _pieces(known.text, replies, (), _LEAST_PIECE):
+            for piece in _pieces(known.text, replies, (), _LEAST_PIECE, _MOST_OF_MODELS):
                 chunk = known.chunk and known.chunk._replace(text=piece)
                 yield known if piece == known.text else known._replace(text=piece, chunk=chunk)
 
@@ -268,17 +270,22 @@ def _made(call: Call, dialect: Dialect, rules: Rules) -> list[KnownText]:
 
 def is_written_by(text: str, replies: Sequence[str]) -> bool:
     """Whether models wrote a text, or some of it, by these replies."""
-    return _pieces(text, replies, (), _LEAST_PIECE) != [text]
+    return _pieces(text, replies, (), _LEAST_PIECE, _MOST_OF_MODELS) != [text]
 
 
-def _pieces(text: str, sources: Sequence[str], documents: Sequence[str], least: int) -> list[str]:
-    """A text, or its pieces beside what it was made from: its sources and whole documents."""
+def _pieces(
+    text: str, sources: Sequence[str], documents: Sequence[str], least: int, most: float = 0.5
+) -> list[str]:
+    """A text, or its pieces beside what it was made from: its sources and whole documents.
+
+    It was made from sources if it has one of them by itself, or more than this share of its words.
+    """
     whole = tile([text], documents)
     held = [each for number, each in enumerate(documents) if words_in(each) and whole.share(number) == 1]
     quoted = list(dict.fromkeys([*sources, *held]))
     tiling = tile([text], quoted)
-    is_whole = any(tiling.share(number) == 1 for number, each in enumerate(quoted) if _is_long(each))
-    if not (held or is_whole or tiling.accounted > tiling.words / 2):
+    is_whole = any(tiling.holds(number) for number, each in enumerate(quoted) if _is_long(each))
+    if not (held or is_whole or tiling.accounted > most * tiling.words):
         return [text]
     pieces = [text[place.start : place.end] for place in tiling.unaccounted(least)]
     least = LEAST_STRETCH if _FIELD.search(text) else least

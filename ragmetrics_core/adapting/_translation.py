@@ -58,7 +58,7 @@ def sample_of(run: CapturedRun, dialect: Dialect, rules: Rules | None = None) ->
     if history is None:
         history = history_in(run.inputs, run.outputs, question.value, dialect)
     makers = makers_of(run, answer.value, dialect)
-    found_answer = _named(answer.rule, makers) + contradiction(makers, answer.value, dialect)
+    found_answer = _named(answer.rule, makers) + contradiction(run, makers, answer.value, dialect)
     before = calls_before(run, makers)
     retrieval = retrieval_of(before, dialect, rules)
     sample = Sample(

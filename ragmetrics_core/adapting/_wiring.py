@@ -10,7 +10,7 @@ from ragmetrics_core.samples import tile, words_in
 
 __all__ = ["calls_before", "contradiction", "makers_of", "messages_in", "reply_of"]
 
-# An answer of few words was made from the reply that has so many of them, in their order.
+# A reply made an answer that has so many of its words, or that it has by itself, but for as many words.
 _MOST_WORDS = 0.8
 # Calls whose replies cover less of the answer did not make it.
 _LEAST_SHARE = 0.5
@@ -41,27 +41,46 @@ def makers_of(run: CapturedRun, answer: str, dialect: Dialect) -> Sequence[Call]
     if any(tiling.tied):
         return ()
     makers = {run.text for run in tiling.runs}
+    makers = {n for n in makers if tiling.share(n) >= _MOST_WORDS or _is_apart(answer, replies[n])}
     return [call for number, call in enumerate(models) if number in makers]
 
 
-def contradiction(makers: Sequence[Call], answer: str, dialect: Dialect) -> str:
-    """Note for the label `found_answer` if the makers wrote few words of the answer; else empty."""
+def contradiction(run: CapturedRun, makers: Sequence[Call], answer: str, dialect: Dialect) -> str:
+    """Note for the label `found_answer` if another text may be the answer, or others wrote it; else empty."""
+    for value in (run.outputs, *dialect.fields(run.outputs).values()):
+        messages = dialect.messages(value)
+        asked = max((n for n, each in enumerate(messages) if each.role == "user"), default=-1)
+        said = [m.text for m in messages[asked + 1 :] if m.role == "assistant" and not m.calls_tools]
+        *_, before, last = ["", "", *filter(str.strip, said)]
+        if last == answer and _few(before, [answer]):
+            return (
+                f"; the message before it says {before[:40]!r}: if that is the answer, name it with extract="
+            )
     replies = [reply for call in makers if (reply := reply_of(call, dialect)).strip()]
-    tiling = tile([answer], replies)
-    if (
-        not replies
-        or tiling.accounted >= _LEAST_SHARE * tiling.words
-        or any(_holds(r, answer) for r in replies)
-    ):
+    if not replies or not (few := _few(answer, replies)) or any(_holds(r, answer) for r in replies):
         return ""
-    return f"; {tiling.accounted} of {tiling.words} words of the answer are in the reply"
+    return f"; {few} of the answer are in the reply"
+
+
+def _few(text: str, others: Sequence[str]) -> str:
+    """Number of words of a text that others have, in words, if it is less than half; else empty."""
+    tiling = tile([text], others)
+    is_few = tiling.accounted < _LEAST_SHARE * tiling.words
+    return f"{tiling.accounted} of {tiling.words} words" if is_few else ""
 
 
 def _holds(reply: str, answer: str) -> bool:
     """Whether a reply has the words of an answer that is too short to share a run of them."""
     words, said = words_in(answer), words_in(reply)
     blocks = SequenceMatcher(None, words, said, autojunk=False).get_matching_blocks()
-    return bool(words) and sum(block.size for block in blocks) >= _MOST_WORDS * len(words)
+    size = sum(block.size for block in blocks)
+    is_most = size >= _MOST_WORDS * max(len(words), len(said))
+    return bool(words) and (is_most or _is_apart(answer, reply))
+
+
+def _is_apart(answer: str, reply: str) -> bool:
+    """Whether a longer reply has an answer by itself, and not in a sentence of a grader."""
+    return tile([reply], [answer]).holds(0, _MOST_WORDS)
 
 
 def reply_of(call: Call, dialect: Dialect) -> str:

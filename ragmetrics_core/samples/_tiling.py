@@ -54,7 +54,8 @@ _ONE_CHARACTER: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
-_WORD: Final = re.compile(f"[{_ONE_CHARACTER}]|[^\\W_{_ONE_CHARACTER}]+")
+# A text without spaces, such as one in Base64, is more than a word.
+_WORD: Final = re.compile(f"[{_ONE_CHARACTER}]|[^\\W_{_ONE_CHARACTER}]{{1,30}}")
 _TAG: Final = re.compile(r"</?[a-zA-Z][^<>]{0,300}>")
 # A letter with a mark may be the last word of a sentence that is wrapped: it counts nowhere.
 _MARKER: Final = re.compile(r"(?m)^[^\w\n]*\d{1,3}[ \t]?[.):\]|](?=\W)|\b[a-zA-Z][ \t]?[.):\]|](?!\w)")
@@ -133,6 +134,15 @@ class Tiling(NamedTuple):
         """Share of a text's words that the request contains; 0 for a text without words."""
         covered = self.covered[text]
         return float(covered.mean()) if len(covered) else 0.0
+
+    def holds(self, text: int, least: float = 1) -> bool:
+        """Whether the first message has this share of a text by itself, as a sentence, a cell, a line."""
+        words, own = self.messages[0], [run for run in self.runs if run.text == text]
+        return (
+            self.share(text) >= least
+            and any(words.begins_apart(run.at) for run in own)
+            and any(words.ends_apart(run.at + run.size - 1) for run in own)
+        )
 
     def places(self, text: int) -> list[RequestPlace]:
         """The places of a text, in order; runs that continue each other are one place."""
@@ -502,8 +512,9 @@ class _Tiler:
     def _assign_scattered(self) -> None:
         """Assign texts of which every few words are changed, so that no run is long."""
         free = np.where(self.owner == _FREE, self.request, _SEPARATOR)
-        is_there = np.concatenate([[], *(np.append(each, True) for each in self.covered)])
-        missing = np.where(is_there, _END, self.known)
+        missing = self.known.copy()
+        for offset, covered in zip(self.text_offsets, self.covered, strict=True):
+            missing[offset : offset + len(covered)][covered] = _END
         at, start, _ = _matches(free, missing, _LEAST_CONTINUED)
         width = len(missing) + len(_STEPS)
         codes = at * width + start
@@ -516,18 +527,16 @@ class _Tiler:
             pairs = [code]
             while pairs[-1] in next_of:
                 pairs.append(next_of.pop(pairs[-1]))
-            _, first = divmod(code, width)
-            text = bisect_left(self.text_offsets, first + 1) - 1
-            offset, end = self.text_offsets[text], self.text_offsets[text] + len(self.covered[text])
-            places = [place for place in (divmod(pair, width) for pair in pairs) if place[1] < end]
-            shared = {there + step for _, there in places for step in range(_LEAST_CONTINUED)}
-            letters = sum(len(self.texts[text].words[there - offset]) for there in shared)
-            if len(shared) < _LEAST_SCATTERED or letters < 2 * _LEAST_SCATTERED:
-                continue
-            for here, there in places:
-                run = _Run(here, text, there - offset, _LEAST_CONTINUED)
-                if not self._is_there(run):
-                    self._take([run])
+            places = [divmod(pair, width) for pair in pairs]
+            text = bisect_left(self.text_offsets, places[0][1] + 1) - 1
+            own = [_Run(at, text, first - self.text_offsets[text], _LEAST_CONTINUED) for at, first in places]
+            words = self.texts[text].words
+            own = [run for run in own if run.start < len(words)]  # the others are of the next text
+            shared = {run.start + step for run in own for step in range(_LEAST_CONTINUED)}
+            if len(shared) >= _LEAST_SCATTERED <= sum(len(words[place]) for place in shared) / 2:
+                for run in own:
+                    if not self._is_there(run):
+                        self._take([run])
 
     def _drop_crumbs(self, text: int) -> None:
         """Drop a run that repeats others far away but for few words: it is of a text that quotes this one."""

@@ -363,3 +363,83 @@ def test_a_stage_that_says_another_place_than_the_request_has_is_found_out():
     assert sample.unproven == ()
     request = [Turn(role="user", content=f"Some other text than that. {QUESTION}")]
     assert [each.rank for each in sample.model_copy(update={"request_messages": request}).unproven] == [1]
+
+
+INVENTED = "The lighthouse is made of solid gold and was a gift of the king."
+
+
+@pytest.mark.parametrize(
+    "others",
+    [[{"facts": [INVENTED]}], ["So the king must have paid.", INVENTED]],
+    ids=["arguments of a tool", "reasoning"],
+)
+def test_all_that_a_model_wrote_beside_its_reply_is_followed_back(others: list[object]):
+    dialect = replace(
+        PLAIN,
+        messages=lambda value: (
+            [CapturedMessage("assistant", "", others=others)] if value == "calls" else PLAIN.messages(value)
+        ),
+        text=lambda value: None if value == "calls" else PLAIN.text(value),
+    )
+    clock = Clock()
+    made = [
+        search(LADY)(clock),
+        call("model", "writer", asked(f"Facts: {LADY.text}"), "calls")(clock),
+        call("chain", "facts", {"docs": [LADY]}, {"docs": [Doc(INVENTED)]})(clock),
+        answer(f"Use: {INVENTED}\n{QUESTION}")(clock),
+    ]
+    assert sample_of(run_of(*made), dialect).contexts == (LADY.text,)
+
+
+def test_what_a_model_wrote_into_a_document_is_left_out_of_it():
+    node = call("chain", "annotate", {"docs": [LADY]}, {"docs": [Doc(f"{LADY.text}\n{INVENTED}", "lady")]})
+    sample = sample_from(
+        call("model", "writer", asked("Describe it."), INVENTED),
+        node,
+        answer(f"Use: {LADY.text}\n{INVENTED}\n{QUESTION}"),
+    )
+    assert sample.contexts == (LADY.text,)
+
+
+@pytest.mark.parametrize(
+    "guess",
+    ["The lighthouse was built in 1893 by the king himself.", "The lighthouse was built in 1893"],
+)
+def test_a_chunk_that_a_search_by_a_models_guess_found_is_evidence(guess: str):
+    sample = sample_from(
+        call("model", "guesser", asked("Write a passage."), guess),
+        call("chain", "search", {"query": guess}, {"docs": [LADY, FERRY]}),
+        answer(f"Use: {LADY.text}\n{QUESTION}"),
+    )
+    assert sample.contexts == (LADY.text,)
+
+
+def test_a_tools_text_is_not_written_by_what_the_agent_said_before_it():
+    said = "I will look it up. The lighthouse was built in 1893 by the harbour board, I think."
+    sample = sample_from(
+        call("model", "agent", asked(QUESTION), said),
+        call("tool", "look up", {"query": "lighthouse"}, LADY.text),
+        answer(QUESTION, said, LADY.text),
+    )
+    assert sample.contexts == (LADY.text,)
+
+
+def test_a_grader_that_explains_itself_did_not_make_a_raw_clients_answer():
+    sample = sample_from(
+        search(LADY),
+        call("model", "grader", asked(f"Relevant? {LADY.text}"), "yes, it says that it was built in 1893"),
+        outputs="It was built in 1893.",
+    )
+    assert sample.shown == ("unseen",)
+
+
+def test_a_message_after_another_of_other_words_names_the_option_that_decides():
+    follow = "Would you like to know who paid for it?"
+    said = [Said("user", QUESTION), Said("assistant", "In 1893, by the board."), Said("assistant", follow)]
+    sample = sample_from(
+        search(LADY),
+        answer(f"{LADY.text} {QUESTION}"),
+        call("model", "llm", asked("Suggest a question: In 1893, by the board."), follow),
+        outputs=said,
+    )
+    assert (sample.answer, "extract=" in str(sample.labels["found_answer"])) == (follow, True)

@@ -167,3 +167,43 @@ def test_a_long_request_is_read_in_moments():
     chunks = [f"Chunk {number} is about something else, and says it at length. " * 20 for number in range(50)]
     tiling = tile([message], [*chunks, "The mill"])
     assert {tiling.share(number) for number in range(50)} == {0}
+
+
+@pytest.mark.parametrize(("every", "found"), [(3, 6 / 9), (4, 6 / 9), (5, 8 / 9)])
+def test_a_short_text_of_which_every_few_words_are_masked_is_there_but_for_them(every: int, found: float):
+    # of 9 words 6, 7 and 8 are left; a single one behind a mask is no proof
+    words = ["Marta", "Weiss", "signed", "contract", "4711", "with", "Harbour", "Cranes", "Limited"]
+    masked = " ".join("[NAME]" if place % every == 0 else word for place, word in enumerate(words, 1))
+    assert share(f"Use this: {masked}\nWho signed?", " ".join(words)) == round(found, 2)
+
+
+def test_a_letter_that_ends_a_wrapped_sentence_is_no_number_of_a_list():
+    text = "The best mark in that school is an a. The worst one is an f."
+    assert share(text.replace(" a.", "\na."), text) == 1
+
+
+def test_a_text_without_spaces_is_more_than_one_word():
+    # 280 characters are nine pieces of 30 and one of 10
+    assert tile(["Read: " + "QmFzZTY0" * 35], ["Something else is known here."]).longest_gap == 11
+
+
+def test_a_header_in_the_instructions_is_no_part_of_a_chunk_in_which_a_word_of_it_is_masked():
+    header = "Handbook of the harbour works, issued by the board"
+    text = f"{header}\nCranes lift forty tons."
+    masked = text.replace(" by ", " [X] ")
+    message = f"You know the {header}. {'Be kind and brief. ' * 4}\n{masked}"
+    tiling = tile([message], [text])
+    assert [len(tiling.places(0)), round(tiling.share(0), 2)] == [2, round(12 / 13, 2)]
+
+
+@pytest.mark.parametrize(
+    ("reply", "is_held"),
+    [
+        ('{"why": "the text says so", "answer": "It is 330 metres tall."}', True),
+        ("I thought about it.\nIt is 330 metres tall.", True),
+        ("yes, the text says that it is 330 metres tall", False),
+        ("It is 330 metres tall as all the guides say", False),
+    ],
+)
+def test_a_text_is_held_by_another_if_it_stands_there_by_itself(reply: str, is_held: bool):
+    assert tile([reply], ["It is 330 metres tall."]).holds(0) is is_held
