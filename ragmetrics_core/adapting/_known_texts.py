@@ -231,7 +231,7 @@ def _beside(
     texts = {known.text for known in found if known.is_evidence}
     for known in documents:
         if known.text not in texts:
-            for piece in _pieces(known.text, replies, (), _LEAST_PIECE, _MOST_OF_MODELS):
+            for piece in _pieces(known.text, replies, (), LEAST_STRETCH, _MOST_OF_MODELS):
                 chunk = known.chunk and known.chunk._replace(text=piece)
                 yield known if piece == known.text else known._replace(text=piece, chunk=chunk)
 
@@ -270,7 +270,7 @@ def _made(call: Call, dialect: Dialect, rules: Rules) -> list[KnownText]:
 
 def is_written_by(text: str, replies: Sequence[str]) -> bool:
     """Whether models wrote a text, or some of it, by these replies."""
-    return _pieces(text, replies, (), _LEAST_PIECE, _MOST_OF_MODELS) != [text]
+    return _pieces(text, replies, (), LEAST_STRETCH, _MOST_OF_MODELS) != [text]
 
 
 def _pieces(

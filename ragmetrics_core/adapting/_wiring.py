@@ -10,9 +10,9 @@ from ragmetrics_core.samples import tile, words_in
 
 __all__ = ["calls_before", "contradiction", "makers_of", "messages_in", "reply_of"]
 
-# A reply made an answer that has so many of its words, or that it has by itself, but for as many words.
+# An answer of few words was made from the reply that has so many of them, in their order.
 _MOST_WORDS = 0.8
-# Calls whose replies cover less of the answer did not make it.
+# Calls whose replies cover less of the answer did not make it, nor those of whose replies it has less.
 _LEAST_SHARE = 0.5
 
 
@@ -41,7 +41,7 @@ def makers_of(run: CapturedRun, answer: str, dialect: Dialect) -> Sequence[Call]
     if any(tiling.tied):
         return ()
     makers = {run.text for run in tiling.runs}
-    makers = {n for n in makers if tiling.share(n) >= _MOST_WORDS or _is_apart(answer, replies[n])}
+    makers = {n for n in makers if tiling.share(n) >= _LEAST_SHARE or _is_apart(answer, replies[n])}
     return [call for number, call in enumerate(models) if number in makers]
 
 
@@ -74,7 +74,7 @@ def _holds(reply: str, answer: str) -> bool:
     words, said = words_in(answer), words_in(reply)
     blocks = SequenceMatcher(None, words, said, autojunk=False).get_matching_blocks()
     size = sum(block.size for block in blocks)
-    is_most = size >= _MOST_WORDS * max(len(words), len(said))
+    is_most = size >= max(_MOST_WORDS * len(words), _LEAST_SHARE * len(said))
     return bool(words) and (is_most or _is_apart(answer, reply))
 
 

@@ -427,7 +427,12 @@ def test_a_tools_text_is_not_written_by_what_the_agent_said_before_it():
 def test_a_grader_that_explains_itself_did_not_make_a_raw_clients_answer():
     sample = sample_from(
         search(LADY),
-        call("model", "grader", asked(f"Relevant? {LADY.text}"), "yes, it says that it was built in 1893"),
+        call(
+            "model",
+            "grader",
+            asked(f"Relevant? {LADY.text}"),
+            "yes, it says at its very beginning that it was built in 1893",
+        ),
         outputs="It was built in 1893.",
     )
     assert sample.shown == ("unseen",)
