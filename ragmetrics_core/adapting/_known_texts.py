@@ -34,7 +34,9 @@ _LEAST_PIECE = 3
 # How deep texts lie in the variables of a prompt.
 _DEEPEST = 4
 # The name of a field of JSON or of a mapping in Python, with its value unless that is a text.
-_FIELD = re.compile(r"""(?:^|\\*["'])\w+\\*["']\s*:\s*(?:null|None|true|True|false|False|-?\d[\d.eE+-]*)?""")
+_FIELD = re.compile(
+    r"""(?:^|\\*["'])\w+(?:$|\\*["']\s*:\s*(?:null|None|true|True|false|False|-?\d[\d.eE+-]*)?)"""
+)
 
 
 class KnownText(NamedTuple):
@@ -185,7 +187,10 @@ def _texts(
         text = message.text
         if message.role == "tool" and text not in reported:
             is_told = message.has_failed or says_nothing(text) or text in excluded
-            yield KnownText("other" if is_told else "tool", text, chunk=Chunk(text)), written
+            yield (
+                KnownText("other" if is_told else "tool", text, chunk=Chunk(text)),
+                written if is_written_by(text, written) else (),
+            )
         elif message.role == "assistant":
             yield KnownText("history", text), None
 
