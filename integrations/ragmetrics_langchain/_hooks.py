@@ -75,20 +75,12 @@ class Hooks(BaseCallbackHandler):
         self._begin("tool", serialized, told.get("inputs") or input_str, told)
 
     def on_chain_end(self, outputs: Any, **told: Any) -> None:
-        """Submit a sample if the run is one."""
+        """Note the output; submit a sample if the run is one."""
         self._guarded(self._taker.end, outputs, told)
 
-    def on_llm_end(self, response: Any, **told: Any) -> None:
-        """Note a model's reply."""
-        self._guarded(self._taker.end, response, told)
-
-    def on_retriever_end(self, documents: Any, **told: Any) -> None:
-        """Note the documents."""
-        self._guarded(self._taker.end, documents, told)
-
-    def on_tool_end(self, output: Any, **told: Any) -> None:
-        """Note a tool's result."""
-        self._guarded(self._taker.end, output, told)
+    on_llm_end: Any = on_chain_end
+    on_retriever_end: Any = on_chain_end
+    on_tool_end: Any = on_chain_end
 
     def on_chain_error(self, error: BaseException, **told: Any) -> None:
         """Drop the run; a failed run is not a sample."""
@@ -97,9 +89,3 @@ class Hooks(BaseCallbackHandler):
     on_llm_error = on_chain_error
     on_retriever_error = on_chain_error
     on_tool_error = on_chain_error
-
-    def on_interrupt(self, event: Any) -> None:
-        """Do nothing: LangGraph reports it only to its own handlers; the node's error reports it here."""
-
-    def on_resume(self, event: Any) -> None:
-        """Do nothing: LangGraph reports it only to its own handlers; the inputs report it here."""

@@ -3,7 +3,7 @@
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, cast
+from typing import Any, Literal, NamedTuple, Unpack, cast
 from uuid import uuid4
 
 from langchain.agents.middleware import AgentMiddleware, hook_config
@@ -55,18 +55,10 @@ class Rejection(NamedTuple):
     decision: GateDecision
 
 
-if TYPE_CHECKING:
-
-    class _Middleware(AgentMiddleware[Any, Any, Any]):
-        """Its parameters are two up to langchain 1.2.8, and three since 1.2.10."""
-
-else:
-    _Middleware = AgentMiddleware
-
 OnReject = Literal["say", "ask_again"] | Callable[[Rejection], str | Mapping[str, Any]]
 
 
-class RagMetricsMiddleware(LiveFace, _Middleware):
+class RagMetricsMiddleware(LiveFace, AgentMiddleware):
     """Score the answers of a `create_agent` agent, in the background or before they are returned.
 
     It observes what callbacks do not report: documents that a prompt middleware added to the system message
@@ -181,17 +173,11 @@ class RagMetricsMiddleware(LiveFace, _Middleware):
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Call the tool, and keep what it retrieved."""
-        with gathering(self) as gathered:
-            message = handler(request)
-        self._remember(message, gathered)
-        return message
+        return self._heard(handler, request)
 
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Like `wrap_tool_call`, for an asynchronous tool."""
-        with gathering(self) as gathered:
-            message = await handler(request)
-        self._remember(message, gathered)
-        return message
+        return await self._aheard(handler, request)
 
     @hook_config(can_jump_to=["end", "model"])
     def after_model(self, state: Any, runtime: Any) -> Any:
@@ -220,16 +206,17 @@ class RagMetricsMiddleware(LiveFace, _Middleware):
     def _heard(self, handler: Callable[[Any], Any], request: Any) -> Any:
         with gathering(self) as gathered:
             response = handler(request)
-        self._remember(_answer_of(response), gathered)
+        self._remember(response, gathered)
         return response
 
     async def _aheard(self, handler: Callable[[Any], Any], request: Any) -> Any:
         with gathering(self) as gathered:
             response = await handler(request)
-        self._remember(_answer_of(response), gathered)
+        self._remember(response, gathered)
         return response
 
-    def _remember(self, given: Any, gathered: Gathered) -> None:
+    def _remember(self, response: Any, gathered: Gathered) -> None:
+        given = _answer_of(response) if isinstance(response, ModelResponse) else response
         for message in conversation(given) or conversation(fields_of(given).get(MESSAGES)):
             message.id = message.id or str(uuid4())
             _put(self._gathered, message.id, gathered)
@@ -271,42 +258,40 @@ class RagMetricsMiddleware(LiveFace, _Middleware):
         if capture is None:
             return None
         try:
-            result = scored_beside(self._live, capture).result(self._time_limit)
+            outcome = scored_beside(self._live, capture).result(self._time_limit)
         except Exception as error:  # the boundary to the judge and to code of the host's
-            return self._failed(capture, error)
-        return self._decided(capture, result)
+            return self._rejection(capture, error)
+        return self._rejection(capture, outcome)
 
     async def _ajudged(self, capture: Capture | None) -> Rejection | None:
         if capture is None:
             return None
         try:
             async with asyncio.timeout(self._time_limit):
-                result = await asyncio.wrap_future(scored_beside(self._live, capture))
+                outcome = await asyncio.wrap_future(scored_beside(self._live, capture))
         except Exception as error:  # the boundary to the judge and to code of the host's
-            return self._failed(capture, error)
-        return self._decided(capture, result)
+            return self._rejection(capture, error)
+        return self._rejection(capture, outcome)
 
-    def _decided(self, capture: Capture, result: LiveResult) -> Rejection | None:
+    def _rejection(self, capture: Capture, outcome: LiveResult | Exception) -> Rejection | None:
         assert self._gate is not None, "asked before"
-        return self._noted(capture.id, result.sample.answer, self._gate.decide(result.records))
-
-    def _failed(self, capture: Capture, error: Exception) -> Rejection | None:
-        assert self._gate is not None, "asked before"
-        if isinstance(error, Skip):  # no question, no text: nothing to judge
-            self._live.skip(cast(Any, error.reason))
-            return None
-        if isinstance(error, TimeoutError):
-            why = f"no scores within {self._time_limit:g} s"
-        else:
-            why = f"{type(error).__name__}: {error}"
-            self._live.hook_failed(error)
-        return self._noted(capture.id, None, self._gate.failed(why))
-
-    def _noted(self, id: str, answer: str | None, decision: GateDecision) -> Rejection | None:
+        answer = None
+        match outcome:
+            case LiveResult():
+                answer, decision = outcome.sample.answer, self._gate.decide(outcome.records)
+            case Skip():  # no question, no text: nothing to judge
+                self._live.skip(cast(Any, outcome.reason))
+                return None
+            case TimeoutError():
+                decision = self._gate.failed(f"no scores within {self._time_limit:g} s")
+            case _:
+                self._live.hook_failed(outcome)
+                decision = self._gate.failed(f"{type(outcome).__name__}: {outcome}")
         if decision.passed:
             return None
-        self.rejections.append(Rejection(id, answer, decision))
-        return self.rejections[-1]
+        rejection = Rejection(capture.id, answer, decision)
+        self.rejections.append(rejection)
+        return rejection
 
     def _may_ask_again(self, request: Any) -> bool:
         return self._on_reject == "ask_again" and not any(

@@ -113,8 +113,7 @@ def _made(calls: Iterable[Call], outputs: Any, inputs: Any, rules: Rules) -> _Ma
 
 def _said(outputs: Any) -> list[str]:
     """The assistant's messages since the last question, if the last one is the answer."""
-    named = fields_of(outputs)
-    messages = DIALECT.messages(named.get(MESSAGES) if named else outputs)
+    messages = DIALECT.conversation(outputs)
     asked = max((n for n, message in enumerate(messages) if message.role == "user"), default=0)
     return [each.text for each in messages[asked:] if each.role == "assistant" and not each.calls_tools]
 

@@ -11,7 +11,17 @@ from typing import Any, Literal, NamedTuple
 from ragmetrics_core.adapting._documents import Chunk
 from ragmetrics_core.adapting._earlier_requests import EarlierRequests
 
-__all__ = ["Call", "CapturedMessage", "CapturedRun", "Dialect", "Kind", "NamedValue", "Rules", "names_of"]
+__all__ = [
+    "Call",
+    "CapturedMessage",
+    "CapturedRun",
+    "Dialect",
+    "Kind",
+    "NamedValue",
+    "Rules",
+    "named_value",
+    "names_of",
+]
 
 Kind = Literal["chain", "retriever", "postprocessor", "tool", "prompt", "model", "answer"]
 """The kind of a call.
@@ -45,6 +55,11 @@ class NamedValue(NamedTuple):
 
     value: Any
     rule: str
+
+
+def named_value(value: Any, rule: str) -> NamedValue | None:
+    """The value with its rule; None without a value."""
+    return None if value is None else NamedValue(value, rule)
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -147,6 +162,11 @@ class Dialect:
     text: Callable[[object], str | None]
     messages: Callable[[object], Sequence[CapturedMessage]]
     fields: Callable[[object], Mapping[str, Any]]
+
+    def conversation(self, value: object) -> Sequence[CapturedMessage]:
+        """The messages of a run's inputs or outputs: a conversation, or a mapping with "messages"."""
+        named = self.fields(value)
+        return self.messages(named.get("messages") if named else value)
 
 
 def names_of(names: str | Iterable[str]) -> tuple[str, ...]:

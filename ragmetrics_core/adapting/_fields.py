@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragmetrics_core.adapting._captured import CapturedMessage, Dialect, NamedValue
+from ragmetrics_core.adapting._captured import CapturedMessage, Dialect, NamedValue, named_value
 
 __all__ = ["CONTEXT_KEYS", "answer_in", "at", "history_in", "question_in"]
 
@@ -25,8 +25,7 @@ def question_in(inputs: Any, dialect: Dialect, key: str | None = None) -> NamedV
     """The question: under a given or known key, in the last human message, or the only text."""
     named = dialect.fields(inputs)
     if key is not None:
-        text = _wording(at(named, key, dialect), dialect)
-        return None if text is None else NamedValue(text, f"input_key {key!r}")
+        return named_value(_wording(at(named, key, dialect), dialect), f"input_key {key!r}")
     for name in QUESTION_KEYS:
         if (text := _wording(named.get(name), dialect)) is not None:
             return NamedValue(text, f"inputs[{name!r}]")
@@ -35,10 +34,8 @@ def question_in(inputs: Any, dialect: Dialect, key: str | None = None) -> NamedV
         return NamedValue(messages[number].text, "last human message of the inputs")
     if text := dialect.text(said):
         return NamedValue(text, "the inputs" if said is inputs else f"inputs[{MESSAGES!r}]")
-    texts = [(name, value) for name, value in named.items() if isinstance(value, str) and value]
-    return (
-        NamedValue(texts[0][1], f"the only text of the inputs, {texts[0][0]!r}") if len(texts) == 1 else None
-    )
+    texts = {name: value for name, value in named.items() if isinstance(value, str) and value}
+    return _only(texts, "the only text of the inputs")
 
 
 def answer_in(
@@ -47,8 +44,7 @@ def answer_in(
     """The answer: under a given or known key, in the model's last message, or the only new text."""
     named = dialect.fields(outputs)
     if key is not None:
-        text = _reply(at(named, key, dialect), dialect)
-        return None if text is None else NamedValue(text, f"answer_key {key!r}")
+        return named_value(_reply(at(named, key, dialect), dialect), f"answer_key {key!r}")
     if (structured := named.get(STRUCTURED)) is not None:  # the last message is its raw JSON, or a tool's
         return _structured(structured, dialect)
     if (text := dialect.text(outputs)) is not None:
@@ -56,25 +52,19 @@ def answer_in(
     for name in ANSWER_KEYS:
         if (text := _reply(named.get(name), dialect)) is not None:
             return NamedValue(text, f"outputs[{name!r}]")
-    if messages := dialect.messages(named.get(MESSAGES) if named else outputs):
-        text = _last_reply(messages)
-        return None if text is None else NamedValue(text, "last message of the model")
-    known = dialect.fields(inputs)
-    texts = [
-        (name, value)
-        for name, value in named.items()
-        if isinstance(value, str) and name not in known and name not in QUESTION_KEYS + CONTEXT_KEYS
-    ]
-    if len(texts) == 1 and MESSAGES not in named:
-        return NamedValue(texts[0][1], f"the only new text of the outputs, {texts[0][0]!r}")
-    return None
+    if messages := dialect.conversation(outputs):
+        return named_value(_last_reply(messages), "last message of the model")
+    if MESSAGES in named:
+        return None
+    others = {*dialect.fields(inputs), *QUESTION_KEYS, *CONTEXT_KEYS}
+    texts = {name: value for name, value in named.items() if isinstance(value, str) and name not in others}
+    return _only(texts, "the only new text of the outputs")
 
 
 def history_in(inputs: Any, outputs: Any, question: str, dialect: Dialect) -> Sequence[CapturedMessage]:
     """The messages before the question, or the history under a known name of the inputs."""
     for value in (outputs, inputs):
-        named = dialect.fields(value)
-        messages = dialect.messages(named.get(MESSAGES) if named else value)
+        messages = dialect.conversation(value)
         same = [n for n, each in enumerate(messages) if each.role == "user" and each.text == question]
         number = same[-1] if same else _last_question(messages)
         if number:
@@ -91,6 +81,14 @@ def at(named: Mapping[str, Any], key: str, dialect: Dialect) -> Any:
     for part in key.split("."):
         value = dialect.fields(value).get(part)
     return value
+
+
+def _only(texts: Mapping[str, str], what: str) -> NamedValue | None:
+    """The only one of these texts."""
+    if len(texts) != 1:
+        return None
+    ((name, text),) = texts.items()
+    return NamedValue(text, f"{what}, {name!r}")
 
 
 def _wording(value: Any, dialect: Dialect) -> str | None:
@@ -115,9 +113,8 @@ def _structured(response: Any, dialect: Dialect) -> NamedValue | None:
     texts = {
         name: value for name, value in dialect.fields(response).items() if isinstance(value, str) and value
     }
-    known = next((name for name in ANSWER_KEYS if name in texts), None)
-    key = known or (next(iter(texts)) if len(texts) == 1 else None)
-    return None if key is None else NamedValue(texts[key], f"outputs[{STRUCTURED!r}].{key}")
+    known = [name for name in ANSWER_KEYS if name in texts] or (list(texts) if len(texts) == 1 else [])
+    return NamedValue(texts[known[0]], f"outputs[{STRUCTURED!r}].{known[0]}") if known else None
 
 
 def _last_question(messages: Sequence[CapturedMessage]) -> int | None:

@@ -54,14 +54,10 @@ _INSIDE = (
 @lru_cache(maxsize=256)
 def _meaning(reason: str) -> Ending:
     word = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", reason.strip()).casefold()  # maxTokens
-    word = re.sub(r"[\s\-.:]+", "_", word).removeprefix("finish_reason_").removeprefix("finishreason_")
-    word = word.removeprefix("stop_reason_").removeprefix("stopreason_")
-    if (known := _BY_SPELLING.get(word)) is not None:
-        return known
-    for pattern, likely in _LIKELY:
-        if re.search(pattern, word):
-            return likely
-    return "unknown"
+    word = re.sub(r"[\s\-.:]+", "_", word)
+    word = re.sub(r"^(finish|stop)_?reason_", "", word)
+    likely = (meaning for pattern, meaning in _LIKELY if re.search(pattern, word))
+    return _BY_SPELLING.get(word) or next(likely, "unknown")
 
 
 def ending(reason: object) -> Ending:
@@ -95,11 +91,8 @@ def finish_reason(*sources: object) -> str | None:
     >>> finish_reason({"candidates": [{"finishReason": "STOP"}]})
     'STOP'
     """
-    for source in sources:
-        reason = next(_reasons(source, 0), None)
-        if reason is not None:
-            return "length" if is_cut(reason) else reason
-    return None
+    reason = next((reason for source in sources for reason in _reasons(source, 0)), None)
+    return "length" if is_cut(reason) else reason
 
 
 def _reasons(source: object, depth: int) -> Iterator[str]:
@@ -118,7 +111,7 @@ def _reasons(source: object, depth: int) -> Iterator[str]:
             inner = field_of(source, name)
             yield from _reasons(inner[0] if is_series(inner) and inner else inner, depth + 1)
     status = _word(field_of(source, "status"))
-    if status is not None and status.casefold() in _STATUSES:
+    if status and status.casefold() in _STATUSES:
         yield status
 
 

@@ -2,6 +2,7 @@
 
 from copy import copy
 from dataclasses import is_dataclass
+from types import NoneType
 from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
@@ -14,6 +15,7 @@ T = TypeVar("T")
 _DEEPEST = 6
 # How many objects are copied; beyond that they are left as they are, so that a hook stays quick.
 _MOST = 2000
+_ATOMS = frozenset({str, int, float, bool, NoneType})
 
 
 def as_now(value: T) -> T:
@@ -35,8 +37,6 @@ class _Copies:
 
     def of(self, value: Any, depth: int) -> Any:
         kind = cast(Any, type(value))
-        if kind is str or value is None or kind is int or kind is float or kind is bool:
-            return value
         if not depth or self._count >= _MOST:
             return value
         try:
@@ -45,6 +45,8 @@ class _Copies:
             return value
 
     def _copied(self, value: Any, kind: type[object], depth: int) -> Any:
+        if kind in _ATOMS:
+            return value
         self._count += 1
         if kind is list:
             return [self.of(each, depth) for each in tuple(value)]
@@ -53,7 +55,7 @@ class _Copies:
         if kind is tuple:
             return tuple([self.of(each, depth) for each in value])
         if isinstance(value, BaseModel) or (is_dataclass(value) and hasattr(value, "__dict__")):
-            made: Any = copy(cast("Any", value))
+            made: Any = copy(value)
             for name, each in tuple(made.__dict__.items()):
                 made.__dict__[name] = self.of(each, depth)
             return made

@@ -5,14 +5,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragmetrics_core.adapting._account import account_for
-from ragmetrics_core.adapting._captured import Call, CapturedMessage, CapturedRun, Dialect, NamedValue, Rules
+from ragmetrics_core.adapting._captured import (
+    Call,
+    CapturedMessage,
+    CapturedRun,
+    Dialect,
+    NamedValue,
+    Rules,
+    named_value,
+)
 from ragmetrics_core.adapting._documents import chunks_of
 from ragmetrics_core.adapting._fields import answer_in, at, history_in, question_in
 from ragmetrics_core.adapting._skip import Skip
-from ragmetrics_core.adapting._stages import (
-    documents_by_place,
-    retrieval_of,
-)
+from ragmetrics_core.adapting._stages import documents_by_place, retrieval_of
 from ragmetrics_core.adapting._wiring import calls_before, contradiction, makers_of, messages_in
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.samples import Sample, Turn
@@ -23,6 +28,8 @@ __all__ = ["sample_of"]
 _LOGGER = logging.getLogger("ragmetrics.live")
 _TOLD: set[str] = set()
 _SPEAKERS = ("user", "assistant", "system")
+# The fields from `extract` that have rules of their own here.
+_USED = frozenset({"id", "labels", "question", "answer", "contexts"})
 
 
 def sample_of(run: CapturedRun, dialect: Dialect, rules: Rules | None = None) -> Sample:
@@ -40,14 +47,14 @@ def sample_of(run: CapturedRun, dialect: Dialect, rules: Rules | None = None) ->
         SampleError: `extract` returned a field that samples do not have.
     """
     rules = rules or Rules()
-    given, said = _given(run.given, dialect) if run.given else (None, None)
-    if run.rivals and (given is None or given.answer is None):
+    given, said = _given(run.given or {}, dialect)
+    if run.rivals and given.answer is None:
         _tell_rivals(run)
         raise Skip("several_answers")
-    question = _first(None if given is None else given.question, run.question, dialect) or question_in(
+    question = _first(given.question, run.question, dialect) or question_in(
         run.inputs, dialect, rules.input_key
     )
-    answer = _first(None if given is None else given.answer, run.answer, dialect) or answer_in(
+    answer = _first(given.answer, run.answer, dialect) or answer_in(
         run.outputs, dialect, rules.answer_key, run.inputs
     )
     if question is None or not question.value.strip():
@@ -79,8 +86,9 @@ def sample_of(run: CapturedRun, dialect: Dialect, rules: Rules | None = None) ->
         sample = sample.model_copy(update={"request_messages": account.request})
         if account.stage is not None:
             sample = sample.with_account(account.chunks, account.stage, account.derived)
-    sample = sample.model_copy(update={"labels": sample.labels | {"found_contexts": found}})
-    return sample if given is None else _with_more(sample, given)
+    fields = {name: getattr(given, name) for name in given.model_fields_set - _USED}
+    labels = sample.labels | {"found_contexts": found} | given.labels
+    return sample.model_copy(update={**fields, "labels": labels})
 
 
 def _request(makers: Sequence[Call], dialect: Dialect) -> list[Turn] | None:
@@ -92,8 +100,7 @@ def _request(makers: Sequence[Call], dialect: Dialect) -> list[Turn] | None:
 def _first(given: str | None, known: NamedValue | None, dialect: Dialect) -> NamedValue | None:
     if given is not None:
         return NamedValue(given, "extract")
-    text = None if known is None else dialect.text(known.value)
-    return None if known is None or text is None else NamedValue(text, known.rule)
+    return None if known is None else named_value(dialect.text(known.value), known.rule)
 
 
 def _named(rule: str, makers: Sequence[Call]) -> str:
@@ -131,7 +138,7 @@ def _at_key(run: CapturedRun, dialect: Dialect, rules: Rules) -> NamedValue | No
         return None
     sides = (dialect.fields(run.outputs), dialect.fields(run.inputs))
     value = next((held for side in sides if (held := at(side, rules.context_key, dialect)) is not None), None)
-    return None if value is None else NamedValue(value, f"context_key {rules.context_key!r}")
+    return named_value(value, f"context_key {rules.context_key!r}")
 
 
 def _with_said(sample: Sample, said: NamedValue, dialect: Dialect) -> Sample:
@@ -161,14 +168,13 @@ def _given(given: Mapping[str, Any], dialect: Dialect) -> tuple[Sample, NamedVal
         raise SampleError(
             f"extract gave {unknown[0]!r}, which is not a field of a sample; the fields are {known}"
         )
-    contexts = given.get("contexts")
     row = {
         name: _in_text(value, dialect)
         for name, value in given.items()
         if name != "contexts" and value is not None
     }
     sample = Sample.from_mapping(row) if row else Sample()
-    return sample, None if contexts is None else NamedValue(contexts, "extract")
+    return sample, named_value(given.get("contexts"), "extract")
 
 
 def _in_text(value: Any, dialect: Dialect) -> Any:
@@ -179,10 +185,3 @@ def _in_text(value: Any, dialect: Dialect) -> Any:
             return [{"role": turn.role, "content": turn.content} for turn in _turns(messages)]
         return [chunk.text if (chunk := dialect.document(each)) is not None else each for each in value]
     return value
-
-
-def _with_more(sample: Sample, given: Sample) -> Sample:
-    """The sample with additional fields from `extract`."""
-    known = {"id", "labels", "question", "answer", "contexts"}
-    fields = {name: getattr(given, name) for name in given.model_fields_set - known}
-    return sample.model_copy(update=fields | {"labels": sample.labels | given.labels})
