@@ -109,4 +109,4 @@ class RagMetricsCallbackHandler(LiveFace, Hooks):
     @property
     def open_runs(self) -> int:
         """Number of open runs: 0 if no application is running."""
-        return self._recorder.open_runs
+        return len(self._recorder.open)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from uuid import UUID, uuid5
 
 from ragmetrics_core import Metric, Record, Sample
-from ragmetrics_core.adapting import CapturedRun, NamedValue, Rules, answer_in, sample_of
+from ragmetrics_core.adapting import CapturedRun, Rules, answer_in, named_value, sample_of
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import (
@@ -229,7 +229,7 @@ def _of_parts(
             inputs=inputs,
             outputs=outputs,
             calls=[] if run is None else traced_calls(run),
-            contexts=None if context is None else NamedValue(context, "arguments['context']"),
+            contexts=named_value(context, "arguments['context']"),
             answered_by=() if run is None else None,
         ),
         DIALECT,

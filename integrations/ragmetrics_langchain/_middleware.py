@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from langchain_core.runnables import ensure_config
 
 from ragmetrics_core import Metric
-from ragmetrics_core.adapting import Rules, answer_in, as_now
+from ragmetrics_core.adapting import CapturedRun, Rules, answer_in, as_now
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.gate import Gate, GateDecision, OnFailure
 from ragmetrics_core.keywords import unfolded
@@ -242,10 +242,10 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware):
         asked = max((n for n, message in enumerate(messages) if message.type == "human"), default=0)
         gathered = [self._gathered.get(message.id or "") for message in messages]
         calls = [call for seen in gathered[asked:] if seen is not None for call in seen.calls]
-        inputs = {"messages": messages[: asked + 1]}
+        run = CapturedRun(calls=calls, inputs={"messages": messages[: asked + 1]}, outputs=held)
         thread = (ensure_config().get("configurable") or {}).get("thread_id")
         return Capture(
-            translate=lambda _: translated(calls, inputs, held, self._rules),
+            translate=lambda _: translated(run, self._rules),
             needs_contexts=self._needs_contexts and self._gate is None,
             id=str(uuid4()),
             name="agent",

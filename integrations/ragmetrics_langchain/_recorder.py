@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from ragmetrics_core import Sample
-from ragmetrics_core.adapting import Kind, Rules, answer_in, question_in
+from ragmetrics_core.adapting import CapturedRun, Kind, Rules, answer_in, question_in
 from ragmetrics_core.live import (
     Capture,
     Collector,
@@ -48,6 +48,7 @@ class Recorder:
         session_key: the entry of a run's metadata that names the conversation.
         label_keys: entries of a run's metadata that become labels of the sample.
         max_open, ttl: as for `Collector`.
+        open: the open runs.
     """
 
     live: LiveScorer
@@ -62,17 +63,12 @@ class Recorder:
     ttl: float
 
     def __post_init__(self) -> None:
-        self._collector = Collector(
+        self.open = Collector(
             max_open=self.max_open, ttl=self.ttl, on_evicted=lambda _: self.live.skip("never_ended")
         )
         self._waiting: OrderedDict[str, LangChainTurn] = OrderedDict()
         self._has_root = False
         take_notes(self)
-
-    @property
-    def open_runs(self) -> int:
-        """Number of open runs."""
-        return len(self._collector)
 
     def hook_failed(self, error: Exception) -> None:
         """Count an error of our own."""
@@ -81,7 +77,7 @@ class Recorder:
     def begin(self, kind: Kind, name: str, inputs: Any, told: Mapping[str, Any]) -> None:
         """Note the start of a run."""
         parent_id = told.get("parent_run_id") or self._fallbacks_around(inputs)
-        if kind == "model" and self._collector.get(parent_id) is None:
+        if kind == "model" and self.open.get(parent_id) is None:
             self._no_root()
             return
         run = LangChainRun(
@@ -91,7 +87,7 @@ class Recorder:
             tags=told.get("tags") or (),
             metadata=told.get("metadata") or {},
         )
-        node = self._collector.start(run.id, parent_id, run)
+        node = self.open.start(run.id, parent_id, run)
         if node.payload is not run:
             return  # the handler is attached twice
         if node.parent is None:
@@ -108,7 +104,7 @@ class Recorder:
 
     def end(self, outputs: Any, told: Mapping[str, Any]) -> None:
         """Note a run's successful end; ignored the second time, for a handler that is attached twice."""
-        node = self._collector.get(told["run_id"])
+        node = self.open.get(told["run_id"])
         if node is None or node.payload.ended is not None:
             return
         try:
@@ -118,11 +114,11 @@ class Recorder:
             if run.is_unit:
                 self._finish(run, node)
         finally:
-            self._collector.end(node.id)
+            self.open.end(node.id)
 
     def fail(self, error: BaseException, told: Mapping[str, Any]) -> None:
         """Note that a run failed, was cancelled or abandoned, or waits for human input."""
-        node = self._collector.get(told["run_id"])
+        node = self.open.get(told["run_id"])
         if node is None:
             return
         try:
@@ -136,11 +132,11 @@ class Recorder:
                 self._wait(self._turn(run))
                 self.live.skip("interrupted" if is_interrupt else reason_of(error))
         finally:
-            self._collector.end(node.id)
+            self.open.end(node.id)
 
     def notes_here(self) -> Notes | None:
         """The notes of the current unit."""
-        node = self._collector.get(parent_run_here())
+        node = self.open.get(parent_run_here())
         if node is None:
             return None
         return next((run.notes for run in (node.payload, *_above(node)) if run.is_unit), None)
@@ -175,7 +171,7 @@ class Recorder:
         It has the default name unless the application named it; its alternatives get its inputs.
         """
         around = parent_run_here()
-        node = self._collector.get(around)
+        node = self.open.get(around)
         if node is None:
             return None
         is_named = node.payload.name == "RunnableWithFallbacks"
@@ -228,18 +224,17 @@ class Recorder:
         )
 
     def _sample(self, turn: LangChainTurn) -> Sample:
-        parts, outputs, rules = turn.parts(), turn.outputs(), self.rules
-        given = None if self.extract is None else self.extract(turn.root_run())
-        asked = resumed_question(parts) or question_in(parts[0].inputs, DIALECT, rules.input_key)
-        return translated(
-            [call for part in parts for call in part.children],
-            parts[0].inputs,
-            outputs,
-            rules,
-            given=given,
+        parts = turn.parts()
+        asked = resumed_question(parts) or question_in(parts[0].inputs, DIALECT, self.rules.input_key)
+        run = CapturedRun(
+            calls=[call for part in parts for call in part.children],
+            inputs=parts[0].inputs,
+            outputs=turn.outputs(),
+            given=None if self.extract is None else self.extract(turn.root_run()),
             question=asked,
             history=None if asked is None else special_history(parts, asked.value),
         )
+        return translated(run, self.rules)
 
     def _turn(self, run: LangChainRun) -> LangChainTurn:
         """The turn of a unit, or the turn that it resumes."""

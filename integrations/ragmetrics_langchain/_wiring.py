@@ -1,6 +1,6 @@
 """The answer of a run, and the model call that made it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage
@@ -8,7 +8,6 @@ from langchain_core.messages import AIMessage
 from ragmetrics_core import Sample
 from ragmetrics_core.adapting import (
     Call,
-    CapturedMessage,
     CapturedRun,
     NamedValue,
     Rules,
@@ -23,47 +22,25 @@ from ragmetrics_langchain._dialect import DIALECT, MESSAGES, asks_with_media, fi
 __all__ = ["translated"]
 
 
-def translated(
-    calls: Sequence[Call],
-    inputs: Any,
-    outputs: Any,
-    rules: Rules,
-    *,
-    given: Mapping[str, Any] | None = None,
-    question: NamedValue | None = None,
-    history: Sequence[CapturedMessage] | None = None,
-) -> Sample:
+def translated(run: CapturedRun, rules: Rules) -> Sample:
     """The sample of a turn.
 
     Args:
-        calls: the outermost calls in it.
-        inputs: inputs of its first part.
-        outputs: outputs of its last part.
+        run: the turn, without its answer and the calls that made it.
         rules: the options for finding fields.
-        given: fields from `extract`.
-        question: the question, if it is not in the inputs.
-        history: the history, if it is neither in the inputs nor in the outputs.
 
     Raises:
         Skip: as `sample_of`; "media_in_question".
     """
-    is_asked = given is not None and given.get("question") is not None
-    if not is_asked and asks_with_media(inputs):
+    given = run.given or {}
+    if given.get("question") is None and asks_with_media(run.inputs):
         raise Skip("media_in_question")
-    made = _made([inner for call in calls for inner in call.walk()], outputs, inputs, rules)
-    is_answered = given is not None and given.get("answer") is not None
-    run = CapturedRun(
-        calls=calls,
-        inputs=inputs,
-        outputs=outputs,
-        question=question,
-        answer=made.answer,
-        answered_by=None if is_answered else made.calls,
-        rivals=made.rivals,
-        line=f"answer_key={made.rivals[0]!r}, or extract=, in the handler's arguments" if made.rivals else "",
-        history=history,
-        given=given,
-    )
+    made = _made(run, rules)
+    run.answer, run.rivals = made.answer, made.rivals
+    if given.get("answer") is None:
+        run.answered_by = made.calls
+    if made.rivals:
+        run.line = f"answer_key={made.rivals[0]!r}, or extract=, in the handler's arguments"
     return sample_of(run, DIALECT, rules)
 
 
@@ -75,20 +52,20 @@ class _Made(NamedTuple):
     rivals: Sequence[str] = ()
 
 
-def _made(calls: Iterable[Call], outputs: Any, inputs: Any, rules: Rules) -> _Made:
+def _made(run: CapturedRun, rules: Rules) -> _Made:
     """The answer among the outputs, and the model call with the answer as its reply.
 
     If no rule names the answer, it is the only output text that is a model's reply. If several calls replied
     with this text, the call is the one inside the call that returned this very object.
     """
-    ended = sorted((call for call in calls if call.ended is not None), key=lambda call: call.ended or 0)
+    ended = sorted((call for call in run.walk() if call.ended is not None), key=lambda call: call.ended or 0)
     replies = [(call, list(_replies(call.outputs))) for call in ended if call.kind == "model"]
-    reply = answer_in(outputs, DIALECT, rules.answer_key, inputs)
+    reply = answer_in(run.outputs, DIALECT, rules.answer_key, run.inputs)
     if reply is None and rules.answer_key is None:
         said = {text for _, texts in replies for text in texts if text}
         named = [
             (name, text)
-            for name, value in fields_of(outputs).items()
+            for name, value in fields_of(run.outputs).items()
             for text in _texts(value)
             if name != MESSAGES and text in said
         ]
@@ -98,7 +75,7 @@ def _made(calls: Iterable[Call], outputs: Any, inputs: Any, rules: Rules) -> _Ma
         reply = NamedValue(text, f"outputs[{name!r}], the only reply of a model")
     if reply is None:
         return _Made(None)
-    written = [said for said in _said(outputs) if any(said in texts for _, texts in replies)]
+    written = [said for said in _said(run.outputs) if any(said in texts for _, texts in replies)]
     if written and not makers_of(CapturedRun(calls=[call for call, _ in replies]), reply.value, DIALECT):
         reply = NamedValue(written[-1], "last message that a model wrote")  # code added one behind it
     equal = [call for call, texts in replies if reply.value in texts]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ragmetrics_core import Sample
-from ragmetrics_core.adapting import Call, CapturedRun, NamedValue
+from ragmetrics_core.adapting import Call, CapturedRun, Rules, named_value
 from ragmetrics_core.adapting import sample_of as translated
 from ragmetrics_core.live import Capture
 from ragmetrics_core.shapes import is_list
@@ -57,42 +57,51 @@ class RootSpan(NamedTuple):
 Extract = Callable[[RootSpan], Mapping[str, Any] | None]
 
 
-def sample_of(capture: Capture) -> Sample:
+def sample_of(
+    capture: Capture,
+    *,
+    calls: Sequence[Call],
+    tags: Mapping[str, Any],
+    extract: Extract | None,
+    rules: Rules,
+) -> Sample:
     """The sample of a capture; fields from `extract` take precedence over the rules.
+
+    Args:
+        capture: the capture.
+        calls: the outermost calls inside it.
+        tags: its tags.
+        extract: the user's function; it gets the whole answer.
+        rules: the options for finding fields.
 
     Raises:
         Skip: there is no question or no answer.
         SampleError: `extract` returned a field that samples do not have, or contexts without text.
     """
-    calls: Sequence[Call] = capture.data["calls"]
     # a list holds the tokens of a stream
     answer = "".join(map(str, capture.answer)) if is_list(capture.answer) else capture.answer
     text = DIALECT.text(answer)
+    given = None
+    if extract is not None:
+        searches = _outermost(calls, lambda call: call.kind == "retriever" and call.ended is not None)
+        retrievals = [Retrieval(call.query, call.outputs) for call in searches]
+        whole = RootSpan(capture.name or "", tags, capture.question, answer, capture.contexts, retrievals)
+        given = extract(whole)
     run = CapturedRun(
         calls=calls,
         inputs={**capture.question, **DIALECT.fields(capture.question.get("start_event"))},
         outputs=answer,
-        answer=None if text is None else NamedValue(text, capture.data["rule"]),
+        answer=named_value(text, capture.data["rule"]),
         answered_by=None if text is None else _makers(calls, text),
         sources=capture.contexts,
-        given=_extracted(capture, calls, answer),
+        given=given,
     )
-    sample = translated(run, DIALECT, capture.data["rules"])
+    sample = translated(run, DIALECT, rules)
     asked = next((call.query for call in run.walk() if call.kind == "retriever"), None)
     standalone = DIALECT.text(asked)
     if "message" not in capture.question or standalone in (None, sample.question):
         return sample
     return sample.model_copy(update={"labels": sample.labels | {"standalone_question": standalone}})
-
-
-def _extracted(capture: Capture, calls: Sequence[Call], answer: Any) -> Mapping[str, Any] | None:
-    extract: Extract | None = capture.data["extract"]
-    if extract is None:
-        return None
-    searches = _outermost(calls, lambda call: call.kind == "retriever" and call.ended is not None)
-    retrievals = [Retrieval(call.query, call.outputs) for call in searches]
-    tags, nodes = capture.data["tags"], capture.contexts
-    return extract(RootSpan(capture.name or "", tags, capture.question, answer, nodes, retrievals))
 
 
 def _makers(calls: Sequence[Call], answer: str) -> list[Call] | None:

@@ -12,7 +12,7 @@ from typing import Any, cast
 from ragmetrics_core import Sample
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.runs._writing import write_whole
-from ragmetrics_core.shapes import field_of, is_mapping, is_sequence
+from ragmetrics_core.shapes import field_of, is_mapping, is_series
 
 __all__ = ["read_labelled_dataset", "write_labelled_dataset"]
 
@@ -81,6 +81,6 @@ def _entries(source: object, name: str) -> Sequence[object]:
     if is_mapping(source) and name in source and source[name] is None:
         return []  # so an empty list of predictions is saved
     entries = field_of(source, name)
-    if not is_sequence(entries) or isinstance(entries, str):
+    if not is_series(entries):
         raise SampleError(f"this is not a dataset of LlamaIndex: it has no {name}")
     return entries

@@ -42,6 +42,9 @@ class Instrumentation(LiveFace):
         self._spans = spans
         self._handler = SpanHandler(spans)
         self._key = key
+        with _INSTALLING:
+            get_dispatcher().add_span_handler(self._handler)
+            _INSTALLED[key] = self
 
     @property
     def live(self) -> LiveScorer:
@@ -56,7 +59,7 @@ class Instrumentation(LiveFace):
     @property
     def open_spans(self) -> int:
         """Number of open spans: 0 when nothing is being answered."""
-        return len(self._spans)
+        return len(self._spans.open)
 
     def uninstrument(self) -> None:
         """Remove the hook from LlamaIndex's dispatcher; captures so far are still scored. Can be repeated."""
@@ -65,22 +68,12 @@ class Instrumentation(LiveFace):
             handlers[:] = [handler for handler in handlers if handler is not self._handler]
             if _INSTALLED.get(self._key) is self:
                 del _INSTALLED[self._key]
-            self._spans.clear()
+            self._spans.open.clear()
 
     def close(self, timeout: float | None = None) -> bool:
         """Uninstrument, finish pending captures and end the threads; False on timeout."""
         self.uninstrument()
         return self.live.close(timeout)
-
-    async def aclose(self, timeout: float | None = None) -> bool:
-        """Like `close`, without blocking the running loop."""
-        self.uninstrument()
-        return await self.live.aclose(timeout)
-
-    def _install(self) -> None:
-        with _INSTALLING:
-            get_dispatcher().add_span_handler(self._handler)
-            _INSTALLED[self._key] = self
 
 
 @unfolded(LiveArgs, LIVE_DEFAULTS)
@@ -159,8 +152,10 @@ def instrument(
     watched = None if watch is None else frozenset(map(id, watch))
     key = watched, frozenset(metric.signature for metric in chosen)
     _end_earlier(key, live)  # after all mistakes are found, before its folder is opened again
+    live = live or LiveScorer(chosen, **models, settings=settings)
+    _end_earlier(key, live)  # another thread may have been quicker
     spans = Spans(
-        live or LiveScorer(chosen, **models, settings=settings),
+        live,
         ENGINES if watch is None else tuple(watch),
         max_open=max_open,
         ttl=ttl,
@@ -170,10 +165,7 @@ def instrument(
         ),
         extract=extract,
     )
-    made = Instrumentation(spans, key)
-    _end_earlier(key, made.live)  # another thread may have been quicker
-    made._install()  # pyright: ignore[reportPrivateUsage]  the one place that makes it
-    return made
+    return Instrumentation(spans, key)
 
 
 def _end_earlier(key: object, live: LiveScorer | None) -> None:
@@ -202,10 +194,8 @@ def _known_tools(names: str | Iterable[str], watch: Sequence[object] | None) -> 
         ConfigError: no agent is watched, or none of them has the tool.
     """
     wanted = frozenset(names_of(names))
-    if not wanted:
-        return wanted
     workflows = [watched for watched in watch or () if not isinstance(watched, ENGINES)]
-    if not workflows:
+    if wanted and not workflows:
         raise ConfigError("context_tools names tools of agents: pass the agents as watch=[...]")
     agents = [names for workflow in workflows for names in _agents(workflow)]
     if any(names is None for names in agents):

@@ -12,7 +12,7 @@ from llama_index.core.schema import BaseNode, NodeWithScore
 
 from ragmetrics_core.adapting import in_thread
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.shapes import field_of, is_mapping, is_sequence
+from ragmetrics_core.shapes import field_of, is_mapping, is_series
 
 __all__ = ["answer_in", "entry_in", "nodes_in", "read_whole", "text_of_node"]
 
@@ -83,7 +83,7 @@ def entry_in(value: Any, name: str) -> str | None:
 def nodes_in(value: Any) -> list[Any] | None:
     """The source nodes of an answer as a new list; None if it has no such field."""
     nodes = field_of(value, "source_nodes")
-    return list(nodes) if is_sequence(nodes) and not isinstance(nodes, str) else None
+    return list(nodes) if is_series(nodes) else None
 
 
 def text_of_node(node: Any) -> str:

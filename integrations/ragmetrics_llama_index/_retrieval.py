@@ -97,7 +97,7 @@ class _Ranking(_Metric):
 class HitRate(_Ranking):
     """1 if an expected result was retrieved, else 0; granular: the share of expected results (recall)."""
 
-    metric_name: ClassVar[str] = "hit_rate"
+    metric_name = "hit_rate"
     use_granular_hit_rate: bool = False
     _formulas: ClassVar = (hit_at, recall_at)
 
@@ -105,7 +105,7 @@ class HitRate(_Ranking):
 class MRR(_Ranking):
     """Reciprocal rank of the first expected result; granular: the mean over all retrieved ones."""
 
-    metric_name: ClassVar[str] = "mrr"
+    metric_name = "mrr"
     use_granular_mrr: bool = False
     _formulas: ClassVar = (reciprocal_rank_at, reciprocal_ranks_at)
 
@@ -113,21 +113,21 @@ class MRR(_Ranking):
 class Precision(_Ranking):
     """Share of the retrieved results that are expected."""
 
-    metric_name: ClassVar[str] = "precision"
+    metric_name = "precision"
     _formulas: ClassVar = (precision_at,)
 
 
 class Recall(_Ranking):
     """Share of the expected results that were retrieved."""
 
-    metric_name: ClassVar[str] = "recall"
+    metric_name = "recall"
     _formulas: ClassVar = (recall_at,)
 
 
 class AveragePrecision(_Ranking):
     """Mean precision at the ranks of the expected results, over all expected results."""
 
-    metric_name: ClassVar[str] = "ap"
+    metric_name = "ap"
     _formulas: ClassVar = (average_precision_at,)
 
 
@@ -138,7 +138,7 @@ class NDCG(_Ranking):
         mode: as in the built-in metric; with expected ids both modes are equal.
     """
 
-    metric_name: ClassVar[str] = "ndcg"
+    metric_name = "ndcg"
     mode: Literal["linear", "exponential"] = "linear"
     _formulas: ClassVar = (ndcg_at,)
 
@@ -190,13 +190,13 @@ class _Judged(_Metric):
 class ContextPrecision(_Judged):
     """Average precision of the retrieved chunks, with helpful ones first; undefined without chunks."""
 
-    metric_name: ClassVar[str] = "context_precision"
+    metric_name = "context_precision"
 
 
 class ContextRecall(_Judged):
     """Share of the expected texts' statements that the retrieved chunks support."""
 
-    metric_name: ClassVar[str] = "context_recall"
+    metric_name = "context_recall"
 
 
 _JUDGED: tuple[type[_Metric], ...] = (ContextPrecision, ContextRecall)

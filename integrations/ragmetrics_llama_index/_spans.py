@@ -7,6 +7,7 @@ spans are kept until its stream has been read; spans outside of units cost one t
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from inspect import BoundArguments
 from itertools import count
 from types import FrameType
@@ -93,6 +94,7 @@ class Spans:
         needs_contexts: skip answers without contexts.
         rules: the options for finding fields.
         extract: takes precedence over rules; see `instrument`.
+        open: the open spans.
     """
 
     live: LiveScorer
@@ -107,21 +109,13 @@ class Spans:
     def __post_init__(self) -> None:
         # Their texts are enough; `extract` gets the nodes.
         self._hold: Callable[[Any], Any] = chunks_in if self.extract is None else as_now
-        self._open = Collector(max_open=self.max_open, ttl=self.ttl, on_evicted=self._evicted)
+        self.open = Collector(max_open=self.max_open, ttl=self.ttl, on_evicted=self._evicted)
         take_notes(self)
 
     def notes_here(self) -> Notes | None:
         """The application's notes in the current answer."""
-        node = self._open.get(active_span_id.get())
+        node = self.open.get(active_span_id.get())
         return None if node is None else _unit(node).notes
-
-    def __len__(self) -> int:
-        """Number of open spans."""
-        return len(self._open)
-
-    def clear(self) -> None:
-        """Drop all open spans."""
-        self._open.clear()
 
     def enter(
         self,
@@ -137,7 +131,7 @@ class Spans:
         method = _method(span)
         above = self._above(parent_id)
         if above is not None:
-            node = self._open.start(span, above.id)
+            node = self.open.start(span, above.id)
             clock = _unit(node).clock
             node.payload = begun(instance, method, bound_args, _around(above), self._hold, clock)
             if isinstance(instance, StreamingAgentChatResponse) and method in _WRITING:
@@ -151,11 +145,11 @@ class Spans:
                 notes=notes_before(self),
             )
             note_instructions(instance, method, {}, unit.seen.call, unit.clock)
-            self._open.start(span, None, unit)
+            self.open.start(span, None, unit)
 
     def leave(self, span: str, bound_args: BoundArguments, instance: Any = None, result: Any = None) -> None:
         """Note a span's successful end."""
-        node = self._open.get(span)
+        node = self.open.get(span)
         if node is None:
             return
         unit = _unit(node)
@@ -167,7 +161,7 @@ class Spans:
 
     def drop(self, span: str, bound_args: BoundArguments, instance: Any = None, err: Any = None) -> None:
         """Note that a span failed, was cancelled or abandoned."""
-        node = self._open.get(span)
+        node = self.open.get(span)
         if node is None:
             return
         if node.is_root:
@@ -188,9 +182,9 @@ class Spans:
 
     def _above(self, parent: str | None) -> Node | None:
         """The enclosing node of a span: its parent, or the source of the stream being read."""
-        node = None if parent is None else self._open.get(parent)
+        node = None if parent is None else self.open.get(parent)
         read = READ.get()
-        reading = None if read is None else self._open.get(read)
+        reading = None if read is None else self.open.get(read)
         return node if reading is None or reading in _up(node) else reading
 
     def _answered(self, span: str, unit: WorkUnit, result: Any) -> None:
@@ -201,20 +195,20 @@ class Spans:
             result = getattr(result, "result", None) or result
         session = unit.tags.get("session_id")
         capture = Capture(
-            translate=sample_of,
+            translate=partial(
+                sample_of,
+                calls=unit.seen.call.children,
+                tags=unit.tags,
+                extract=self.extract,
+                rules=self.rules,
+            ),
             needs_contexts=self.needs_contexts,
             name=unit.seen.call.name,
             question=unit.arguments,
             contexts=nodes_in(result),
             answer=result,
             noted=unit.notes.contexts,
-            data={
-                "calls": unit.seen.call.children,
-                "extract": self.extract,
-                "rules": self.rules,
-                "rule": "result",
-                "tags": unit.tags,
-            },
+            data={"rule": "result"},
             labels={name: value for name, value in unit.tags.items() if not name.startswith("llamaindex.")},
             session=session if isinstance(session, str) else None,
             parent=span,
@@ -228,7 +222,7 @@ class Spans:
             if not result.is_writing_to_memory:
                 tee(result, unit.writing, span)
         else:
-            self._open.end(span)
+            self.open.end(span)
             self.live.submit(capture)
 
     def _stream(self, capture: Capture, span: str, rule: str) -> Stream:
@@ -238,12 +232,12 @@ class Spans:
         def finish(answer: Any) -> None:
             capture.answer = answer
             self.live.submit(capture)
-            self._open.end(span)
+            self.open.end(span)
 
         return Stream(finish, lambda reason: self._give_up(span, reason))
 
     def _give_up(self, span: str, reason: SkipReason) -> None:
-        self._open.end(span)
+        self.open.end(span)
         self.live.skip(reason)
 
     def _evicted(self, root: Node) -> None:

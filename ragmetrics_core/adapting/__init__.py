@@ -8,6 +8,7 @@ from ragmetrics_core.adapting._captured import (
     Kind,
     NamedValue,
     Rules,
+    named_value,
     names_of,
 )
 from ragmetrics_core.adapting._documents import Chunk, chunks_of
@@ -60,6 +61,7 @@ __all__ = [
     "lend",
     "makers_of",
     "named_in",
+    "named_value",
     "names_of",
     "question_in",
     "said",

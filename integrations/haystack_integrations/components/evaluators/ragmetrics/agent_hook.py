@@ -1,7 +1,8 @@
 """A hook that scores an agent's answers."""
 
+from collections.abc import Sequence
 from contextvars import copy_context
-from typing import Literal, Unpack
+from typing import Unpack
 
 from haystack.components.agents.state import State, replace_values
 from haystack.components.embedders.types import TextEmbedder
@@ -9,7 +10,7 @@ from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 from ragmetrics_core import Sample
 from ragmetrics_core.adapting import Call, CapturedRun, Rules, in_thread
-from ragmetrics_core.gate import Gate, GateDecision
+from ragmetrics_core.gate import Gate, OnFailure
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import Capture, Skip, is_judging
 
@@ -49,7 +50,7 @@ class RagMetricsAgentHook(Live):
         text_embedder: TextEmbedder | str | None = None,
         *,
         gate: dict[str, float] | None = None,
-        unscored: Literal["reject", "pass"] = "reject",
+        unscored: OnFailure = "reject",
         rejected_answer: str = "I cannot answer this from what I found.",
         needs_contexts: bool = False,
         **settings: Unpack[LiveComponentArgs],
@@ -74,8 +75,8 @@ class RagMetricsAgentHook(Live):
             takes functions that make a sink.
         :raises ConfigError: A metric or parameter does not exist, or a model is missing.
         """
-        self.gate: dict[str, float] | None = plain(gate)
-        self.unscored: Literal["reject", "pass"] = unscored
+        self.gate = plain(gate)
+        self.unscored = unscored
         self.rejected_answer = rejected_answer
         self.needs_contexts = needs_contexts
         self._configure(metrics, chat_generator, text_embedder, settings, LIVE_COMPONENT_DEFAULTS)
@@ -95,9 +96,14 @@ class RagMetricsAgentHook(Live):
             self.live.submit(capture)
             return
         try:
-            self._decide(state, capture.id, self._gate.decide(self.live.score(capture).records))
+            decision = self._gate.decide(self.live.score(capture).records)
+        except Skip:  # there is no answer that could be rejected
+            return
         except Exception as error:  # the boundary to the host: a hook that raises ends the agent
-            self._undecided(state, capture.id, error)
+            self.live.hook_failed(error)
+            decision = self._gate.failed(type(error).__name__)
+        if not decision.passed:
+            self._reject(state, capture.id, decision.reasons)
 
     async def run_async(self, state: State) -> None:
         """
@@ -114,29 +120,20 @@ class RagMetricsAgentHook(Live):
         if is_judging():
             return None
         try:
-            here = HERE.get()
             return Capture(
                 translate=_sample,
                 needs_contexts=self.needs_contexts,
                 name=self.name,
                 history=list(state.data.get("messages") or ()),
-                data={"here": here, "rules": self._rules},
+                data={"here": HERE.get(), "rules": self._rules},
                 noted=noted_here(),
             )
         except Exception as error:  # the boundary to the host: a hook that raises ends the agent
             self.live.hook_failed(error)
             return None
 
-    def _undecided(self, state: State, capture_id: str, error: Exception) -> None:
-        if isinstance(error, Skip) or self._gate is None:  # there is no answer that could be rejected
-            return
-        self.live.hook_failed(error)
-        self._decide(state, capture_id, self._gate.failed(type(error).__name__))
-
-    def _decide(self, state: State, capture_id: str, decision: GateDecision) -> None:
-        if decision.passed:
-            return
-        meta = {"evaluation": {"id": capture_id, "status": "rejected", "reasons": list(decision.reasons)}}
+    def _reject(self, state: State, capture_id: str, reasons: Sequence[str]) -> None:
+        meta = {"evaluation": {"id": capture_id, "status": "rejected", "reasons": list(reasons)}}
         messages = [*state.data["messages"][:-1], ChatMessage.from_assistant(self.rejected_answer, meta=meta)]
         state.set("messages", messages, handler_override=replace_values)
         # `stop_run` is read before another call of the model, if some other hook has the agent go on

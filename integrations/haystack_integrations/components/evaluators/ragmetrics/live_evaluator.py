@@ -14,7 +14,7 @@ from haystack.dataclasses import ChatMessage, GeneratedAnswer
 from ragmetrics_core import Record, Sample
 from ragmetrics_core.adapting import CapturedRun, NamedValue, chunks_of, in_thread
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.gate import Gate
+from ragmetrics_core.gate import Gate, OnFailure
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import Capture
 from ragmetrics_core.metrics import names_of
@@ -69,7 +69,7 @@ class RagMetricsLiveEvaluator(Live):
         *,
         mode: Literal["background", "inline"] = "background",
         gate: dict[str, float] | None = None,
-        unscored: Literal["reject", "pass"] = "reject",
+        unscored: OnFailure = "reject",
         on_error: OnError = "record",
         **settings: Unpack[LiveComponentArgs],
     ) -> None:
@@ -96,9 +96,9 @@ class RagMetricsLiveEvaluator(Live):
             inline mode.
         """
         self.mode = mode
-        self.gate: dict[str, float] | None = plain(gate)
-        self.unscored: Literal["reject", "pass"] = unscored
-        self.on_error: OnError = on_error
+        self.gate = plain(gate)
+        self.unscored = unscored
+        self.on_error = on_error
         self._configure(metrics, chat_generator, text_embedder, settings, LIVE_COMPONENT_DEFAULTS)
         self._check()
         types: dict[str, Any] = {"answers": list[GeneratedAnswer]}
@@ -108,12 +108,9 @@ class RagMetricsLiveEvaluator(Live):
             types |= {"rejected_answers": list[GeneratedAnswer]}
         component.set_output_types(self, **types)
 
-    @property
-    def _raises(self) -> bool:
-        return self.on_error == "raise"
-
     def _check(self) -> None:
-        options = {"mode": ("background", "inline"), "unscored": ("reject", "pass"), "on_error": get_args(OnError)}
+        self._raises = self.on_error == "raise"
+        options = {"mode": ("background", "inline"), "unscored": get_args(OnFailure), "on_error": get_args(OnError)}
         for name, allowed in options.items():
             if (value := getattr(self, name)) not in allowed:
                 msg = f"{name} must be {' or '.join(map(repr, allowed))}, not {value!r}"
@@ -186,9 +183,7 @@ class RagMetricsLiveEvaluator(Live):
 
     def _scored(self, answers: Sequence[GeneratedAnswer], documents: list[Document] | None) -> list[_Scored]:
         """Score answers in parallel threads, which only wait."""
-        if len(answers) <= 1:
-            return [self._score(each, documents) for each in answers]
-        width = min(len(answers), self.concurrency)
+        width = max(1, min(len(answers), self.concurrency))
         with ThreadPoolExecutor(width, thread_name_prefix="ragmetrics-haystack-inline") as threads:
             # the context goes along, so that sinks find the span that is open here
             waiting = [threads.submit(copy_context().run, self._score, each, documents) for each in answers]
@@ -257,10 +252,14 @@ def _answers(
 ) -> list[GeneratedAnswer]:
     if answers is not None:
         return answers
-    metas = (dict(reply.meta) if isinstance(reply, ChatMessage) else {} for reply in replies or ())
     return [
-        GeneratedAnswer(data=text_in(reply) or "", query=query or "", documents=documents or [], meta=meta)
-        for reply, meta in zip(replies or (), metas, strict=True)
+        GeneratedAnswer(
+            data=text_in(reply) or "",
+            query=query or "",
+            documents=documents or [],
+            meta=dict(reply.meta) if isinstance(reply, ChatMessage) else {},
+        )
+        for reply in replies or ()
     ]
 
 

@@ -63,12 +63,11 @@ class _Forwarding:
 
 
 class _WatchedSpan(Span):
-    """A span that keeps and forwards what Haystack writes to it; `begins` marks a run's own span."""
+    """A span that keeps and forwards what Haystack writes to it."""
 
-    def __init__(self, inner: Span, here: Here, *, begins: bool) -> None:
+    def __init__(self, inner: Span, here: Here) -> None:
         self.inner = inner
         self.here = here
-        self.begins = begins
         self.has_failed = False
 
     def set_tag(self, key: str, value: Any) -> None:
@@ -260,15 +259,15 @@ class RagMetricsTracer(Tracer):
         :param parent_span: The parent span.
         :returns: The span.
         """
-        here, begins = None, False
+        here = None
         if operation_name in _OF_INTEREST and not _FORWARDING.get() and not is_judging():
-            here, begins = self._here(operation_name, tags, parent_span)
+            here = self._here(operation_name, tags or {}, parent_span)
         parent = parent_span.inner if isinstance(parent_span, _WatchedSpan) else parent_span
         with _Forwarding(self.inner.trace(operation_name, tags=tags, parent_span=parent)) as inner:
             if here is None:
                 yield inner
                 return
-            span = _WatchedSpan(inner, here, begins=begins)
+            span = _WatchedSpan(inner, here)
             token = HERE.set(here) if operation_name not in PIPELINES else None
             try:
                 yield span
@@ -302,41 +301,41 @@ class RagMetricsTracer(Tracer):
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__dict__["inner"], name)
 
-    def _here(self, operation: str, tags: dict[str, Any] | None, parent_span: Span | None) -> tuple[Here | None, bool]:
-        """The position of a new span in its run, None outside a run; and whether it starts one."""
+    def _here(self, operation: str, tags: dict[str, Any], parent_span: Span | None) -> Here | None:
+        """The position of a new span in its run; None outside a run."""
         with self._harmless():
             above = parent_span.here if isinstance(parent_span, _WatchedSpan) else HERE.get()
             if above is not None and above.run.has_ended:
                 above = None
             begins = operation in PIPELINES or (operation == AGENT and above is None)
             if above is None and not begins:
-                return None, False
-            given = tags or {}
+                return None
             order = above.run.order if above else count(1)
-            visit = Visit(operation=operation, tags=given, began=next(order))
+            visit = Visit(operation=operation, tags=tags, began=next(order))
             if above is not None:
                 above.visit.children.append(visit)
-            if not begins and above is not None:
-                return Here(above.run, visit), False
+                if not begins:
+                    return Here(above.run, visit)
+            # before Haystack 3 a pipeline's outputs were a tag, which fills while it runs
+            visit.outputs = tags.get("haystack.pipeline.output_data")
             run = WatchedRun(
                 root=visit,
                 order=order,
                 is_inner=above is not None,
-                metadata=given.get("haystack.pipeline.metadata"),
-                inputs=given.get("haystack.pipeline.input_data") or {},
-                notes=above.run.notes if above is not None else notes_before(self),
+                metadata=tags.get("haystack.pipeline.metadata"),
+                inputs=tags.get("haystack.pipeline.input_data") or {},
+                notes=above.run.notes if above else notes_before(self),
             )
-            # before Haystack 3 a pipeline's outputs were a tag, which fills while it runs
-            visit.outputs = given.get("haystack.pipeline.output_data")
-            return Here(run, visit), True
-        return None, False
+            return Here(run, visit)
+        return None
 
     def _ended(self, span: _WatchedSpan, error: BaseException | None) -> None:
         with self._harmless():
+            run, visit = span.here
             if error is None and not span.has_failed:
-                span.here.visit.ended = next(span.here.run.order)
-            if span.begins:
-                self._finished(span.here.run, error)
+                visit.ended = next(run.order)
+            if visit is run.root:
+                self._finished(run, error)
 
     def _finished(self, run: WatchedRun, error: BaseException | None) -> None:
         run.has_ended = True

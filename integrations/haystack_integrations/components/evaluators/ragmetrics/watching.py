@@ -3,13 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Any, Final, NamedTuple
 
 from ragmetrics_core.adapting import Chunk, Rules
 from ragmetrics_core.live import LiveFace, Notes
 
-from haystack_integrations.components.evaluators.ragmetrics.places import Places, Socket
+from haystack_integrations.components.evaluators.ragmetrics.places import Places
 
 __all__ = [
     "AGENT",
@@ -41,19 +40,19 @@ class Watcher:
 
     Attributes:
         by: the live scorer.
-        only: takes a run's metadata; returns whether to score it.
         places: the user's places of fields.
         rules: the options for finding fields.
         needs_contexts: skips answers for which nothing was retrieved.
         name: the application's name.
+        only: takes a run's metadata; returns whether to score it.
     """
 
     by: LiveFace
+    places: Places
+    rules: Rules
+    needs_contexts: bool
+    name: str | None
     only: Callable[[Mapping[str, Any]], bool] | None = None
-    places: Places = field(default_factory=dict[str, tuple[Socket, ...]])
-    rules: Rules = field(default_factory=Rules)
-    needs_contexts: bool = False
-    name: str | None = None
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -116,19 +115,19 @@ class WatchedRun:
         order: counter of starts and ends, in this run and those inside.
         metadata: the pipeline's metadata.
         inputs: the pipeline's inputs by component.
-        watchers: its own watchers, in addition to those of every outermost run.
         notes: the application's noted contexts; inner runs add to their outer run's.
+        watchers: its own watchers, in addition to those of every outermost run.
         has_ended: whether it has ended; tasks that a component left running may still refer to it.
     """
 
     root: Visit
-    is_inner: bool = False
-    order: Iterator[int] = field(default_factory=lambda: count(1))
-    metadata: Mapping[str, Any] | None = None
-    inputs: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    is_inner: bool
+    order: Iterator[int]
+    metadata: Mapping[str, Any] | None
+    inputs: Mapping[str, Any]
+    notes: Notes
     watchers: list[Watcher] = field(default_factory=list)
     has_ended: bool = False
-    notes: Notes = field(default_factory=Notes)
 
 
 class Here(NamedTuple):
