@@ -1,6 +1,6 @@
 """Calls inside a call of a model or a tool, collected by a handler for that call."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -8,7 +8,7 @@ from typing import Any
 
 from ragmetrics_core.adapting import Kind
 from ragmetrics_core.live import Notes, NoteTaker, notes_before, noting
-from ragmetrics_langchain._hooks import Hooks
+from ragmetrics_langchain._hooks import Hooks, Told
 from ragmetrics_langchain._runs import LangChainRun
 
 __all__ = ["Gathered", "gathering"]
@@ -27,7 +27,7 @@ class Gathered:
         self.notes = notes
         self._open: dict[Any, LangChainRun] = {}
 
-    def begin(self, kind: Kind, name: str, inputs: Any, told: Mapping[str, Any]) -> None:
+    def begin(self, kind: Kind, name: str, inputs: Any, told: Told) -> None:
         """Note a call."""
         call = LangChainRun(kind=kind, name=name)
         call.begin(inputs, whole=kind != "chain")
@@ -35,12 +35,12 @@ class Gathered:
         (self.calls if around is None else around.children).append(call)
         self._open[told["run_id"]] = call
 
-    def end(self, outputs: Any, told: Mapping[str, Any]) -> None:
+    def end(self, outputs: Any, told: Told) -> None:
         """Note a call's output."""
         if (call := self._open.get(told["run_id"])) is not None:
             call.end(outputs, whole=call.kind != "chain")
 
-    def fail(self, error: BaseException, told: Mapping[str, Any]) -> None:
+    def fail(self, error: BaseException, told: Told) -> None:
         """Ignore a failed call, which has no output."""
 
     def hook_failed(self, error: Exception) -> None:

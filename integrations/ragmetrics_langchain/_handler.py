@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Unpack
 
-from ragmetrics_core import Metric
 from ragmetrics_core.adapting import Rules
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import LiveFace, LiveScorer
+from ragmetrics_core.metrics import Metrics
 from ragmetrics_langchain._hooks import Hooks
 from ragmetrics_langchain._recorder import Recorder, Scope
 from ragmetrics_langchain._runs import RootRun
@@ -58,7 +58,7 @@ class RagMetricsCallbackHandler(LiveFace, Hooks):
     @unfolded(ScorerArgs, SCORER_DEFAULTS)
     def __init__(
         self,
-        metrics: str | Metric[Any] | Iterable[str | Metric[Any]] = (),
+        metrics: Metrics = (),
         *,
         scope: Scope = "root",
         extract: Callable[[RootRun], Mapping[str, Any] | None] | None = None,

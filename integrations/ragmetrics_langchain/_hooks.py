@@ -12,14 +12,17 @@ if TYPE_CHECKING:
     from ragmetrics_langchain._gathering import Gathered
     from ragmetrics_langchain._recorder import Recorder
 
-__all__ = ["Hooks"]
+__all__ = ["Hooks", "Told"]
+
+Told = Mapping[str, Any]
+"""LangChain's keywords of an event: run_id, parent_run_id, tags, metadata."""
 
 
 class Hooks(BaseCallbackHandler):
     """A handler that never raises into the application and ignores our own work.
 
     Args:
-        taker: receives the events. Keywords are LangChain's: run_id, parent_run_id, tags, metadata.
+        taker: receives the events.
     """
 
     # Hooks only note references: going through a thread would cost more than they do.
@@ -29,9 +32,7 @@ class Hooks(BaseCallbackHandler):
     def __init__(self, taker: "Recorder | Gathered") -> None:
         self._taker = taker
 
-    def _begin(
-        self, kind: Kind, serialized: Mapping[str, Any] | None, inputs: Any, told: Mapping[str, Any]
-    ) -> None:
+    def _begin(self, kind: Kind, serialized: Mapping[str, Any] | None, inputs: Any, told: Told) -> None:
         if JUDGE_TAG not in (told.get("tags") or ()):
             name = str(told.get("name") or (serialized or {}).get("name") or kind)
             self._guarded(self._taker.begin, kind, name, inputs, told)
@@ -43,16 +44,6 @@ class Hooks(BaseCallbackHandler):
             event(*args)
         except Exception as error:  # the boundary to the host: no error of ours may reach it
             self._taker.hook_failed(error)
-
-    @property
-    def ignore_retry(self) -> bool:
-        """Ignore retries."""
-        return True
-
-    @property
-    def ignore_custom_event(self) -> bool:
-        """Ignore the application's custom events."""
-        return True
 
     def on_chain_start(self, serialized: Any, inputs: Any, **told: Any) -> None:
         """Note the start of a run."""

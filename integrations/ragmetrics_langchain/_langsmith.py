@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 from uuid import UUID, uuid5
 
-from ragmetrics_core import Metric, Record, Sample
+from ragmetrics_core import Record, Sample
 from ragmetrics_core.adapting import CapturedRun, Rules, answer_in, named_value, sample_of
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import unfolded
@@ -18,6 +18,7 @@ from ragmetrics_core.live import (
     LiveResult,
     by_name,
 )
+from ragmetrics_core.metrics import Metrics
 from ragmetrics_langchain._dialect import DIALECT, fields_of
 from ragmetrics_langchain._scorer import SCORER_DEFAULTS, ScorerArgs, live_scorer
 from ragmetrics_langchain._tools import ContextTools, tool_names
@@ -121,7 +122,7 @@ class LangSmithFeedbackSink:
 
 @unfolded(ScorerArgs, SCORER_DEFAULTS)
 def as_langsmith_evaluator(
-    metrics: str | Metric[Any] | Iterable[str | Metric[Any]] = (),
+    metrics: Metrics = (),
     *,
     map: Callable[["Run", "Example | None"], Sample | Mapping[str, Any]] | None = None,
     context_tools: ContextTools = (),
@@ -180,7 +181,7 @@ def as_langsmith_evaluator(
         if run is not None:
             from langsmith.evaluation import EvaluationResult
 
-            made = map(run, example) if map is not None else _sample(run, example, rules)
+            made = _sample(run, example, rules) if map is None else map(run, example)
             sample = made if isinstance(made, Sample) else Sample.from_mapping(made)
             result = own.score(Capture(translate=lambda _: sample, id=str(run.id), name=run.name))
             return {"results": [EvaluationResult(**scored) for scored in _as_mappings(result)]}
@@ -188,9 +189,10 @@ def as_langsmith_evaluator(
             raise ConfigError(
                 "the evaluator takes a run and an example, or inputs=, outputs= and reference_outputs="
             )
-        sample = _of_parts(inputs, outputs, reference_outputs, more.get("context"), rules)
-        result = own.score(Capture(translate=lambda _: sample, name="openevals"))
-        return _as_mappings(result)
+        context = named_value(more.get("context"), "arguments['context']")
+        parts = CapturedRun(inputs=inputs, outputs=outputs, contexts=context, answered_by=())
+        sample = _with_reference(sample_of(parts, DIALECT, rules), reference_outputs)
+        return _as_mappings(own.score(Capture(translate=lambda _: sample, name="openevals")))
 
     return ragmetrics
 
@@ -218,23 +220,11 @@ def _as_mappings(result: LiveResult) -> list[dict[str, Any]]:
 
 def _sample(run: "Run", example: "Example | None", rules: Rules) -> Sample:
     inputs, expected = (None, None) if example is None else (example.inputs, example.outputs)
-    return _of_parts(inputs or run.inputs, run.outputs or {}, expected or {}, None, rules, run)
+    traced = CapturedRun(inputs=inputs or run.inputs, outputs=run.outputs or {}, calls=traced_calls(run))
+    return _with_reference(sample_of(traced, DIALECT, rules), expected or {})
 
 
-def _of_parts(
-    inputs: Any, outputs: Any, expected: Any, context: Any, rules: Rules, run: "Run | None" = None
-) -> Sample:
-    sample = sample_of(
-        CapturedRun(
-            inputs=inputs,
-            outputs=outputs,
-            calls=[] if run is None else traced_calls(run),
-            contexts=named_value(context, "arguments['context']"),
-            answered_by=() if run is None else None,
-        ),
-        DIALECT,
-        rules,
-    )
+def _with_reference(sample: Sample, expected: Any) -> Sample:
     references = (fields_of(expected).get(key) for key in _REFERENCE_KEYS)
     reference = next((value for value in references if isinstance(value, str)), None)
     if reference is None and (expected_answer := answer_in(expected, DIALECT)) is not None:

@@ -12,7 +12,6 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import ensure_config
 
-from ragmetrics_core import Metric
 from ragmetrics_core.adapting import CapturedRun, Rules, answer_in, as_now
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.gate import Gate, GateDecision, OnFailure
@@ -25,6 +24,7 @@ from ragmetrics_core.live import (
     Notes,
     Skip,
 )
+from ragmetrics_core.metrics import Metrics
 from ragmetrics_langchain._dialect import DIALECT, MESSAGES, conversation, fields_of
 from ragmetrics_langchain._gathering import Gathered, gathering
 from ragmetrics_langchain._runs import contexts_in
@@ -100,7 +100,7 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware):
     @unfolded(ScorerArgs, SCORER_DEFAULTS)
     def __init__(
         self,
-        metrics: str | Metric[Any] | Iterable[str | Metric[Any]] = (),
+        metrics: Metrics = (),
         *,
         gate: Mapping[str, float] | None = None,
         on_reject: OnReject = "say",

@@ -21,6 +21,7 @@ from ragmetrics_core.live import (
 )
 from ragmetrics_langchain._dialect import DIALECT
 from ragmetrics_langchain._history import resumed_question, special_history
+from ragmetrics_langchain._hooks import Told
 from ragmetrics_langchain._runs import LangChainRun, LangChainTurn, RootRun, RunInfo
 from ragmetrics_langchain._tracing import current_trace, parent_run_here
 from ragmetrics_langchain._wiring import translated
@@ -74,7 +75,7 @@ class Recorder:
         """Count an error of our own."""
         self.live.hook_failed(error)
 
-    def begin(self, kind: Kind, name: str, inputs: Any, told: Mapping[str, Any]) -> None:
+    def begin(self, kind: Kind, name: str, inputs: Any, told: Told) -> None:
         """Note the start of a run."""
         parent_id = told.get("parent_run_id") or self._fallbacks_around(inputs)
         if kind == "model" and self.open.get(parent_id) is None:
@@ -102,7 +103,7 @@ class Recorder:
         if run.is_unit:
             run.notes = notes_before(self)
 
-    def end(self, outputs: Any, told: Mapping[str, Any]) -> None:
+    def end(self, outputs: Any, told: Told) -> None:
         """Note a run's successful end; ignored the second time, for a handler that is attached twice."""
         node = self.open.get(told["run_id"])
         if node is None or node.payload.ended is not None:
@@ -116,7 +117,7 @@ class Recorder:
         finally:
             self.open.end(node.id)
 
-    def fail(self, error: BaseException, told: Mapping[str, Any]) -> None:
+    def fail(self, error: BaseException, told: Told) -> None:
         """Note that a run failed, was cancelled or abandoned, or waits for human input."""
         node = self.open.get(told["run_id"])
         if node is None:
@@ -150,7 +151,7 @@ class Recorder:
         """Whether all texts of a run are needed; inside a unit, only its documents are."""
         return run.is_unit or run.kind != "chain" or self.scope == "outermost_rag"
 
-    def _take_streamed(self, run: LangChainRun, told: Mapping[str, Any]) -> None:
+    def _take_streamed(self, run: LangChainRun, told: Told) -> None:
         """Take the inputs of a stream, which are complete only at its end."""
         if run.kind == "chain" and "inputs" in told:
             run.is_streamed = True

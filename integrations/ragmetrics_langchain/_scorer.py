@@ -1,6 +1,6 @@
 """A live scorer that accepts LangChain's models."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future
 from contextvars import copy_context
 from typing import Any, Unpack
@@ -9,7 +9,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import Runnable
 from typing_extensions import TypeIs
 
-from ragmetrics_core import Embedder, Judge, Metric
+from ragmetrics_core import Embedder, Judge
 from ragmetrics_core.adapting import in_own_thread
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import refuse_unknown
@@ -22,6 +22,7 @@ from ragmetrics_core.live import (
     LiveSettings,
     check_alone,
 )
+from ragmetrics_core.metrics import Metrics
 from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain._embedder import LangChainEmbedder
 from ragmetrics_langchain._judge import LangChainJudge
@@ -55,7 +56,7 @@ SCORER_DEFAULTS: Mapping[str, Any] = {**LIVE_DEFAULTS, **dict.fromkeys((*_MODELS
 
 
 def live_scorer(
-    metrics: str | Metric[Any] | Iterable[str | Metric[Any]],
+    metrics: Metrics,
     **keywords: Unpack[ScorerArgs],
 ) -> LiveScorer:
     """A live scorer that also accepts LangChain's models, or the one given as `live`.

@@ -2,18 +2,20 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
 from operator import gt, lt
 from typing import Any, Unpack
 
 from langchain_core.callbacks.manager import BaseRunManager
 from langchain_core.runnables import Runnable, RunnableLambda
 
-from ragmetrics_core import Metric
 from ragmetrics_core.adapting import CapturedRun, Rules, sample_of
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import Capture, LiveResult
+from ragmetrics_core.metrics import Metrics
 from ragmetrics_langchain._dialect import DIALECT, fields_of
 from ragmetrics_langchain._scorer import SCORER_DEFAULTS, ScorerArgs, live_scorer, scored_beside
 from ragmetrics_langchain._tracing import current_trace
@@ -25,7 +27,7 @@ _LOGGER = logging.getLogger("ragmetrics.live")
 
 @unfolded(ScorerArgs, SCORER_DEFAULTS)
 def score_step(
-    metrics: str | Metric[Any] | Iterable[str | Metric[Any]] = (),
+    metrics: Metrics = (),
     *,
     time_limit: float | None = 30.0,
     input_key: str | None = None,
@@ -66,20 +68,20 @@ def score_step(
 
     rules = Rules(input_key=input_key, context_key=context_key, answer_key=answer_key)
 
-    def capture(value: Any, run: BaseRunManager) -> Capture:
+    def started(value: Any, run: BaseRunManager) -> "Future[LiveResult]":
         named = fields_of(value)
         if not named:
             raise ConfigError(
                 f"score_step needs a mapping with question, contexts and answer, not {type(value).__name__}"
             )
-
         given = CapturedRun(inputs=named, outputs=named, answered_by=())
-        return Capture(
+        capture = Capture(
             translate=lambda _: sample_of(given, DIALECT, rules),
             id=str(run.run_id),
             name="score_step",
             parent=current_trace(),
         )
+        return scored_beside(own, capture)
 
     def scored(value: Any, result: LiveResult | None) -> dict[str, Any]:
         if result is None:
@@ -91,19 +93,16 @@ def score_step(
         return {**fields_of(value), scores_key: scores, **records}
 
     def score(value: Any, run_manager: BaseRunManager) -> dict[str, Any]:
-        waiting = scored_beside(own, capture(value, run_manager))
-        try:
-            return scored(value, waiting.result(time_limit))
-        except TimeoutError:
-            return scored(value, None)
+        waiting, result = started(value, run_manager), None
+        with suppress(TimeoutError):
+            result = waiting.result(time_limit)
+        return scored(value, result)
 
     async def ascore(value: Any, run_manager: BaseRunManager) -> dict[str, Any]:
-        waiting = scored_beside(own, capture(value, run_manager))
-        try:
+        waiting, result = started(value, run_manager), None
+        with suppress(TimeoutError):
             result = await asyncio.wait_for(asyncio.wrap_future(waiting), time_limit)
-            return scored(value, result)
-        except TimeoutError:
-            return scored(value, None)
+        return scored(value, result)
 
     return RunnableLambda(score, afunc=ascore, name="score_step")
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack, get_args
 
@@ -14,7 +14,7 @@ from llama_index.core.prompts.mixin import PromptDictType
 from ragmetrics_core import Metric, Record, Sample, aevaluate
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import names_in, refuse_unknown, unfolded
-from ragmetrics_core.metrics import resolve
+from ragmetrics_core.metrics import Metrics, resolve
 from ragmetrics_core.models import Traffic, TrafficArgs, as_scorer, missing_model
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer
@@ -91,7 +91,7 @@ class RagMetricsEvaluator(BaseEvaluator):
     @unfolded(EvaluatorArgs, EVALUATOR_DEFAULTS)
     def __init__(
         self,
-        metrics: str | Metric[Any] | Iterable[str | Metric[Any]],
+        metrics: Metrics,
         llm: AnyLLM | None = None,
         embed_model: AnyEmbedder | None = None,
         *,

@@ -13,12 +13,11 @@ from llama_index.core.agent.workflow import AgentWorkflow, BaseWorkflowAgent
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
 from llama_index.core.workflow import Workflow
 
-from ragmetrics_core import Metric
 from ragmetrics_core.adapting import Rules, names_of
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import refuse_unknown, unfolded
 from ragmetrics_core.live import LIVE_DEFAULTS, LiveArgs, LiveFace, LiveScorer, LiveSettings, check_alone
-from ragmetrics_core.metrics import resolve
+from ragmetrics_core.metrics import Metrics, resolve
 from ragmetrics_core.protocol import Scorer
 from ragmetrics_core.runs import with_prompts
 from ragmetrics_core.shapes import is_sequence
@@ -78,7 +77,7 @@ class Instrumentation(LiveFace):
 
 @unfolded(LiveArgs, LIVE_DEFAULTS)
 def instrument(
-    metrics: str | Metric[Any] | Iterable[str | Metric[Any]] = (),
+    metrics: Metrics = (),
     llm: AnyLLM | None = None,
     embed_model: AnyEmbedder | None = None,
     *,

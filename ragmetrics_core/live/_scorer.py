@@ -4,7 +4,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Generator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from types import MappingProxyType
@@ -23,7 +23,7 @@ from ragmetrics_core.live._processes import finish_at_exit, leave_to_parent, ren
 from ragmetrics_core.live._queue import Queue, Ticket, done_by, seconds_left
 from ragmetrics_core.live._settings import LIVE_DEFAULTS, LiveArgs, LiveSettings
 from ragmetrics_core.live._verbs import LiveFace
-from ragmetrics_core.metrics import Metric
+from ragmetrics_core.metrics import Metric, Metrics
 from ragmetrics_core.models import as_embedder, as_judge
 from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
 from ragmetrics_core.samples import Sample
@@ -87,7 +87,7 @@ class LiveScorer(LiveFace):
     @unfolded(LiveArgs, LIVE_DEFAULTS)
     def __init__(
         self,
-        metrics: str | Metric[Any] | Iterable[str | Metric[Any]],
+        metrics: Metrics,
         *,
         judge: Judge | TextFunction | str | None = None,
         judge_factory: Callable[[], Judge | TextFunction | str] | None = None,

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, get_args
 
 from haystack import Document, component
-from ragmetrics_core import Metric, Record, Run, Sample, aevaluate, evaluate
+from ragmetrics_core import Record, Run, Sample, aevaluate, evaluate
 from ragmetrics_core.errors import ConfigError, RunStopped
 from ragmetrics_core.keywords import names_in
 from ragmetrics_core.metrics import names_of
@@ -47,14 +47,13 @@ class BatchEvaluator(Configured):
     out: str | None
     _more_outputs: ClassVar[Mapping[str, Any]] = {}
 
-    def _prepare(self, metrics: tuple[Metric[Any], ...]) -> None:
+    def _prepare(self) -> None:
         """Declare inputs and outputs; called at the end of a constructor."""
         if self.on_error not in get_args(OnError):
             msg = f"on_error must be 'record' or 'raise', not {self.on_error!r}"
             raise ConfigError(msg)
         self._traffic = Traffic(**{name: getattr(self, name) for name in names_in(TrafficArgs)})
-        self._metrics = metrics
-        self._needed = inputs_needed(metrics)
+        self._needed = inputs_needed(self._metrics)
         component.set_input_types(self, **{name: type_ for name, type_ in _INPUT_TYPES.items() if name in self._needed})
         for name, type_ in _INPUT_TYPES.items():
             if name not in self._needed:

@@ -12,11 +12,10 @@ from haystack.core.serialization import component_to_dict, default_from_dict, de
 # pyright: reportUnknownVariableType=false
 # Haystack does not say what the functions take that it writes down by name.
 from haystack.utils import deserialize_callable, deserialize_chatgenerator_inplace, serialize_callable
-from ragmetrics_core import Embedder, Judge, Metric, as_judge
-from ragmetrics_core.errors import ConfigError
+from ragmetrics_core import Embedder, Judge, as_judge
 from ragmetrics_core.keywords import refuse_unknown
 from ragmetrics_core.metrics import models_needed
-from ragmetrics_core.models import as_embedder, holds_secret, missing_model
+from ragmetrics_core.models import as_embedder, missing_model
 from ragmetrics_core.redaction import Redact
 from ragmetrics_core.runs import with_prompts
 from ragmetrics_core.shapes import is_series
@@ -70,13 +69,6 @@ class Configured:
             chosen = with_prompts(chosen, self.prompts)
         check_model("chat_generator", chat_generator)
         check_model("text_embedder", text_embedder)
-        for model in (chat_generator, text_embedder):
-            if isinstance(model, str) and holds_secret(model, ()):
-                msg = (
-                    "the name of a model holds a password, which would be saved with the pipeline: set "
-                    "OPENAI_BASE_URL, or pass a component with a Secret"
-                )
-                raise ConfigError(msg)
         needed = {name: metric.name for metric in reversed(chosen) for name in models_needed(metric)}
         if chat_generator is None and "judge" in needed:
             chat_generator = self._default_judge()
@@ -91,9 +83,10 @@ class Configured:
         self.chat_generator = chat_generator
         self.text_embedder = text_embedder
         self._named: dict[str, Any] = {}
-        self._prepare(chosen)
+        self._metrics = chosen
+        self._prepare()
 
-    def _prepare(self, metrics: tuple[Metric[Any], ...]) -> None:
+    def _prepare(self) -> None:
         """Prepare the component; overridden by each kind of component."""
         raise NotImplementedError
 

@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.models import holds_secret
 
 __all__ = ["check_model"]
 
@@ -25,7 +26,7 @@ def check_model(name: str, value: object) -> None:
     :param name: "chat_generator" or "text_embedder".
     :param value: Its value; None for the default.
     :raises ConfigError: The value is something else: a class, a function, a number, a generator of a
-        different kind.
+        different kind, a name with a password.
     """
     if value is None:
         return
@@ -33,6 +34,12 @@ def check_model(name: str, value: object) -> None:
     if isinstance(value, str):
         if names.fullmatch(value) is None:
             msg = f"{name} is not the name of a ragmetrics model, such as {known}: {value!r}"
+            raise ConfigError(msg)
+        if holds_secret(value, ()):
+            msg = (
+                "the name of a model holds a password, which would be saved with the pipeline: set "
+                "OPENAI_BASE_URL, or pass a component with a Secret"
+            )
             raise ConfigError(msg)
         return
     if isinstance(value, type):

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from haystack import logging
-from ragmetrics_core import Metric
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import names_in
 from ragmetrics_core.live import LiveFace, LiveScorer, LiveSettings, SharedLiveArgs
@@ -37,14 +36,13 @@ class Live(LiveFace, Configured):
     sinks: list[MakeSink] | None
     concurrency: int
 
-    def _prepare(self, metrics: tuple[Metric[Any], ...]) -> None:
+    def _prepare(self) -> None:
         """Check the settings that need no model; called at the end of a constructor."""
         LiveSettings().but(**self._live_settings())  # which says what is wrong with one
         for each in self.sinks or ():
             if not callable(each):
                 msg = f"sinks takes functions that make a sink, so that the pipeline can be saved, not {each!r}"
                 raise ConfigError(msg)
-        self._metrics = metrics
         self._live: LiveScorer | None = None
         self._is_open = False
         self._is_told = False

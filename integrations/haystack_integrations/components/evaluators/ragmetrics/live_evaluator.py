@@ -33,6 +33,11 @@ from haystack_integrations.components.evaluators.ragmetrics.wiring import Wiring
 __all__ = ["RagMetricsLiveEvaluator"]
 
 
+Answers = list[GeneratedAnswer] | None
+Documents = list[Document] | None
+Replies = list[ChatMessage] | list[str] | None
+
+
 class _Scored(NamedTuple):
     """An answer with its records by metric; none if it could not be scored."""
 
@@ -123,10 +128,10 @@ class RagMetricsLiveEvaluator(Live):
 
     def run(
         self,
-        answers: list[GeneratedAnswer] | None = None,
+        answers: Answers = None,
         query: str | None = None,
-        documents: list[Document] | None = None,
-        replies: list[ChatMessage] | list[str] | None = None,
+        documents: Documents = None,
+        replies: Replies = None,
     ) -> dict[str, Any]:
         """
         Score the answers, or submit them for scoring.
@@ -150,10 +155,10 @@ class RagMetricsLiveEvaluator(Live):
 
     async def run_async(
         self,
-        answers: list[GeneratedAnswer] | None = None,
+        answers: Answers = None,
         query: str | None = None,
-        documents: list[Document] | None = None,
-        replies: list[ChatMessage] | list[str] | None = None,
+        documents: Documents = None,
+        replies: Replies = None,
     ) -> dict[str, Any]:
         """
         Score the answers without blocking the loop; otherwise like `run`.
@@ -171,17 +176,17 @@ class RagMetricsLiveEvaluator(Live):
             return self._evaluated(given, documents)
         return await in_thread(copy_context().run, self._evaluated, given, documents)
 
-    def _evaluated(self, answers: Sequence[GeneratedAnswer], documents: list[Document] | None) -> dict[str, Any]:
+    def _evaluated(self, answers: Sequence[GeneratedAnswer], documents: Documents) -> dict[str, Any]:
         if self.mode == "background":
             return {"answers": [self._handed_over(each, documents) for each in answers]}
         return self._outputs(self._scored(answers, documents))
 
-    def _handed_over(self, answer: GeneratedAnswer, documents: list[Document] | None) -> GeneratedAnswer:
+    def _handed_over(self, answer: GeneratedAnswer, documents: Documents) -> GeneratedAnswer:
         capture = self._capture(answer, documents)
         taken = self.live.submit(capture)
         return _with_meta(answer, {"id": capture.id, "status": "pending" if taken else "not_scored"})
 
-    def _scored(self, answers: Sequence[GeneratedAnswer], documents: list[Document] | None) -> list[_Scored]:
+    def _scored(self, answers: Sequence[GeneratedAnswer], documents: Documents) -> list[_Scored]:
         """Score answers in parallel threads, which only wait."""
         width = max(1, min(len(answers), self.concurrency))
         with ThreadPoolExecutor(width, thread_name_prefix="ragmetrics-haystack-inline") as threads:
@@ -189,7 +194,7 @@ class RagMetricsLiveEvaluator(Live):
             waiting = [threads.submit(copy_context().run, self._score, each, documents) for each in answers]
             return [each.result() for each in waiting]
 
-    def _score(self, answer: GeneratedAnswer, documents: list[Document] | None) -> _Scored:
+    def _score(self, answer: GeneratedAnswer, documents: Documents) -> _Scored:
         capture = self._capture(answer, documents)
         try:
             result = self.live.score(capture)
@@ -204,7 +209,7 @@ class RagMetricsLiveEvaluator(Live):
                 raise EvaluationFailed(msg)
         return _Scored(answer, capture.id, result.records)
 
-    def _capture(self, answer: GeneratedAnswer, documents: list[Document] | None) -> Capture:
+    def _capture(self, answer: GeneratedAnswer, documents: Documents) -> Capture:
         here = HERE.get()
         return Capture(
             translate=_sample,
@@ -245,10 +250,10 @@ class RagMetricsLiveEvaluator(Live):
 
 
 def _answers(
-    answers: list[GeneratedAnswer] | None,
+    answers: Answers,
     query: str | None,
-    documents: list[Document] | None,
-    replies: Sequence[ChatMessage] | Sequence[str] | None,
+    documents: Documents,
+    replies: Replies,
 ) -> list[GeneratedAnswer]:
     if answers is not None:
         return answers

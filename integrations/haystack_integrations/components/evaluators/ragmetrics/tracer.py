@@ -80,14 +80,6 @@ class _WatchedSpan(Span):
         self.has_failed |= key == "haystack.tool.error"
         self.inner.set_tag(key, value)
 
-    def set_tags(self, tags: dict[str, Any]) -> None:
-        """
-        Forward tags.
-
-        :param tags: The tags.
-        """
-        self.inner.set_tags(tags)
-
     def set_content_tag(self, key: str, value: Any) -> None:
         """
         Keep a reference to the content, even if content tracing is disabled, and forward it.

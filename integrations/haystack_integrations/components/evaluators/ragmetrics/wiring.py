@@ -196,14 +196,10 @@ class Wiring:
         text = text_in(value[-1:] if socket == "messages" and is_series(value) else value)
         if not text:
             return None
-        makers = self._makers_of(visit, text)
-        return _Reply(text, Socket(visit.name, socket), makers, has(value, GeneratedAnswer))
-
-    def _makers_of(self, visit: Visit | Call, text: str) -> list[Call]:
         makers = self._makers(visit if isinstance(visit, Call) else self._made[visit])
-        # the question that a model rewrote goes the same way as the reply
-        said = [call for call in makers if _same(text, self._said(call))] if len(makers) > 1 else []
-        return said or makers
+        if len(makers) > 1:  # the question that a model rewrote goes the same way as the reply
+            makers = [call for call in makers if _same(text, self._said(call))] or makers
+        return _Reply(text, Socket(visit.name, socket), makers, has(value, GeneratedAnswer))
 
     def _makers(self, call: Call) -> list[Call]:
         """The nearest upstream model calls of a component's text."""
