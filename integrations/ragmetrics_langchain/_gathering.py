@@ -29,8 +29,8 @@ class Gathered:
 
     def begin(self, kind: Kind, name: str, inputs: Any, told: Told) -> None:
         """Note a call."""
-        call = LangChainRun(kind=kind, name=name)
-        call.begin(inputs, whole=kind != "chain")
+        call = LangChainRun(kind=kind, name=name, is_whole=kind != "chain")
+        call.begin(inputs)
         around = self._open.get(told.get("parent_run_id"))
         (self.calls if around is None else around.children).append(call)
         self._open[told["run_id"]] = call
@@ -38,7 +38,7 @@ class Gathered:
     def end(self, outputs: Any, told: Told) -> None:
         """Note a call's output."""
         if (call := self._open.get(told["run_id"])) is not None:
-            call.end(outputs, whole=call.kind != "chain")
+            call.end(outputs)
 
     def fail(self, error: BaseException, told: Told) -> None:
         """Ignore a failed call, which has no output."""

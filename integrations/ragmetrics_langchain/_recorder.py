@@ -34,6 +34,10 @@ Extract = Callable[[RootRun], Mapping[str, Any] | None]
 _LOGGER = logging.getLogger("ragmetrics.live")
 # Conversations that wait for a person; the one that waited longest is forgotten.
 _MOST_WAITING = 1000
+_NO_ROOT = (
+    "a model was called outside of any chain or graph that the handler sees, and so there is no "
+    "question and no context to score: attach the handler to the chain, or install(handler)"
+)
 
 
 @dataclass(eq=False)
@@ -79,7 +83,10 @@ class Recorder:
         """Note the start of a run."""
         parent_id = told.get("parent_run_id") or self._fallbacks_around(inputs)
         if kind == "model" and self.open.get(parent_id) is None:
-            self._no_root()
+            self.live.skip("not_traced")
+            if not self._has_root:
+                self._has_root = True  # said once
+                _LOGGER.warning(_NO_ROOT)
             return
         run = LangChainRun(
             kind=kind,
@@ -97,9 +104,11 @@ class Recorder:
         else:
             node.parent.payload.children.append(run)
         run.is_unit = (
-            kind != "model" and self._is_unit(run, node) and not any(u.is_unit for u in _above(node))
+            kind != "model" and self._is_unit(run, node) and not any(each.is_unit for each in _around(node))
         )
-        run.begin(inputs, whole=self._is_whole(run))
+        # inside a unit, only the documents are needed
+        run.is_whole = run.is_unit or kind != "chain" or self.scope == "outermost_rag"
+        run.begin(inputs)
         if run.is_unit:
             run.notes = notes_before(self)
 
@@ -110,7 +119,7 @@ class Recorder:
             return
         try:
             run: LangChainRun = node.payload
-            run.end(outputs, whole=self._is_whole(run))
+            run.end(outputs)
             self._take_streamed(run, told)
             if run.is_unit:
                 self._finish(run, node)
@@ -126,7 +135,7 @@ class Recorder:
             run: LangChainRun = node.payload
             is_interrupt = _is_interrupt(error)
             if is_interrupt:
-                for around in (run, *_above(node)):
+                for around in _around(node):
                     around.interrupted = True
             if run.is_unit and run.ended is None:
                 self._take_streamed(run, told)
@@ -138,33 +147,18 @@ class Recorder:
     def notes_here(self) -> Notes | None:
         """The notes of the current unit."""
         node = self.open.get(parent_run_here())
-        if node is None:
-            return None
-        return next((run.notes for run in (node.payload, *_above(node)) if run.is_unit), None)
+        return next((run.notes for run in _around(node) if run.is_unit), None)
 
     def _is_unit(self, run: LangChainRun, node: Node) -> bool:
         if callable(self.scope):
             return self.scope(RunInfo(run.name, run.kind, run.tags, run.metadata, node.is_root))
         return node.is_root if self.scope in ("root", "outermost_rag") else run.name == self.scope
 
-    def _is_whole(self, run: LangChainRun) -> bool:
-        """Whether all texts of a run are needed; inside a unit, only its documents are."""
-        return run.is_unit or run.kind != "chain" or self.scope == "outermost_rag"
-
     def _take_streamed(self, run: LangChainRun, told: Told) -> None:
         """Take the inputs of a stream, which are complete only at its end."""
         if run.kind == "chain" and "inputs" in told:
             run.is_streamed = True
-            run.begin(told["inputs"], whole=self._is_whole(run))
-
-    def _no_root(self) -> None:
-        self.live.skip("not_traced")
-        if not self._has_root:
-            self._has_root = True  # said once
-            _LOGGER.warning(
-                "a model was called outside of any chain or graph that the handler sees, and so there is no "
-                "question and no context to score: attach the handler to the chain, or install(handler)"
-            )
+            run.begin(told["inputs"])
 
     def _fallbacks_around(self, inputs: Any) -> Any:
         """The run of a `with_fallbacks` around this one, which starts its alternatives as separate roots.
@@ -258,11 +252,11 @@ class Recorder:
         return None if name is None else str(name)
 
 
-def _above(node: Node) -> Iterator[LangChainRun]:
-    """The enclosing runs, innermost first."""
-    while node.parent is not None:
-        node = node.parent
+def _around(node: Node | None) -> Iterator[LangChainRun]:
+    """A node's run and the enclosing ones, innermost first."""
+    while node is not None:
         yield node.payload
+        node = node.parent
 
 
 def _is_interrupt(error: BaseException) -> bool:

@@ -73,6 +73,7 @@ class LangChainRun(Call):
     Attributes:
         id, tags, metadata: LangChain's.
         is_unit: whether it becomes a sample.
+        is_whole: whether all its texts are needed, and not only the documents.
         is_streamed: whether the inputs arrived at the end, as in a stream.
         interrupted: whether a run inside waits for human input.
         notes: for a unit, the application's noted contexts.
@@ -83,6 +84,7 @@ class LangChainRun(Call):
     tags: Sequence[str] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
     is_unit: bool = False
+    is_whole: bool = True
     is_streamed: bool = False
     interrupted: bool = False
     notes: Notes | None = None
@@ -93,21 +95,21 @@ class LangChainRun(Call):
         """Whether a graph is resumed: it gets no inputs, or LangGraph's `Command`."""
         return self.inputs is None or type(self.inputs).__name__ == "Command"
 
-    def begin(self, inputs: Any, *, whole: bool) -> None:
-        """Copy the inputs with their current texts; if not all is needed, only the documents."""
+    def begin(self, inputs: Any) -> None:
+        """Copy the inputs with their current texts."""
         self.began = self.began or next(_ORDER)
         if self.kind == "model":
             self.inputs = request_of(inputs)
         else:
-            self.inputs = as_now(inputs) if whole else _shallow(inputs)
+            self.inputs = as_now(inputs) if self.is_whole else _shallow(inputs)
 
-    def end(self, outputs: Any, *, whole: bool) -> None:
+    def end(self, outputs: Any) -> None:
         """Copy the outputs, likewise."""
         if self.kind == "model":
             generation = outputs.generations[0][0]
             self.outputs = getattr(generation, "message", generation.text)
         else:
-            self.outputs = as_now(outputs) if whole else _shallow(outputs)
+            self.outputs = as_now(outputs) if self.is_whole else _shallow(outputs)
         self.ended = next(_ORDER)
 
     def retrievals(self) -> Iterator["LangChainRun"]:

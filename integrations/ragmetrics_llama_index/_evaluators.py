@@ -278,7 +278,11 @@ class GuidelineEvaluator(_WithoutReference):
         return [Criterion(texts[0], others=tuple(texts[1:]))]
 
 
-_SCALES = {"1-5": Passing(4.0, lambda value: 1 + 4 * value, "1 + 4 × value"), "0-1": Passing(0.75)}
+def _one_to_five(value: float) -> float:
+    return 1 + 4 * value
+
+
+_SCALES = {"1-5": Passing(4.0, _one_to_five, "1 + 4 × value"), "0-1": Passing(0.75)}
 
 
 class CorrectnessEvaluator(_Named):

@@ -76,11 +76,12 @@ def _chunk(document: object) -> Chunk | None:
     score = _number(field_of(document, "score"))
     inner = field_of(document, "node")  # LlamaIndex: a node with its score
     document = document if inner is None else inner
-    if not any(_has(document, name) for name in _TEXTS) and not callable(field_of(document, "get_content")):
+    read = field_of(document, "get_content")
+    if not callable(read) and not any(_has(document, name) for name in _TEXTS):
         return None
     texts = (field_of(document, name) for name in _TEXTS)
     text: object = next((each for each in texts if isinstance(each, str)), None)
-    if text is None and callable(read := field_of(document, "get_content")):
+    if text is None and callable(read):
         text = read()
     id = _first(document, _IDS)
     if id is None and is_mapping(meta := _first(document, ("metadata", "meta"))):

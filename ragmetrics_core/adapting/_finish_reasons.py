@@ -56,8 +56,8 @@ def _meaning(reason: str) -> Ending:
     word = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", reason.strip()).casefold()  # maxTokens
     word = re.sub(r"[\s\-.:]+", "_", word)
     word = re.sub(r"^(finish|stop)_?reason_", "", word)
-    likely = (meaning for pattern, meaning in _LIKELY if re.search(pattern, word))
-    return _BY_SPELLING.get(word) or next(likely, "unknown")
+    likely: Ending = next((meaning for pattern, meaning in _LIKELY if re.search(pattern, word)), "unknown")
+    return _BY_SPELLING.get(word, likely)
 
 
 def ending(reason: object) -> Ending:

@@ -102,7 +102,7 @@ class RagMetricsLiveEvaluator(Live):
         """
         self.mode = mode
         self.gate = plain(gate)
-        self.unscored = unscored
+        self.unscored: OnFailure = unscored
         self.on_error = on_error
         self._configure(metrics, chat_generator, text_embedder, settings, LIVE_COMPONENT_DEFAULTS)
         self._check()
