@@ -1,7 +1,7 @@
 """Functions that read LangChain's objects: documents, messages, conversations and fields."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, cast
 
@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage, convert
 from langchain_core.prompt_values import PromptValue
 from pydantic import BaseModel
 
-from ragmetrics_core.adapting import CapturedMessage, Chunk, Dialect
+from ragmetrics_core.adapting import CapturedMessage, Chunk, Dialect, Fields
 from ragmetrics_core.shapes import is_mapping, is_series
 
 __all__ = [
@@ -30,7 +30,7 @@ _ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
 _SCORE = "relevance_score"
 
 
-def fields_of(value: Any) -> Mapping[str, Any]:
+def fields_of(value: Any) -> Fields:
     """The fields of a mapping, a model or a dataclass, such as a state; for a `Command`, its updates.
 
     For a tool's message, the fields other than its text.

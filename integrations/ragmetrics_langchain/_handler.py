@@ -1,9 +1,9 @@
 """The callback handler."""
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Unpack
+from collections.abc import Callable, Iterable
+from typing import Unpack
 
-from ragmetrics_core.adapting import Rules
+from ragmetrics_core.adapting import Fields, Rules
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import LiveFace, LiveScorer
 from ragmetrics_core.metrics import Metrics
@@ -61,7 +61,7 @@ class RagMetricsCallbackHandler(LiveFace, Hooks):
         metrics: Metrics = (),
         *,
         scope: Scope = "root",
-        extract: Callable[[RootRun], Mapping[str, Any] | None] | None = None,
+        extract: Callable[[RootRun], Fields | None] | None = None,
         input_key: str | None = None,
         context_key: str | None = None,
         answer_key: str | None = None,

@@ -4,13 +4,13 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 from uuid import UUID, uuid5
 
 from ragmetrics_core import Record, Sample
-from ragmetrics_core.adapting import CapturedRun, Rules, answer_in, named_value, sample_of
+from ragmetrics_core.adapting import CapturedRun, Fields, Rules, answer_in, named_value, sample_of
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import (
@@ -124,7 +124,7 @@ class LangSmithFeedbackSink:
 def as_langsmith_evaluator(
     metrics: Metrics = (),
     *,
-    map: Callable[["Run", "Example | None"], Sample | Mapping[str, Any]] | None = None,
+    map: Callable[["Run", "Example | None"], Sample | Fields] | None = None,
     context_tools: ContextTools = (),
     evidence: str | Iterable[str] = (),
     not_evidence: ContextTools = (),

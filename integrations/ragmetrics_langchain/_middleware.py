@@ -12,7 +12,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import ensure_config
 
-from ragmetrics_core.adapting import CapturedRun, Rules, answer_in, as_now
+from ragmetrics_core.adapting import CapturedRun, Fields, Rules, answer_in, as_now
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.gate import Gate, GateDecision, OnFailure
 from ragmetrics_core.keywords import unfolded
@@ -55,7 +55,7 @@ class Rejection(NamedTuple):
     decision: GateDecision
 
 
-OnReject = Literal["say", "ask_again"] | Callable[[Rejection], str | Mapping[str, Any]]
+OnReject = Literal["say", "ask_again"] | Callable[[Rejection], str | Fields]
 
 
 class RagMetricsMiddleware(LiveFace, AgentMiddleware):
@@ -137,7 +137,7 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware):
         self._needs_contexts = needs_contexts
         self._gathered: OrderedDict[str, Gathered] = OrderedDict()
         self._asked_again: OrderedDict[str, None] = OrderedDict()
-        self._updates: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
+        self._updates: OrderedDict[str, Fields] = OrderedDict()
         self.rejections: deque[Rejection] = deque(maxlen=_MOST_REJECTIONS)
 
     @property
@@ -236,7 +236,7 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware):
         is_direct = isinstance(last, ToolMessage) and state.get("structured_response") is None
         return self._captured(state) if is_direct and _is_final(state) else None
 
-    def _captured(self, state: Mapping[str, Any]) -> Capture:
+    def _captured(self, state: Fields) -> Capture:
         held = as_now({name: value for name, value in state.items() if name != "jump_to"})
         messages: list[BaseMessage] = held["messages"]
         asked = max((n for n, message in enumerate(messages) if message.type == "human"), default=0)
@@ -319,7 +319,7 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware):
         return AIMessage(told, id=id, response_metadata={"ragmetrics": why})
 
 
-def _is_final(state: Mapping[str, Any]) -> bool:
+def _is_final(state: Fields) -> bool:
     """Whether an agent with this state has answered: no tool calls, or a structured response."""
     return answer_in(state, DIALECT) is not None
 

@@ -2,13 +2,13 @@
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from ragmetrics_core import Sample
-from ragmetrics_core.adapting import CapturedRun, Kind, Rules, answer_in, question_in
+from ragmetrics_core.adapting import CapturedRun, Fields, Kind, Rules, answer_in, question_in
 from ragmetrics_core.live import (
     Capture,
     Collector,
@@ -29,7 +29,7 @@ from ragmetrics_langchain._wiring import translated
 __all__ = ["Extract", "Recorder", "Scope"]
 
 Scope = str | Callable[[RunInfo], bool]
-Extract = Callable[[RootRun], Mapping[str, Any] | None]
+Extract = Callable[[RootRun], Fields | None]
 
 _LOGGER = logging.getLogger("ragmetrics.live")
 # Conversations that wait for a person; the one that waited longest is forgotten.

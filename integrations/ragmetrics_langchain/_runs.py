@@ -1,13 +1,13 @@
 """Records of an application's runs: references to LangChain's objects, not evaluated yet."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, NamedTuple
 
 from langchain_core.documents import Document
 
-from ragmetrics_core.adapting import Call, Chunk, Kind, as_now
+from ragmetrics_core.adapting import Call, Chunk, Fields, Kind, as_now
 from ragmetrics_core.live import Notes
 from ragmetrics_core.shapes import is_dict, is_list, is_series
 from ragmetrics_langchain._dialect import conversation, documents_in, fields_of, request_of
@@ -31,7 +31,7 @@ class RunInfo(NamedTuple):
     name: str
     kind: Kind
     tags: Sequence[str]
-    metadata: Mapping[str, Any]
+    metadata: Fields
     is_root: bool
 
 
@@ -60,7 +60,7 @@ class RootRun(NamedTuple):
 
     name: str
     tags: Sequence[str]
-    metadata: Mapping[str, Any]
+    metadata: Fields
     inputs: Any
     outputs: Any
     retrievals: Sequence[RetrievedDocuments]
@@ -82,7 +82,7 @@ class LangChainRun(Call):
 
     id: Any = None
     tags: Sequence[str] = ()
-    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    metadata: Fields = field(default_factory=dict[str, Any])
     is_unit: bool = False
     is_whole: bool = True
     is_streamed: bool = False

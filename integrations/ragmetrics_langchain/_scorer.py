@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from concurrent.futures import Future
 from contextvars import copy_context
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import Runnable
-from typing_extensions import TypeIs
 
 from ragmetrics_core import Embedder, Judge
 from ragmetrics_core.adapting import in_own_thread
@@ -73,8 +72,8 @@ def live_scorer(
         check_alone(metrics, *(given.pop(name, None) for name in (*_MODELS, "settings")), **given)
         return live
     judge, embedder = given.get("judge"), given.get("embedder")
-    if _is_runnable(judge):
-        given["judge"] = judge = LangChainJudge(judge)
+    if isinstance(judge, Runnable):
+        given["judge"] = judge = LangChainJudge(cast("Runnable[Any, Any]", judge))
     if isinstance(embedder, Embeddings):
         given["embedder"] = embedder = LangChainEmbedder(embedder)
     for model in (judge, embedder):
@@ -94,7 +93,3 @@ def scored_beside(live: LiveScorer, capture: Capture) -> "Future[LiveResult]":
     """
     # the context goes along, so that sinks find the span that is open here
     return in_own_thread(copy_context().run, live.score, capture)
-
-
-def _is_runnable(judge: object) -> TypeIs[Runnable[Any, Any]]:
-    return isinstance(judge, Runnable)

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from operator import gt, lt
@@ -11,7 +11,7 @@ from typing import Any, Unpack
 from langchain_core.callbacks.manager import BaseRunManager
 from langchain_core.runnables import Runnable, RunnableLambda
 
-from ragmetrics_core.adapting import CapturedRun, Rules, sample_of
+from ragmetrics_core.adapting import CapturedRun, Fields, Rules, sample_of
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import Capture, LiveResult
@@ -109,7 +109,7 @@ def score_step(
 
 def below(
     metric: str, threshold: float, *, without_value: bool = False, scores_key: str = "scores"
-) -> Callable[[Mapping[str, Any]], bool]:
+) -> Callable[[Fields], bool]:
     """A condition for `RunnableBranch`: whether a score is below a threshold; see also `above`.
 
     Args:
@@ -123,7 +123,7 @@ def below(
 
 def above(
     metric: str, threshold: float, *, without_value: bool = False, scores_key: str = "scores"
-) -> Callable[[Mapping[str, Any]], bool]:
+) -> Callable[[Fields], bool]:
     """Like `below`, for metrics where lower is better: whether a score is above a threshold.
 
     Args:
@@ -137,8 +137,8 @@ def above(
 
 def _condition(
     holds: Callable[[float, float], bool], metric: str, threshold: float, without_value: bool, scores_key: str
-) -> Callable[[Mapping[str, Any]], bool]:
-    def condition(value: Mapping[str, Any]) -> bool:
+) -> Callable[[Fields], bool]:
+    def condition(value: Fields) -> bool:
         score: float | None = value[scores_key][metric]
         return without_value if score is None else holds(score, threshold)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 
-from ragmetrics_core.adapting import Call, CapturedMessage, Kind
+from ragmetrics_core.adapting import Call, CapturedMessage, Fields, Kind
 from ragmetrics_core.shapes import is_mapping, is_series
 from ragmetrics_langchain._dialect import conversation, request_of
 
@@ -54,7 +54,7 @@ def _call(run: "Run", calls: "list[tuple[Run, Call]]") -> Call:
     return call
 
 
-def _request(inputs: Mapping[str, Any]) -> list[CapturedMessage]:
+def _request(inputs: Fields) -> list[CapturedMessage]:
     """The messages of a model's request, in the forms of LangChain, of OpenAI's client, and of a text."""
     given: Any = inputs.get("messages") or inputs.get("prompts") or inputs.get("prompt") or ()
     parts: Any = [given] if isinstance(given, str) else given
@@ -78,7 +78,7 @@ def _messages(value: Any) -> Iterator[CapturedMessage]:
         yield from request_of(conversation([value]))
 
 
-def _reply(outputs: Mapping[str, Any]) -> str | None:
+def _reply(outputs: Fields) -> str | None:
     """The text of a model's first reply."""
     generations: Any = outputs.get("generations")
     while is_series(generations) and generations:

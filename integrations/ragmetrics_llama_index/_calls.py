@@ -1,7 +1,7 @@
 """Translation of spans into the calls of a captured run."""
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from inspect import BoundArguments
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.tools import BaseTool
 
-from ragmetrics_core.adapting import Call, Kind, as_now
+from ragmetrics_core.adapting import Call, Fields, Kind, as_now
 from ragmetrics_llama_index._dialect import DIALECT, documents_by_field, request_of
 from ragmetrics_llama_index._instructions import WRITERS, Instructions
 from ragmetrics_llama_index._streams import Stream, is_unread, tee
@@ -85,7 +85,7 @@ def begun(
 
 
 def note_instructions(
-    instance: object, method: str, named: Mapping[str, Any], outer: Call, clock: Iterator[int]
+    instance: object, method: str, named: Fields, outer: Call, clock: Iterator[int]
 ) -> None:
     """Note the texts that an agent, a chat engine or the template of a prompt puts into requests."""
     prompt = named.get("prompt")

@@ -1,10 +1,10 @@
 """Translation of a capture into a sample, in the background."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ragmetrics_core import Sample
-from ragmetrics_core.adapting import Call, CapturedRun, Rules, named_value
+from ragmetrics_core.adapting import Call, CapturedRun, Fields, Rules, named_value
 from ragmetrics_core.adapting import sample_of as translated
 from ragmetrics_core.live import Capture
 from ragmetrics_core.shapes import is_list
@@ -47,21 +47,21 @@ class RootSpan(NamedTuple):
     """
 
     name: str
-    tags: Mapping[str, Any]
-    arguments: Mapping[str, Any]
+    tags: Fields
+    arguments: Fields
     result: Any
     nodes: Sequence[Any] | None
     retrievals: Sequence[Retrieval]
 
 
-Extract = Callable[[RootSpan], Mapping[str, Any] | None]
+Extract = Callable[[RootSpan], Fields | None]
 
 
 def sample_of(
     capture: Capture,
     *,
     calls: Sequence[Call],
-    tags: Mapping[str, Any],
+    tags: Fields,
     extract: Extract | None,
     rules: Rules,
 ) -> Sample:

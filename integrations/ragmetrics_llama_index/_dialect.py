@@ -1,7 +1,6 @@
 """Functions that read LlamaIndex's objects: nodes, texts of responses and messages, fields of events."""
 
-from collections.abc import Mapping
-from typing import Any, cast
+from typing import cast
 
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse
 from llama_index.core.bridge.pydantic import BaseModel
@@ -9,7 +8,7 @@ from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, Query
 from llama_index.core.tools import ToolOutput
 from llama_index.core.workflow import Event
 
-from ragmetrics_core.adapting import CapturedMessage, Chunk, Dialect
+from ragmetrics_core.adapting import CapturedMessage, Chunk, Dialect, Fields
 from ragmetrics_core.shapes import is_mapping, is_series
 from ragmetrics_llama_index._instructions import Instructions
 from ragmetrics_llama_index._responses import answer_in
@@ -84,7 +83,7 @@ def _message(message: ChatMessage) -> CapturedMessage:
     )
 
 
-def _fields(value: object) -> Mapping[str, Any]:
+def _fields(value: object) -> Fields:
     if is_mapping(value):
         return value
     if isinstance(value, ToolOutput):

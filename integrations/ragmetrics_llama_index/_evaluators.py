@@ -4,7 +4,7 @@ Each class is data: its metrics, the arguments of its built-in counterpart, and 
 `RagMetricsEvaluator` does all of the work.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 from inspect import Parameter, Signature
 from typing import Any, ClassVar, Literal, Unpack
@@ -13,6 +13,7 @@ from llama_index.core.base.embeddings.base import SimilarityMode
 from llama_index.core.prompts import BasePromptTemplate
 
 from ragmetrics_core import Metric
+from ragmetrics_core.adapting import Fields
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import names_in, refuse_unknown
 from ragmetrics_core.metrics import (
@@ -156,7 +157,7 @@ class _Named(RagMetricsEvaluator):
             parameters += [Parameter(name, way, default=usual.get(name)) for name in names]
         return Signature(parameters)
 
-    def _metrics_of(self, given: Mapping[str, Any]) -> Sequence[Metric[Any]]:
+    def _metrics_of(self, given: Fields) -> Sequence[Metric[Any]]:
         """The metrics for these arguments."""
         metric: Metric[Any] | None = given.get("metric")
         if metric is None:
@@ -267,7 +268,7 @@ class GuidelineEvaluator(_WithoutReference):
     _by_name = ("raise_error", "threshold")
     _threshold = 1.0
 
-    def _metrics_of(self, given: Mapping[str, Any]) -> Sequence[Metric[Any]]:
+    def _metrics_of(self, given: Fields) -> Sequence[Metric[Any]]:
         guidelines = given["guidelines"]
         lines = guidelines.splitlines() if isinstance(guidelines, str) else guidelines
         if not lines:

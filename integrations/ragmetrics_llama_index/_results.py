@@ -1,11 +1,12 @@
 """Evaluation results with their proof."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from llama_index.core.evaluation import EvaluationResult
 
 from ragmetrics_core import Record
+from ragmetrics_core.adapting import Fields
 from ragmetrics_core.errors import RagMetricsError
 from ragmetrics_core.live import by_name
 
@@ -63,7 +64,7 @@ class Passing(NamedTuple):
 
 
 def result_of(
-    records: Sequence[Record], passing: Passing, given: Mapping[str, Any], lower_is_better: frozenset[str]
+    records: Sequence[Record], passing: Passing, given: Fields, lower_is_better: frozenset[str]
 ) -> TracedEvaluationResult:
     """The result of some records.
 

@@ -6,7 +6,7 @@ hold a number, so a missing score is NaN (which pandas excludes from means), and
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal
 
 from llama_index.core.bridge.pydantic import Field
@@ -14,6 +14,7 @@ from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY
 from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric, RetrievalMetricResult
 
 from ragmetrics_core import Metric, Sample, evaluate
+from ragmetrics_core.adapting import Fields
 from ragmetrics_core.metrics import get
 from ragmetrics_core.models import Traffic
 from ragmetrics_core.scoring import (
@@ -68,7 +69,7 @@ class _Metric(BaseRetrievalMetric):
 
     _needs: ClassVar[Sequence[str]]
 
-    def _outcome(self, query: str | None, given: Mapping[str, Any]) -> Outcome:
+    def _outcome(self, query: str | None, given: Fields) -> Outcome:
         raise NotImplementedError
 
 
@@ -84,7 +85,7 @@ class _Ranking(_Metric):
     # The formula, and that of the granular form where there is one.
     _formulas: ClassVar[tuple[Formula, ...]]
 
-    def _outcome(self, query: str | None, given: Mapping[str, Any]) -> Outcome:
+    def _outcome(self, query: str | None, given: Fields) -> Outcome:
         retrieved, expected = list(given["retrieved_ids"]), list(given["expected_ids"])
         is_granular = bool(getattr(self, f"use_granular_{self.metric_name}", False))
         score = self._formulas[is_granular](retrieved, expected, self.k)
@@ -169,7 +170,7 @@ class _Judged(_Metric):
         """The metric."""
         return get(self.metric_name)
 
-    def _outcome(self, query: str | None, given: Mapping[str, Any]) -> Outcome:
+    def _outcome(self, query: str | None, given: Fields) -> Outcome:
         expected = [text for text in given["expected_texts"] or () if text.strip()]
         fields = {"question": query, "reference": "\n\n".join(expected) or None}
         fields |= {"contexts": given["retrieved_texts"], "context_ids": given["retrieved_ids"]}

@@ -16,12 +16,16 @@ __all__ = [
     "CapturedMessage",
     "CapturedRun",
     "Dialect",
+    "Fields",
     "Kind",
     "NamedValue",
     "Rules",
     "named_value",
     "names_of",
 ]
+
+Fields = Mapping[str, Any]
+"""Values by name: of a framework's object, of a run, of a sample."""
 
 Kind = Literal["chain", "retriever", "postprocessor", "tool", "prompt", "model", "answer"]
 """The kind of a call.
@@ -137,7 +141,7 @@ class CapturedRun:
     history: Sequence[CapturedMessage] | None = None
     contexts: NamedValue | None = None
     sources: Any = None
-    given: Mapping[str, Any] | None = None
+    given: Fields | None = None
 
     def walk(self) -> Iterator[Call]:
         """All calls, parents first."""
@@ -161,7 +165,7 @@ class Dialect:
     document: Callable[[object], Chunk | None]
     text: Callable[[object], str | None]
     messages: Callable[[object], Sequence[CapturedMessage]]
-    fields: Callable[[object], Mapping[str, Any]]
+    fields: Callable[[object], Fields]
 
     def conversation(self, value: object) -> Sequence[CapturedMessage]:
         """The messages of a run's inputs or outputs: a conversation, or a mapping with "messages"."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragmetrics_core.adapting._captured import CapturedMessage, Dialect, NamedValue, named_value
+from ragmetrics_core.adapting._captured import CapturedMessage, Dialect, Fields, NamedValue, named_value
 
 __all__ = ["CONTEXT_KEYS", "answer_in", "at", "history_in", "question_in"]
 
@@ -73,7 +73,7 @@ def history_in(inputs: Any, outputs: Any, question: str, dialect: Dialect) -> Se
     return next((said for name in HISTORY_KEYS if (said := dialect.messages(named.get(name)))), ())
 
 
-def at(named: Mapping[str, Any], key: str, dialect: Dialect) -> Any:
+def at(named: Fields, key: str, dialect: Dialect) -> Any:
     """A value under a key, or under a path of keys separated by dots."""
     if key in named:
         return named[key]

@@ -56,8 +56,10 @@ def _meaning(reason: str) -> Ending:
     word = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", reason.strip()).casefold()  # maxTokens
     word = re.sub(r"[\s\-.:]+", "_", word)
     word = re.sub(r"^(finish|stop)_?reason_", "", word)
-    likely: Ending = next((meaning for pattern, meaning in _LIKELY if re.search(pattern, word)), "unknown")
-    return _BY_SPELLING.get(word, likely)
+    for pattern, likely in _LIKELY:
+        if word not in _BY_SPELLING and re.search(pattern, word):
+            return likely
+    return _BY_SPELLING.get(word, "unknown")
 
 
 def ending(reason: object) -> Ending:

@@ -1,7 +1,7 @@
 """Translation of a captured run into a sample: the same rules for all frameworks."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ragmetrics_core.adapting._account import account_for
@@ -10,6 +10,7 @@ from ragmetrics_core.adapting._captured import (
     CapturedMessage,
     CapturedRun,
     Dialect,
+    Fields,
     NamedValue,
     Rules,
     named_value,
@@ -161,7 +162,7 @@ def _with_said(sample: Sample, said: NamedValue, dialect: Dialect) -> Sample:
 # What `extract` gives
 
 
-def _given(given: Mapping[str, Any], dialect: Dialect) -> tuple[Sample, NamedValue | None]:
+def _given(given: Fields, dialect: Dialect) -> tuple[Sample, NamedValue | None]:
     """The result of `extract` as a sample, and separately its contexts, which keep the documents' ids."""
     if unknown := [name for name in given if name not in Sample.model_fields]:
         known = ", ".join(sorted(Sample.model_fields))

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, get_args
 
 from haystack import Document, component
 from ragmetrics_core import Record, Run, Sample, aevaluate, evaluate
+from ragmetrics_core.adapting import Fields
 from ragmetrics_core.errors import ConfigError, RunStopped
 from ragmetrics_core.keywords import names_in
 from ragmetrics_core.metrics import names_of
@@ -154,7 +155,7 @@ class BatchEvaluator(Configured):
         return entry_of(record, with_record=self.include_records)
 
 
-def _samples(inputs: Mapping[str, Any], needed: frozenset[str], redact: Redact | None) -> list[Sample]:
+def _samples(inputs: Fields, needed: frozenset[str], redact: Redact | None) -> list[Sample]:
     given = {name: value for name, value in inputs.items() if value is not None}
     for name, value in given.items():
         if name not in FIELDS:
@@ -178,7 +179,7 @@ def _samples(inputs: Mapping[str, Any], needed: frozenset[str], redact: Redact |
     return _with_own_ids([each.redacted(redact) for each in samples] if redact is not None else samples)
 
 
-def _sample(row: Mapping[str, Any], number: int) -> Sample:
+def _sample(row: Fields, number: int) -> Sample:
     fields: dict[str, Any] = {
         FIELDS[name]: _field(name, value, f"{name}[{number}]") for name, value in row.items() if value is not None
     }

@@ -1,6 +1,7 @@
 """The component that scores its pipeline."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Any, Unpack
 
 from haystack import component
@@ -68,7 +69,7 @@ class RagMetricsConnector(Live):
             `requests_per_minute` and `tokens_per_minute`. Functions must be functions of a module; `sinks`
             takes functions that make a sink.
         :raises ConfigError: A metric or parameter does not exist, a model is missing, or `extract` is
-            invalid. The pipeline must have the places when it warms up.
+            invalid. `warm_up` raises it if the pipeline does not have the places.
         """
         self.extract: Extract | None = plain(extract)
         self.answer_from = answer_from
@@ -83,23 +84,12 @@ class RagMetricsConnector(Live):
             name=self.name,
         )
 
-    def warm_up(self) -> None:
-        """
-        Check the places of `extract` in the pipeline, warm up the models, and enable the tracer.
-
-        :raises ConfigError: The pipeline does not have a place.
-        """
+    @contextmanager
+    def _warming(self) -> Generator[None]:
+        """Check the places of `extract` in the pipeline first."""
         check_places(self._watcher.places, getattr(self, "__haystack_added_to_pipeline__", None))
-        Live.warm_up(self)
-
-    async def warm_up_async(self) -> None:
-        """
-        Warm up like `warm_up`.
-
-        :raises ConfigError: The pipeline does not have a place.
-        """
-        check_places(self._watcher.places, getattr(self, "__haystack_added_to_pipeline__", None))
-        await Live.warm_up_async(self)
+        with Live._warming(self):
+            yield
 
     def run(self) -> dict[str, Any]:
         """

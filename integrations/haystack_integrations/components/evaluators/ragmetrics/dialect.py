@@ -2,11 +2,11 @@
 
 import json
 from ast import literal_eval
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from haystack.dataclasses import ChatMessage, Document, GeneratedAnswer, TextContent, ToolCallResult
-from ragmetrics_core.adapting import CapturedMessage, Chunk, Dialect
+from ragmetrics_core.adapting import CapturedMessage, Chunk, Dialect, Fields
 from ragmetrics_core.shapes import is_mapping, is_series
 
 __all__ = ["HAYSTACK", "parsed", "text_in"]
@@ -68,7 +68,7 @@ def _parts(result: ToolCallResult) -> Iterator[str]:
             yield each if isinstance(each, str) else each.text
 
 
-def _fields(value: object) -> Mapping[str, Any]:
+def _fields(value: object) -> Fields:
     if isinstance(value, GeneratedAnswer):
         return {"documents": value.documents}
     return value if is_mapping(value) else {}

@@ -95,6 +95,8 @@ class Live(LiveFace, Configured):
 
         If a model cannot be warmed up (missing key, server down), a warning is logged once and its scores
         fail; the application continues.
+
+        :raises ConfigError: The pipeline does not have a place of a connector's `extract`.
         """
         with self._warming():
             Configured.warm_up(self)

@@ -1,7 +1,7 @@
 """A tracer that watches runs and forwards everything to the previous tracer."""
 
 import threading
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from itertools import count
@@ -12,7 +12,7 @@ from haystack import logging
 from haystack.core.errors import BreakpointException
 from haystack.tracing.tracer import NullTracer, Span, Tracer, enable_tracing
 from haystack.tracing.tracer import tracer as global_tracer
-from ragmetrics_core.adapting import Rules, names_of
+from ragmetrics_core.adapting import Fields, Rules, names_of
 from ragmetrics_core.live import LiveScorer, Notes, is_judging, notes_before, reason_of, take_notes
 from ragmetrics_core.shapes import is_list, is_mapping
 
@@ -179,7 +179,7 @@ class RagMetricsTracer(Tracer):
         self,
         live: LiveScorer,
         *,
-        only: Callable[[Mapping[str, Any]], bool] | None = None,
+        only: Callable[[Fields], bool] | None = None,
         extract: Extract | None = None,
         answer_from: str | None = None,
         evidence: Sequence[str] = (),

@@ -1,11 +1,11 @@
 """Observations of a pipeline's or an agent's run for scoring: references only, nothing computed."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from ragmetrics_core.adapting import Chunk, Rules
+from ragmetrics_core.adapting import Chunk, Fields, Rules
 from ragmetrics_core.live import LiveFace, Notes
 
 from haystack_integrations.components.evaluators.ragmetrics.places import Places
@@ -52,7 +52,7 @@ class Watcher:
     rules: Rules
     needs_contexts: bool
     name: str | None
-    only: Callable[[Mapping[str, Any]], bool] | None = None
+    only: Callable[[Fields], bool] | None = None
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -69,7 +69,7 @@ class Visit:
     """
 
     operation: str
-    tags: Mapping[str, Any]
+    tags: Fields
     began: int
     inputs: Any = None
     outputs: Any = None
@@ -123,8 +123,8 @@ class WatchedRun:
     root: Visit
     is_inner: bool
     order: Iterator[int]
-    metadata: Mapping[str, Any] | None
-    inputs: Mapping[str, Any]
+    metadata: Fields | None
+    inputs: Fields
     notes: Notes
     watchers: list[Watcher] = field(default_factory=list)
     has_ended: bool = False

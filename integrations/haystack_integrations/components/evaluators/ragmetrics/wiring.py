@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from haystack.dataclasses import ChatMessage, Document, GeneratedAnswer
 from ragmetrics_core import Sample
-from ragmetrics_core.adapting import Call, CapturedRun, NamedValue, Rules, sample_of
+from ragmetrics_core.adapting import Call, CapturedRun, Fields, NamedValue, Rules, sample_of
 from ragmetrics_core.live import Capture, Skip
 from ragmetrics_core.shapes import is_series
 
@@ -91,7 +91,7 @@ class Wiring:
         run.calls = self.calls
         return sample_of(run, HAYSTACK, self._rules)
 
-    def run(self, inputs: Mapping[str, Any], places: Places) -> CapturedRun:
+    def run(self, inputs: Fields, places: Places) -> CapturedRun:
         """
         Make the captured run of a pipeline or an agent.
 
@@ -259,7 +259,7 @@ class Wiring:
 
     # Question and contexts
 
-    def _inputs(self, inputs: Mapping[str, Any], reply: _Reply | None, makers: Sequence[Call]) -> dict[str, Any]:
+    def _inputs(self, inputs: Fields, reply: _Reply | None, makers: Sequence[Call]) -> dict[str, Any]:
         """All sockets as one mapping; inputs of the components nearest to the answer take precedence."""
         near = [reply.place.component] if reply else []
         near += [call.name for maker in makers for call in maker.behind()]
