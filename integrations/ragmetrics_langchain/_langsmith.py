@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 from uuid import UUID, uuid5
 
-from ragmetrics_core import Record, Sample
+from ragmetrics_core import Sample
 from ragmetrics_core.adapting import CapturedRun, Fields, Rules, answer_in, named_value, sample_of
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import unfolded
@@ -67,10 +67,28 @@ class LangSmithFeedbackSink:
         run_id = _run_id(result.capture)
         if run_id is None:
             return
+        from langsmith.schemas import FeedbackSourceType
+
         trace = result.capture.parent
         for key, record in by_name(result.records).items():
-            if record.status != "skipped":
-                self._send(key, record, run_id, trace if isinstance(trace, UUID) else run_id)
+            if record.status == "skipped":
+                continue
+            self._client.create_feedback(
+                run_id=run_id,
+                trace_id=trace if isinstance(trace, UUID) else run_id,
+                session_id=self._session,
+                key=key,
+                score=record.value,
+                comment=record.headline,
+                feedback_source_type=FeedbackSourceType.MODEL,
+                source_info={
+                    "ragmetrics_signature": record.signature,
+                    "ragmetrics_status": record.status,
+                    "ragmetrics_counts": record.counts,
+                    "ragmetrics_judge": record.judge,
+                },
+                feedback_id=uuid5(_FEEDBACK, f"{run_id}/{record.signature}"),
+            )
 
     def flush(self) -> None:
         """Wait until the client has sent everything."""
@@ -80,26 +98,6 @@ class LangSmithFeedbackSink:
     def close(self) -> None:
         """Flush, without closing the client, which is not ours."""
         self.flush()
-
-    def _send(self, key: str, record: Record, run_id: UUID, trace_id: UUID) -> None:
-        from langsmith.schemas import FeedbackSourceType
-
-        self._client.create_feedback(
-            run_id=run_id,
-            trace_id=trace_id,
-            session_id=self._session,
-            key=key,
-            score=record.value,
-            comment=record.headline,
-            feedback_source_type=FeedbackSourceType.MODEL,
-            source_info={
-                "ragmetrics_signature": record.signature,
-                "ragmetrics_status": record.status,
-                "ragmetrics_counts": record.counts,
-                "ragmetrics_judge": record.judge,
-            },
-            feedback_id=uuid5(_FEEDBACK, f"{run_id}/{record.signature}"),
-        )
 
     @cached_property
     def _client(self) -> "Client":

@@ -240,8 +240,9 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware):
         held = as_now({name: value for name, value in state.items() if name != "jump_to"})
         messages: list[BaseMessage] = held["messages"]
         asked = max((n for n, message in enumerate(messages) if message.type == "human"), default=0)
-        gathered = [self._gathered.get(message.id or "") for message in messages]
-        calls = [call for seen in gathered[asked:] if seen is not None for call in seen.calls]
+        ids = [message.id or "" for message in messages[asked:]]
+        gathered = [self._gathered[id] for id in ids if id in self._gathered]
+        calls = [call for seen in gathered for call in seen.calls]
         run = CapturedRun(calls=calls, inputs={"messages": messages[: asked + 1]}, outputs=held)
         thread = (ensure_config().get("configurable") or {}).get("thread_id")
         return Capture(
@@ -249,7 +250,7 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware):
             needs_contexts=self._needs_contexts and self._gate is None,
             id=str(uuid4()),
             name="agent",
-            noted=contexts_in(seen.notes for seen in gathered[asked:] if seen is not None),
+            noted=contexts_in(seen.notes for seen in gathered),
             session=None if thread is None else str(thread),
         )
 

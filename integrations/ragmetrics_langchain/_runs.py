@@ -187,14 +187,12 @@ def _written(write: Any) -> Iterator[str]:
 
 def _shallow(value: Any) -> Any:
     """A copy of objects that may change after the run: lists and mappings one level deep, documents."""
-    if is_list(value) and type(value) is list:
-        return [_held(part) for part in value]
-    if is_dict(value):
-        return {
-            name: [_held(inner) for inner in part] if is_list(part) and type(part) is list else _held(part)
-            for name, part in value.items()
-        }
-    return _held(value)
+    return {name: _listed(part) for name, part in value.items()} if is_dict(value) else _listed(value)
+
+
+def _listed(value: Any) -> Any:
+    is_plain = is_list(value) and type(value) is list
+    return [_held(part) for part in value] if is_plain else _held(value)
 
 
 def _held(value: Any) -> Any:

@@ -1,7 +1,7 @@
 """The answer of a run, and the model call that made it."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from langchain_core.messages import AIMessage
 
@@ -35,25 +35,14 @@ def translated(run: CapturedRun, rules: Rules) -> Sample:
     given = run.given or {}
     if given.get("question") is None and asks_with_media(run.inputs):
         raise Skip("media_in_question")
-    made = _made(run, rules)
-    run.answer, run.rivals = made.answer, made.rivals
+    run.answer, calls = _made(run, rules)
     if given.get("answer") is None:
-        run.answered_by = made.calls
-    if made.rivals:
-        run.line = f"answer_key={made.rivals[0]!r}, or extract=, in the handler's arguments"
+        run.answered_by = calls
     return sample_of(run, DIALECT, rules)
 
 
-class _Made(NamedTuple):
-    """The answer, the calls that made it, and the outputs that may be it; None if unknown."""
-
-    answer: NamedValue | None
-    calls: Sequence[Call] | None = None
-    rivals: Sequence[str] = ()
-
-
-def _made(run: CapturedRun, rules: Rules) -> _Made:
-    """The answer among the outputs, and the model call with the answer as its reply.
+def _made(run: CapturedRun, rules: Rules) -> tuple[NamedValue | None, Sequence[Call] | None]:
+    """The answer among the outputs, and the model call with the answer as its reply; None if unknown.
 
     If no rule names the answer, it is the only output text that is a model's reply. If several calls replied
     with this text, the call is the one inside the call that returned this very object.
@@ -70,22 +59,25 @@ def _made(run: CapturedRun, rules: Rules) -> _Made:
             if name != MESSAGES and text in said
         ]
         if len(named) != 1:
-            return _Made(None, rivals=[name for name, _ in named])
+            run.rivals = [name for name, _ in named]
+            if named:
+                run.line = f"answer_key={run.rivals[0]!r}, or extract=, in the handler's arguments"
+            return None, None
         ((name, text),) = named
         reply = NamedValue(text, f"outputs[{name!r}], the only reply of a model")
     if reply is None:
-        return _Made(None)
+        return None, None
     written = [said for said in _said(run.outputs) if any(said in texts for _, texts in replies)]
     if written and not makers_of(CapturedRun(calls=[call for call, _ in replies]), reply.value, DIALECT):
         reply = NamedValue(written[-1], "last message that a model wrote")  # code added one behind it
     equal = [call for call, texts in replies if reply.value in texts]
     if not equal and any(call.kind == "tool" and DIALECT.text(call.outputs) == reply.value for call in ended):
-        return _Made(reply, ())  # it returned directly
+        return reply, ()  # it returned directly
     if len(equal) > 1:
         holders = [call for call in ended if any(text is reply.value for text in _texts(call.outputs))]
         inside = [[call for call in holder.walk() if call in equal] for holder in holders]
         equal = list({id(only[0]): only[0] for only in inside if len(only) == 1}.values())
-    return _Made(reply, equal if len(equal) == 1 else None)
+    return reply, equal if len(equal) == 1 else None
 
 
 def _said(outputs: Any) -> list[str]:

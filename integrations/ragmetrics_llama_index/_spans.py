@@ -72,6 +72,11 @@ class WorkUnit:
     writing: Stream | None = None
     written: list[str] | SkipReason | None = None
 
+    def note_written(self, written: Any) -> None:
+        """Note that a chat engine has written its answer, or has given up."""
+        self.written = written
+        self.settle()
+
     def settle(self) -> None:
         """End a chat's stream like its writing, once both are known."""
         if self.writing is None or self.written is None:
@@ -132,10 +137,11 @@ class Spans:
         above = self._above(parent_id)
         if above is not None:
             node = self.open.start(span, above.id)
-            clock = _unit(node).clock
-            node.payload = begun(instance, method, bound_args, _around(above), self._hold, clock)
+            unit = _unit(node)
+            node.payload = begun(instance, method, bound_args, _around(above), self._hold, unit.clock)
             if isinstance(instance, StreamingAgentChatResponse) and method in _WRITING:
-                _follow(instance, _unit(node), span)
+                # to its memory, in a thread or task that ends at any time
+                tee(instance, Stream(unit.note_written, unit.note_written), span)
         elif self._takes(instance, method):
             given = bound_args.arguments
             unit = WorkUnit(
@@ -290,16 +296,6 @@ class SpanHandler(NullSpanHandler):
 
 def _method(span: str) -> str:
     return span[:-_UUID].rpartition(".")[2]
-
-
-def _follow(response: StreamingAgentChatResponse, unit: WorkUnit, span: str) -> None:
-    """Observe a chat engine's writing to its memory, in a thread or task that ends at any time."""
-
-    def settle(written: Any) -> None:
-        unit.written = written
-        unit.settle()
-
-    tee(response, Stream(settle, settle), span)
 
 
 def _up(node: Node | None) -> Iterator[Node]:

@@ -59,18 +59,15 @@ class Live(LiveFace, Configured):
     def _opened(self) -> LiveScorer:
         with _MAKING:
             if self._live is None or not self._is_open:
-                self._live = self._made()
+                self._live = LiveScorer(
+                    self._metrics,
+                    **self._models_by_name(),
+                    scorer=self.scorer,
+                    sinks=[make() for make in self.sinks or ()],
+                    **self._live_settings(),
+                )
                 self._is_open = True
             return self._live
-
-    def _made(self) -> LiveScorer:
-        return LiveScorer(
-            self._metrics,
-            **self._models_by_name(),
-            scorer=self.scorer,
-            sinks=[make() for make in self.sinks or ()],
-            **self._live_settings(),
-        )
 
     def _live_settings(self) -> dict[str, Any]:
         """The settings that can be used as they are; the metrics already have their prompts."""

@@ -59,12 +59,14 @@ def inputs_needed(metrics: tuple[Metric[Any], ...]) -> frozenset[str]:
     :raises ConfigError: A metric needs a field without an input in Haystack.
     """
     sockets = {field: socket for socket, field in FIELDS.items()}
+    needed: set[str] = set()
     for metric in metrics:
         for name in metric.inputs.required():
             if name not in sockets:
                 msg = f"{metric.name} needs {name}, which a Haystack evaluator has no input for"
                 raise ConfigError(msg)
-    return frozenset(sockets[name] for metric in metrics for name in metric.inputs.required())
+            needed.add(sockets[name])
+    return frozenset(needed)
 
 
 def plain(value: Any) -> Any:
