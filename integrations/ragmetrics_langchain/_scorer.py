@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from concurrent.futures import Future
 from contextvars import copy_context
-from typing import Any, Unpack, cast
+from typing import Any, Unpack
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import Runnable
@@ -73,7 +73,7 @@ def live_scorer(
         return live
     judge, embedder = given.get("judge"), given.get("embedder")
     if isinstance(judge, Runnable):
-        given["judge"] = judge = LangChainJudge(cast("Runnable[Any, Any]", judge))
+        given["judge"] = judge = LangChainJudge(given["judge"])
     if isinstance(embedder, Embeddings):
         given["embedder"] = embedder = LangChainEmbedder(embedder)
     for model in (judge, embedder):
