@@ -6,7 +6,7 @@ from typing import Unpack
 from ragmetrics_core.adapting import Fields, Rules
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import LiveFace, LiveScorer
-from ragmetrics_core.metrics import Metrics
+from ragmetrics_core.runs import Metrics
 from ragmetrics_langchain._hooks import Hooks
 from ragmetrics_langchain._recorder import Recorder, Scope
 from ragmetrics_langchain._runs import RootRun

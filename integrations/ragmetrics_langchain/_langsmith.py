@@ -18,7 +18,7 @@ from ragmetrics_core.live import (
     LiveResult,
     by_name,
 )
-from ragmetrics_core.metrics import Metrics
+from ragmetrics_core.runs import Metrics
 from ragmetrics_langchain._dialect import DIALECT, fields_of
 from ragmetrics_langchain._scorer import SCORER_DEFAULTS, ScorerArgs, live_scorer
 from ragmetrics_langchain._tools import ContextTools, tool_names

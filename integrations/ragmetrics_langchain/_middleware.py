@@ -24,7 +24,7 @@ from ragmetrics_core.live import (
     Notes,
     Skip,
 )
-from ragmetrics_core.metrics import Metrics
+from ragmetrics_core.runs import Metrics
 from ragmetrics_langchain._dialect import DIALECT, MESSAGES, conversation, fields_of
 from ragmetrics_langchain._gathering import Gathered, gathering
 from ragmetrics_langchain._runs import contexts_in

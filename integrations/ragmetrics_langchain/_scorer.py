@@ -21,8 +21,8 @@ from ragmetrics_core.live import (
     LiveSettings,
     check_alone,
 )
-from ragmetrics_core.metrics import Metrics
 from ragmetrics_core.protocol import Scorer, TextFunction
+from ragmetrics_core.runs import Metrics
 from ragmetrics_langchain._embedder import LangChainEmbedder
 from ragmetrics_langchain._judge import LangChainJudge
 from ragmetrics_langchain._tools import CONTEXT_WAYS

@@ -15,7 +15,7 @@ from ragmetrics_core.adapting import CapturedRun, Fields, Rules, sample_of
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import Capture, LiveResult
-from ragmetrics_core.metrics import Metrics
+from ragmetrics_core.runs import Metrics
 from ragmetrics_langchain._dialect import DIALECT, fields_of
 from ragmetrics_langchain._scorer import SCORER_DEFAULTS, ScorerArgs, live_scorer, scored_beside
 from ragmetrics_langchain._tracing import current_trace

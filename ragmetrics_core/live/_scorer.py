@@ -23,9 +23,10 @@ from ragmetrics_core.live._processes import finish_at_exit, leave_to_parent, ren
 from ragmetrics_core.live._queue import Queue, Ticket, done_by, seconds_left
 from ragmetrics_core.live._settings import LIVE_DEFAULTS, LiveArgs, LiveSettings
 from ragmetrics_core.live._verbs import LiveFace
-from ragmetrics_core.metrics import Metric, Metrics
+from ragmetrics_core.metrics import Metric
 from ragmetrics_core.models import as_embedder, as_judge
 from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
+from ragmetrics_core.runs._preparation import Metrics
 from ragmetrics_core.samples import Sample
 
 __all__ = ["LiveScorer"]

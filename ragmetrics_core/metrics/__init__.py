@@ -3,7 +3,6 @@
 from ragmetrics_core.metrics._catalogue import ALIASES as ALIASES
 from ragmetrics_core.metrics._catalogue import METRICS as METRICS
 from ragmetrics_core.metrics._catalogue import RECOMMENDED as RECOMMENDED
-from ragmetrics_core.metrics._catalogue import Metrics as Metrics
 from ragmetrics_core.metrics._catalogue import get as get
 from ragmetrics_core.metrics._catalogue import models_needed as models_needed
 from ragmetrics_core.metrics._catalogue import names_of as names_of

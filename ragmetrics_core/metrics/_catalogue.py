@@ -20,7 +20,6 @@ __all__ = [
     "ALIASES",
     "METRICS",
     "RECOMMENDED",
-    "Metrics",
     "get",
     "metric_class",
     "models_needed",
@@ -76,9 +75,6 @@ RECOMMENDED = ("faithfulness", "factual_correctness")
 
 _SPELLED: Mapping[str, str] = {folded(name): ALIASES.get(name, name) for name in (*METRICS, *ALIASES)}
 """Metrics by their names and aliases without case, hyphens and underscores."""
-
-Metrics = str | Metric[Any] | Iterable[str | Metric[Any]]
-"""Metrics by name, signature or object: one, or several."""
 
 
 def metric_class(name: str) -> type[Metric[Any]]:
@@ -194,7 +190,7 @@ def split_names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in parts if name.strip())
 
 
-def resolve(metrics: Metrics) -> tuple[Metric[Any], ...]:
+def resolve(metrics: str | Metric[Any] | Iterable[str | Metric[Any]]) -> tuple[Metric[Any], ...]:
     """Metrics from names, names separated by commas, objects and classes.
 
     `"recommended"` means the recommended pair. Objects and classes of ragas and DeepEval become the same

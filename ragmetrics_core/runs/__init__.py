@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ragmetrics_core.runs._loading import BadRow, aread_samples, read_samples
     from ragmetrics_core.runs._manifest import Manifest, MetricEntry
     from ragmetrics_core.runs._merging import merge
-    from ragmetrics_core.runs._preparation import with_prompts
+    from ragmetrics_core.runs._preparation import Metrics, with_prompts
     from ragmetrics_core.runs._prices import read_prices
     from ragmetrics_core.runs._run import Run
     from ragmetrics_core.runs._settings import EvaluationArgs
@@ -35,6 +35,7 @@ __all__ = [
     "Manifest",
     "Mean",
     "MetricEntry",
+    "Metrics",
     "OnError",
     "Outcome",
     "Plan",
@@ -64,7 +65,7 @@ _NAMES = {
     "_loading": ("BadRow", "aread_samples", "read_samples"),
     "_manifest": ("Manifest", "MetricEntry"),
     "_merging": ("merge",),
-    "_preparation": ("with_prompts",),
+    "_preparation": ("Metrics", "with_prompts"),
     "_prices": ("read_prices",),
     "_run": ("Run",),
     "_settings": ("EvaluationArgs",),

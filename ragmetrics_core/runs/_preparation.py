@@ -20,7 +20,7 @@ from typing import Any, TypedDict, TypeVar
 from ragmetrics_core._version import VERSION
 from ragmetrics_core.drivers import Models
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.metrics import RECOMMENDED, Metric, Metrics, resolve
+from ragmetrics_core.metrics import RECOMMENDED, Metric, resolve
 from ragmetrics_core.metrics._catalogue import models_needed, of_part, reworded
 from ragmetrics_core.models import PromptChecker, as_embedder, as_judge, as_scorer, missing_model
 from ragmetrics_core.models._redactor import Redactor
@@ -47,6 +47,7 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+Metrics = str | Metric[Any] | Iterable[str | Metric[Any]]
 AnyJudge = Judge | TextFunction | str
 Prompts = str | Path | Mapping[str, PromptText]
 
