@@ -18,7 +18,7 @@ from ragmetrics_core.adapting._captured import (
 from ragmetrics_core.adapting._documents import chunks_of
 from ragmetrics_core.adapting._fields import answer_in, at, history_in, question_in
 from ragmetrics_core.adapting._skip import Skip
-from ragmetrics_core.adapting._stages import documents_by_place, retrieval_of
+from ragmetrics_core.adapting._stages import documents_by_place, once, retrieval_of
 from ragmetrics_core.adapting._wiring import calls_before, contradiction, makers_of, messages_in
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.samples import Sample, Turn
@@ -150,7 +150,7 @@ def _with_said(sample: Sample, said: NamedValue, dialect: Dialect) -> Sample:
     chunks, unknown = chunks_of([dialect.document(each) or each for each in value])
     if unknown and not chunks:
         raise SampleError(f"{said.rule} returned contexts without text: {unknown[0]}")
-    unique = list({chunk.text: chunk for chunk in reversed(chunks)}.values())[::-1]
+    unique = once(chunks)
     return sample.with_contexts(
         [chunk.text for chunk in unique],
         ids=[chunk.id for chunk in unique],

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import chain
 from typing import Protocol
 from weakref import ref
 
@@ -31,10 +32,10 @@ class Notes:
         """All distinct chunks; empty if a note said that nothing was retrieved, None if there is no note."""
         if not self._noted:
             return None
-        once = {
-            (chunk.text, chunk.id): chunk for chunks in reversed(self._noted) for chunk in reversed(chunks)
-        }
-        return tuple(reversed(once.values()))
+        unique: dict[tuple[str, str | None], Chunk] = {}
+        for chunk in chain.from_iterable(self._noted):
+            unique.setdefault((chunk.text, chunk.id), chunk)
+        return tuple(unique.values())
 
 
 class NoteTaker(Protocol):

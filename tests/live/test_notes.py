@@ -71,6 +71,7 @@ def test_what_was_noted_are_the_contexts_and_their_ids():
         ([], None),  # the contexts are those that the hook saw
         ([[]], []),  # nothing was retrieved
         ([["a", "b"], "b", ["c"]], ["a", "b", "c"]),
+        ([["a", "b", "a"], "a"], ["a", "b"]),
     ],
 )
 def test_notes_are_put_together_each_text_once_and_an_empty_one_says_so(noted: list[Any], expected: Any):

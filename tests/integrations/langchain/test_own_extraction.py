@@ -67,6 +67,13 @@ def test_extract_sees_the_run_and_says_what_it_wants_the_rest_is_left_to_the_rul
     assert found(sample) == FOUND_IN_LCEL | {"found_contexts": "extract"}
 
 
+def test_contexts_of_extract_keep_their_order_each_once(make_handler, only_sample):
+    handler = make_handler(extract=lambda run: {"contexts": ["first", "second", "first"]})
+    rag_chain().invoke(question("tea"), {"callbacks": [handler]})
+
+    assert only_sample(handler).contexts == ("first", "second")
+
+
 def test_extract_may_give_messages(make_handler, only_sample):
     def extract(run: RootRun) -> dict[str, Any]:
         said = [HumanMessage("Hello"), AIMessage("Good day")]
