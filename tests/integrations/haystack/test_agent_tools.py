@@ -139,16 +139,16 @@ def agent(made: Tool, *, hooks: Any = None, is_silent: bool = False) -> Agent:
     return Agent(chat_generator=generator, tools=[made], hooks=hooks)
 
 
-def by_hook(made: Tool, messages: list[ChatMessage], **options: Any) -> Sample:
-    hook = RagMetricsAgentHook(chat_generator="embedded")
+def by_hook(made: Tool, messages: list[ChatMessage], rules: Any = None, **options: Any) -> Sample:
+    hook = RagMetricsAgentHook(chat_generator="embedded", **rules or {})
     agent(made, hooks={"after_run": [hook]}, **options).run(messages)
     return only(hook)
 
 
-def by_connector(made: Tool, messages: list[ChatMessage], **options: Any) -> Sample:
+def by_connector(made: Tool, messages: list[ChatMessage], rules: Any = None, **options: Any) -> Sample:
     pipeline = Pipeline()
     pipeline.add_component("agent", agent(made, **options))
-    connector = RagMetricsConnector(chat_generator="embedded")
+    connector = RagMetricsConnector(chat_generator="embedded", **rules or {})
     pipeline.add_component("scores", connector)
     pipeline.run({"agent": {"messages": messages}})
     return only(connector)
@@ -192,6 +192,21 @@ def test_the_text_of_a_tool_that_has_no_documents_is_a_context(
 
     assert sample.contexts == (text,)
     assert sample.labels["found_contexts"] == "search, shown to agent"
+
+
+@DOORS
+@pytest.mark.parametrize(
+    ("rules", "contexts"),
+    [
+        ({"context_tools": ["search"]}, (TEXTS[0],)),
+        ({"context_tools": "calculator"}, None),
+        ({"not_evidence": ["search"]}, None),
+    ],
+)
+def test_options_say_which_tools_are_evidence(rules: dict[str, Any], contexts: Any, sample_of: SampleOf):
+    sample = sample_of(text_tool(), [ChatMessage.from_user(QUESTION)], rules)
+
+    assert (sample.contexts or None) == contexts
 
 
 @DOORS

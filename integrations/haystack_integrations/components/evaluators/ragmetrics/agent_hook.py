@@ -9,7 +9,7 @@ from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 from ragmetrics_core import Sample
-from ragmetrics_core.adapting import Call, CapturedRun, Rules, in_thread
+from ragmetrics_core.adapting import Call, CapturedRun, Rules, in_thread, names_of
 from ragmetrics_core.gate import Gate, OnFailure
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import Capture, Skip, is_judging
@@ -52,6 +52,9 @@ class RagMetricsAgentHook(Live):
         gate: dict[str, float] | None = None,
         unscored: OnFailure = "reject",
         rejected_answer: str = "I cannot answer this from what I found.",
+        evidence: Sequence[str] = (),
+        not_evidence: Sequence[str] = (),
+        context_tools: Sequence[str] = (),
         needs_contexts: bool = False,
         **settings: Unpack[LiveComponentArgs],
     ) -> None:
@@ -67,6 +70,9 @@ class RagMetricsAgentHook(Live):
         :param unscored: Whether to "pass" or "reject" an answer without a score because the judge failed. If
             there was nothing to judge, it passes.
         :param rejected_answer: Text that replaces a rejected answer.
+        :param evidence: Names of components whose text is evidence as well, such as a web search.
+        :param not_evidence: Names of components and tools whose text is not evidence.
+        :param context_tools: Names of the only tools whose text is evidence; by default that of all tools is.
         :param needs_contexts: Skip answers for which nothing was retrieved, counted as "no_contexts".
         :param settings: `scorer` (the name of a model that rates pairs), `name` (the application's name), and
             the live settings: `out`, `sinks`, `on_result`, `references`, `sample_rate`, `seed`,
@@ -78,9 +84,11 @@ class RagMetricsAgentHook(Live):
         self.gate = plain(gate)
         self.unscored = unscored
         self.rejected_answer = rejected_answer
+        self.evidence, self.not_evidence = list(names_of(evidence)), list(names_of(not_evidence))
+        self.context_tools = list(names_of(context_tools))
         self.needs_contexts = needs_contexts
         self._configure(metrics, chat_generator, text_embedder, settings, LIVE_COMPONENT_DEFAULTS)
-        self._rules = Rules()
+        self._rules = Rules(evidence=self.evidence, not_evidence=self.not_evidence, context_tools=self.context_tools)
         self._gate = Gate(self.gate, self._metrics, self.unscored) if self.gate else None
 
     def run(self, state: State) -> None:

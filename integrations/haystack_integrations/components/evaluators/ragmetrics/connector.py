@@ -44,6 +44,7 @@ class RagMetricsConnector(Live):
         answer_from: str | None = None,
         evidence: Sequence[str] = (),
         not_evidence: Sequence[str] = (),
+        context_tools: Sequence[str] = (),
         needs_contexts: bool = False,
         **settings: Unpack[LiveComponentArgs],
     ) -> None:
@@ -62,6 +63,7 @@ class RagMetricsConnector(Live):
             `AnswerBuilder` selects one; otherwise such runs are skipped, counted as "several_answers".
         :param evidence: Names of components whose text is evidence as well, such as a web search.
         :param not_evidence: Names of components and tools whose text is not evidence.
+        :param context_tools: Names of the only tools whose text is evidence; by default that of all tools is.
         :param needs_contexts: Skip answers for which nothing was retrieved, counted as "no_contexts".
         :param settings: `scorer` (the name of a model that rates pairs), `name` (the application's name), and
             the live settings: `out`, `sinks`, `on_result`, `references`, `sample_rate`, `seed`,
@@ -74,12 +76,13 @@ class RagMetricsConnector(Live):
         self.extract: Extract | None = plain(extract)
         self.answer_from = answer_from
         self.evidence, self.not_evidence = list(names_of(evidence)), list(names_of(not_evidence))
+        self.context_tools = list(names_of(context_tools))
         self.needs_contexts = needs_contexts
         self._configure(metrics, chat_generator, text_embedder, settings, LIVE_COMPONENT_DEFAULTS)
         self._watcher = Watcher(
             by=self,
             places=places_of(extract, answer_from),
-            rules=Rules(evidence=self.evidence, not_evidence=self.not_evidence),
+            rules=Rules(evidence=self.evidence, not_evidence=self.not_evidence, context_tools=self.context_tools),
             needs_contexts=needs_contexts,
             name=self.name,
         )

@@ -184,6 +184,7 @@ class RagMetricsTracer(Tracer):
         answer_from: str | None = None,
         evidence: Sequence[str] = (),
         not_evidence: Sequence[str] = (),
+        context_tools: Sequence[str] = (),
         needs_contexts: bool = False,
         name: str | None = None,
     ) -> None:
@@ -197,6 +198,7 @@ class RagMetricsTracer(Tracer):
         :param answer_from: The component that outputs the answer.
         :param evidence: Names of components whose text is evidence as well, such as a web search.
         :param not_evidence: Names of components and tools whose text is not evidence.
+        :param context_tools: Names of the only tools whose text is evidence; by default that of all tools is.
         :param needs_contexts: Skip answers for which nothing was retrieved, counted as "no_contexts".
         :param name: The application's name in records.
         :raises ConfigError: `extract` is invalid.
@@ -205,7 +207,11 @@ class RagMetricsTracer(Tracer):
             by=live,
             only=only,
             places=places_of(extract, answer_from),
-            rules=Rules(evidence=names_of(evidence), not_evidence=names_of(not_evidence)),
+            rules=Rules(
+                evidence=names_of(evidence),
+                not_evidence=names_of(not_evidence),
+                context_tools=names_of(context_tools),
+            ),
             needs_contexts=needs_contexts,
             name=name,
         )
