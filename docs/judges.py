@@ -4,11 +4,13 @@ python docs/judges.py            write the tables, between the marks of the page
 python docs/judges.py --check    exit with 1 if the page differs from what would be written
 """
 
+import json
 import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from ragmetrics_core.probe import PeopleCard, Ranking, carried_cards, read_cards
 from ragmetrics_core.study import Estimate
@@ -17,9 +19,12 @@ PAGE = Path(__file__).parent / "judge_tables.md"
 LIBRARY = PAGE.parents[1] / "ragmetrics_core" / "prompts" / "library"
 # Written by benchmarks/small_model.py.
 SMALL_MODEL = Path(__file__).parent / "small_model"
+# Written by benchmarks/forms.py.
+FORMS = SMALL_MODEL / "forms.json"
 # The sets on which it is compared with others; further ones compare versions of prompts.
 ASKED = ("ragtruth_qa", "wice_claims", "evouna")
 MARKED = re.compile(r"(<!-- cards: (\w+) -->\n).*?(<!-- end of cards -->)", re.DOTALL)
+WHEN = ("first", "again", "never")
 HEADS = {"truth": "area", "rating": "Spearman", "preference": "share of pairs"}
 # What each set asks of a judge; the rest is in its card.
 SETS = {
@@ -44,6 +49,8 @@ def written(page: str, cards: Sequence[PeopleCard]) -> str:
 
     def table(found: re.Match[str]) -> str:
         small_model = read_cards(SMALL_MODEL)
+        if found[2] == "forms":
+            return f"{found[1]}\n{forms()}\n\n{found[3]}"
         of = {"relatives": cards, **dict.fromkeys(("small", "cascade", "versions"), small_model)}
         shown = of.get(found[2], main_cards(cards))
         return f"{found[1]}\n{TABLES[found[2]](shown)}\n\n{found[3]}"
@@ -54,6 +61,30 @@ def written(page: str, cards: Sequence[PeopleCard]) -> str:
 def main_cards(cards: Sequence[PeopleCard]) -> Sequence[PeopleCard]:
     """The cards of the embedded judge with word vectors; its relatives have a table of their own."""
     return [card for card in cards if card.judge.endswith("+vectors")]
+
+
+def forms() -> str:
+    """How often replies were in the form, and what the scores were worth, before and with today's prompts."""
+    kept: Sequence[Mapping[str, Any]] = json.loads(FORMS.read_text(encoding="utf-8"))
+    lines: list[Sequence[str]] = []
+    areas: list[Sequence[str]] = []
+    for each in kept:
+        judge = each["model"], each["held_to"]
+        lines += [
+            (*judge, row["prompt"], *(str(row[when]) for when in WHEN), _counted(row["deviations"]))
+            for row in each["forms"]
+        ]
+        areas += [
+            (*judge, f"`{row['set']}`, {row['n']}", row["metric"], row["area"], row.get("gain", ""))
+            for row in each["areas"]
+        ]
+    head = ("model", "held to", "prompt", "first asking", "asked once more", "never", "accepted deviations")
+    compared = ("model", "held to", "set, items", "metric", "area", "gain over the prompts before")
+    return "\n".join([*_table(head, lines), "", *_table(compared, areas)])
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name}: {count}" for name, count in counts.items())
 
 
 def relatives(cards: Sequence[PeopleCard]) -> str:
