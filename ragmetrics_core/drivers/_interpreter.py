@@ -290,8 +290,7 @@ class Interpreter(ABC):
     def _cover(self, request: Generate[Any], reply: Reply[Any]) -> None:
         """Count the sentences of the text that a request numbers by what the replies say of them."""
         value, name = reply.reading.value, request.prompt.numbered or ""
-        answered = {} if value is None else value.answered()
-        if answered is not None:
+        if value is not None and (answered := value.answered()) is not None:
             known = dict(request.expected.known)
             kinds = {**known, **answered}
             self._covered[name, str(request.variables.get(name))] = {

@@ -195,6 +195,16 @@ class Answer(BaseModel):
         """
         raise NotRead(f"a {cls.__name__} is read from JSON alone, which the prompt does not ask for")
 
+    @classmethod
+    def misplaced_form(cls, form: str, *, is_numbered: bool) -> str | None:
+        """Why a prompt with this form cannot be answered; None if it can.
+
+        Args:
+            form: the text of the prompt.
+            is_numbered: whether it numbers the sentences of a text.
+        """
+        return None
+
     def objections(self, expected: Expected) -> Iterator[str]:
         """Objections to a reply that has the form but does not answer the question, as shown to the judge."""
         yield from ()

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, Literal, Self, get_args
+from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
 from pydantic import BaseModel, ConfigDict
 
@@ -21,7 +21,7 @@ from ragmetrics_core.parsers._answer import (
     spoken,
     validated,
 )
-from ragmetrics_core.parsers._claims import is_tied
+from ragmetrics_core.parsers._claims import Sources, SourceSentence
 from ragmetrics_core.parsers._reply import NotRead, lines_of
 from ragmetrics_core.shapes import Json
 
@@ -34,21 +34,30 @@ Kind = Literal["claim", "question", "greeting", "heading", "refusal"]
 """What a sentence is; only a claim has statements."""
 
 _NUMBERED = re.compile(r"(\d{1,6})\. {1,9}(\S[^\n]*)")
-_QUESTION_MARKS: Final = re.compile("[?？؟;]")
+_DIGITS: Final = re.compile(r"[0-9]{1,6}")
+_KINDS: Final = get_args(Kind)
+_FIELDS: Final = frozenset({"sentence", "kind", "statements", "reason", "text"})
+_BLANK: Final[tuple[Json, ...]] = (None, "")
 _REPEATED = "repeated"
 
 WITH_CLAIM: Final = frozenset({"claim", _REPEATED})
 """Kinds of sentences that state something."""
 
 
-class SplitSentence(BaseModel):
-    """The statements of a numbered sentence, or the reason why it has none."""
+class _Statements(BaseModel):
+    """Statements of one sentence, each on one line and with a letter or digit."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
+    model_config = ConfigDict(frozen=True, strict=True, defer_build=True)
 
-    sentence: int
-    kind: Kind = "claim"
-    statements: Texts = ()
+    statements: Texts
+
+
+class _Entry(NamedTuple):
+    """What a reply says of one sentence: its statements, or what it is, or why the entry cannot be used."""
+
+    kind: str = "claim"
+    statements: tuple[str, ...] = ()
+    objection: str = ""
 
 
 class StatementList(Answer):
@@ -91,6 +100,15 @@ class StatementList(Answer):
         return zip(self.sentences or (), self.statements, strict=True)
 
     @classmethod
+    def misplaced_form(cls, form: str, *, is_numbered: bool) -> str | None:
+        """A form with sentences needs a text whose sentences are numbered, and the other way round."""
+        if ('"sentences"' in form) == is_numbered:
+            return None
+        if is_numbered:
+            return 'it numbers sentences, so its form must have an entry for each: {"sentences": [...]}'
+        return "its form names sentences, so write the text as {{ answer.sentences }}, which numbers them"
+
+    @classmethod
     def of_value(cls, value: Mapping[str, Json], expected: Expected) -> Reading[Self]:
         """Read the distinct statements; drop a refusal, which is no statement."""
         is_numbered = '"sentences"' in expected.form and not (expected.graded and "statements" in value)
@@ -118,25 +136,32 @@ class StatementList(Answer):
     def _of_sentences(self, value: Mapping[str, Json], expected: Expected) -> Reading[Self]:
         """The statements of the numbered sentences, with an objection to each that has no usable entry."""
         given, dropped = _by_sentence(value, expected)
+        sources = Sources(expected.around)
         pairs: list[tuple[int, str]] = []
         without: list[tuple[int, str]] = []
         objections: list[str] = []
         missing: list[str] = []
+        first: dict[str, str] = {}
         for number, text in zip(expected.numbers, expected.items, strict=True):
-            kinds = list(dict.fromkeys(entry.kind for entry in given.get(number, ())))
-            said = [statement for entry in given.get(number, ()) for statement in entry.statements]
-            is_refusal = kinds == ["refusal"] or (self.declined and _repeats(said, expected))
-            if said and is_refusal:
-                dropped.append(f"sentence {number} is a refusal: {said[0][:80]}")
-                kinds, said = ["refusal"], []
-            if not kinds:
+            entry = _joined(given.get(number, ()))
+            if entry is None:
                 missing.append(str(number))
-            elif why := _objection(text, kinds, said, expected):
+                continue
+            if self.declined and _repeats(entry.statements, expected):
+                dropped.append(f"sentence {number} is a refusal: {entry.statements[0][:80]}")
+                entry = _Entry("refusal")
+            sentence = sources.sentence(text)
+            copied = [each for each in entry.statements if first.get(spoken(each), text) != text]
+            why = entry.objection or _objection(entry, sentence, self.declined, graded=expected.graded)
+            if not why and not all(map(sentence.has_most_of, copied)):
+                why = f'the statement "{copied[0][:80]}" is that of another sentence'
+            if why:
                 objections.append(f"sentence {number}: {why}")
-            elif said:
-                pairs += [(number, statement) for statement in said]
+            elif entry.kind == "claim":
+                pairs += [(number, statement) for statement in entry.statements]
+                first |= {spoken(each): text for each in entry.statements if spoken(each) not in first}
             else:
-                without.append((number, kinds[0]))
+                without.append((number, entry.kind))
         if missing:
             noun = "sentence" if len(missing) == 1 else "sentences"
             objections.append(f"your last reply lacks {noun} {', '.join(missing)}")
@@ -165,7 +190,7 @@ class StatementList(Answer):
             return object_of(expected, {"statements": list_of(text), **fields})
         sentence: dict[str, Schema] = {
             "sentence": {"type": "integer"},
-            "kind": {"type": "string", "enum": list(get_args(Kind))},
+            "kind": {"type": "string", "enum": list(_KINDS)},
             "statements": list_of(text),
         }
         return object_of(expected, {"sentences": list_of(object_of(expected, sentence)), **fields})
@@ -201,52 +226,113 @@ class StatementList(Answer):
         return Declined(bool(self.declined), (self.declined and self.reason) or None)
 
 
-def _by_sentence(
-    value: Mapping[str, Json], expected: Expected
-) -> tuple[dict[int, list[SplitSentence]], list[str]]:
-    """The entries of each sentence in question, and notes on those that were answered before."""
+def _by_sentence(value: Mapping[str, Json], expected: Expected) -> tuple[dict[int, list[_Entry]], list[str]]:
+    """The entries of each sentence in question, and notes on entries that do not count."""
     listed = value.get("sentences")
-    if "statements" in value and len(expected.numbers) == 1:  # no other sentence can be meant
+    if "statements" in value and len(expected.numbers) == 1 and not expected.known:
+        # the text has one sentence: no other can be meant
         statements = value["statements"]
         kind = "refusal" if value.get("declined") is True and not statements else "claim"
         one: dict[str, Json] = {"sentence": expected.numbers[0], "kind": kind, "statements": statements}
         listed = [one] if statements or kind == "refusal" else []
     if not isinstance(listed, list) or ("sentences" in value and "statements" in value):
         raise NotRead('the object does not hold the list "sentences"')
-    found: dict[int, list[SplitSentence]] = {}
+    found: dict[int, list[_Entry]] = {}
     known = dict(expected.known)
     dropped: list[str] = []
-    for each in listed:
-        entry = validated(SplitSentence, each if isinstance(each, dict) else {"statements": [each]})
-        if entry.sentence in known:
-            dropped.append(f"sentence {entry.sentence} was answered before")
-        elif entry.sentence not in expected.numbers:
-            raise NotRead(f"sentence {entry.sentence} was not asked about")
+    unknown: list[str] = []
+    for place, each in enumerate(listed, start=1):
+        number = _number(each.get("sentence")) if isinstance(each, dict) else None
+        if not isinstance(each, dict) or number is None:
+            unknown.append(f'entry {place}: "sentence" is not a number')
+        elif number in known:
+            dropped.append(f"sentence {number} was answered before")
+        elif number not in expected.numbers:
+            unknown.append(f"sentence {number} was not asked about")
         else:
-            found.setdefault(entry.sentence, []).append(entry)
-    return found, dropped
+            found.setdefault(number, []).append(_entry(each))
+    if unknown and len(found) < len(expected.numbers):  # the other numbers may be wrong too
+        raise NotRead(unknown[0])
+    return found, dropped + unknown
 
 
-def _objection(text: str, kinds: Sequence[str], statements: Sequence[str], expected: Expected) -> str:
-    """Why the entry of a sentence cannot be used; empty if it can."""
+def _number(value: Json) -> int | None:
+    """A number, also in words such as "sentence 1"."""
+    if isinstance(value, str) and len(digits := _DIGITS.findall(value)) == 1:
+        return int(digits[0])
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _entry(entry: Mapping[str, Json]) -> _Entry:
+    """An entry; a kind that the form does not have is a claim's, if it has statements."""
+    if unknown := sorted(entry.keys() - _FIELDS):
+        return _Entry(objection=f'"{unknown[0][:80]}" was not asked for')
+    listed = entry.get("statements")
+    texts = listed if isinstance(listed, list) else [listed]
+    said = [each for each in texts if each not in _BLANK]
+    try:
+        statements = tuple([each.strip() if isinstance(each, str) else "" for each in said])
+        checked = validated(_Statements, {"statements": list(statements)}).statements
+    except NotRead as reason:
+        return _Entry(objection=str(reason))
+    kind = entry.get("kind", "claim")
+    if kind not in _KINDS and checked:
+        kind = "claim"
+    if not isinstance(kind, str) or kind not in _KINDS:
+        return _Entry(objection=f'"{str(kind)[:40]}" is none of the kinds {", ".join(_KINDS)}')
+    return _Entry(kind, checked)
+
+
+def _joined(entries: Sequence[_Entry]) -> _Entry | None:
+    """The entries of a sentence as one; None without any."""
+    if not entries:
+        return None
+    kinds = list(dict.fromkeys(entry.kind for entry in entries))
+    objections = [entry.objection for entry in entries if entry.objection]
     if len(kinds) > 1:
-        return f"it is given as a {kinds[0]} and as a {kinds[1]}"
-    if kinds[0] != "claim" and statements:
-        return f'a {kinds[0]} has no statements, but "{statements[0][:80]}" is given'
-    if kinds[0] == "question" and not _QUESTION_MARKS.search(text):
-        return "it has no question mark"
-    if kinds[0] == "claim" and not statements:
+        objections.append(f"it is given as a {kinds[0]} and as a {kinds[1]}")
+    said = [statement for entry in entries for statement in entry.statements]
+    return _Entry(kinds[0], tuple(said), objections[0] if objections else "")
+
+
+def _objection(entry: _Entry, sentence: SourceSentence, declined: object, *, graded: bool) -> str:
+    """Why an entry cannot be used; empty if it can."""
+    kind, statements, _ = entry
+    if kind != "claim":
+        if statements:
+            return f'a {kind} has no statements, but "{statements[0][:80]}" is given'
+        return _not_of_kind(kind, sentence, declined)
+    if not statements:
         return "it is a claim without a statement"
-    nothing = () if expected.graded else entries(statements, "statement")[1]
+    if graded:
+        return ""
+    others = [said for said in statements if spoken(said) != spoken(sentence.text)]
+    try:
+        nothing = entries(others, "statement")[1]
+    except NotRead as placeholder:
+        return str(placeholder)
     if nothing:
         return f"{nothing[0]}; write whole sentences"
-    others = next((said for said in statements if not is_tied(said, text, expected.around)), None)
-    return "" if others is None else f'it shares no word with the statement "{others[:80]}"'
+    return sentence.objection(others, is_whole=len(others) == len(statements))
+
+
+def _not_of_kind(kind: str, sentence: SourceSentence, declined: object) -> str:
+    """Why a sentence without statements cannot be of a kind; empty if it can."""
+    if kind == "question" and not sentence.is_question:
+        return "it does not end with a question mark"
+    if kind == "heading" and sentence.is_ended:
+        return "it is a whole sentence and no heading"
+    if kind == "greeting" and sentence.numbers:
+        return f"it has the number {min(sentence.numbers)}, so it is no greeting"
+    if kind == "refusal" and declined is False:
+        return 'the answer does not decline, so a remark about missing information is a "claim"'
+    return ""
 
 
 def _repeats(statements: Sequence[str], expected: Expected) -> bool:
     """Whether the only statement is the whole text that was split."""
-    return len(statements) == 1 and [*map(spoken, statements)] == [*map(spoken, expected.items)]
+    whole = [*map(spoken, expected.items)]
+    return not expected.known and len(whole) == 1 and [*map(spoken, statements)] == whole
 
 
 def _of_pairs(

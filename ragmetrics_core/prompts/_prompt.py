@@ -231,10 +231,12 @@ class Prompt(Generic[A_co]):
             self, system=system, user=user, again=again, version=version, language=None, translations={}
         )
         self.check_variables(changed.variables)
+        changed.check_numbering()
         return changed
 
     def check_form(self) -> None:
         """Raise `PromptError` unless the answer type can read the form that the text asks for."""
+        self.check_numbering()
         answer = self.answer
         fields = {field.alias or name: field for name, field in answer.model_fields.items()}
         missing = [
@@ -248,6 +250,11 @@ class Prompt(Generic[A_co]):
             raise PromptError(
                 f"prompt {self.id}: a {answer.__name__} is only read from JSON; say JSON and show its form"
             )
+
+    def check_numbering(self) -> None:
+        """Raise `PromptError` unless the form names sentences exactly if the text numbers them."""
+        if why := self.answer.misplaced_form(self.user, is_numbered=self.numbered is not None):
+            raise PromptError(f"prompt {self.id}: {why}")
 
     def check_variables(self, given: Iterable[str]) -> None:
         """Raise `PromptError` unless the names are exactly the template's variables."""

@@ -12,7 +12,7 @@ ROWS = [
     {
         "id": f"q{n}",
         "question": "Where was he born?",
-        "answer": f"In Ulm, {n}.",
+        "answer": f"In Ulm, {chr(97 + n)}.",
         "contexts": [f"Ulm {n}."],
     }
     for n in range(2)

@@ -52,7 +52,7 @@ def by_context() -> ScriptedJudge:
 def supports(text: str) -> str:
     """A judge as a function: one statement in every answer, supported."""
     if "Split the answer" in text:
-        return '{"statements": ["one"], "declined": false}'
+        return '{"statements": ["The SMF selects the UPF."], "declined": false}'
     return '{"verdicts": [{"number": 1, "verdict": "yes"}]}'
 
 

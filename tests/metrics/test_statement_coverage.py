@@ -1,4 +1,4 @@
-"""A judge that leaves out sentences, or invents statements, costs the value and never raises it."""
+"""A judge that leaves out whole sentences, or invents statements, gets bounds in place of a value."""
 
 import json
 from collections.abc import Callable

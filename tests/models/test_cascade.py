@@ -15,7 +15,7 @@ from ragmetrics_core.testing import ScriptedJudge
 SAMPLE = {
     "id": "q1",
     "question": "Where?",
-    "answer": "Ada was born in Ulm, cold.",
+    "answer": "Ada was born in cold Ulm.",
     "contexts": ["Ada was born in Ulm."],
 }
 STATEMENTS = {"statements": ["Ada was born.", "It was in Ulm.", "It was cold."], "declined": False}

@@ -82,6 +82,27 @@ SAME: dict[str, list[tuple[Prompt[Any], str, str]]] = {
     "evidence as a list": [
         (prompts.VERDICTS, each(evidence=lambda _: ["a tower"]), each(evidence=lambda _: "a tower")),
     ],
+    "a kind that the form does not have, with statements": [
+        (
+            prompts.STATEMENTS,
+            json.dumps({"sentences": [{**SPLIT[0], "kind": "fact"}, *SPLIT[1:]]}),
+            SENTENCES,
+        ),
+    ],
+    "the number of a sentence with its noun": [
+        (
+            prompts.STATEMENTS,
+            json.dumps({"sentences": [{**SPLIT[0], "sentence": "[sentence 1]"}, *SPLIT[1:]]}),
+            SENTENCES,
+        ),
+    ],
+    "one statement in place of a list": [
+        (
+            prompts.STATEMENTS,
+            json.dumps({"sentences": [{**SPLIT[0], "statements": ITEMS[0]}, *SPLIT[1:]]}),
+            SENTENCES,
+        ),
+    ],
     "several entries for one sentence": [
         (
             prompts.STATEMENTS,
@@ -110,6 +131,7 @@ SAME: dict[str, list[tuple[Prompt[Any], str, str]]] = {
 ELSEWHERE = {
     "a verdict that is known",
     "an answer about a sentence that is known",
+    "an entry for a sentence that does not exist",
     "a plain list of statements for a text of one sentence",
 }
 

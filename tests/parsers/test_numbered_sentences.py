@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ragmetrics_core import prompts
 from ragmetrics_core.parsers import Declined, Expected, split_sentences, stating_sentences
-from ragmetrics_core.parsers._claims import is_tied
+from ragmetrics_core.parsers._claims import Sources
 
 PROMPT = prompts.STATEMENTS
 SENTENCES = ("The tower is in Paris.", "It is 330 metres high.", "I hope this helps!")
@@ -44,7 +44,7 @@ def test_each_statement_names_its_sentence_and_each_other_sentence_its_kind():
         ([], "your last reply lacks sentence 2"),
         ([entry(2)], "sentence 2: it is a claim without a statement"),
         ([{"sentence": 2}], "sentence 2: it is a claim without a statement"),
-        ([entry(2, kind="question")], "sentence 2: it has no question mark"),
+        ([entry(2, kind="question")], "sentence 2: it does not end with a question mark"),
         (
             [entry(2, "It is high.", kind="heading")],
             'a heading has no statements, but "It is high." is given',
@@ -54,6 +54,19 @@ def test_each_statement_names_its_sentence_and_each_other_sentence_its_kind():
             "as a claim and as a heading",
         ),
         ([entry(2, "None")], "write whole sentences"),
+        ([entry(2, "statement 1")], "is a placeholder"),
+        ([entry(2, kind="heading")], "it is a whole sentence and no heading"),
+        ([entry(2, kind="greeting")], "it has the number 330, so it is no greeting"),
+        ([entry(2, kind="filler")], '"filler" is none of the kinds claim, question'),
+        (
+            [entry(2, "It is high.", kind="refusal")],
+            'a refusal has no statements, but "It is high." is given',
+        ),
+        ([entry(2, "The tower is high.")], "the number 330 is in none of its statements"),
+        ([entry(2, "It is 330 metres high.", "It has 3 metres.")], "the number 3 of a statement is not in"),
+        ([entry(2, SENTENCES[0])], "shares no word with the statement"),
+        ([{**entry(2, "It is 330 metres high."), "exclude": True}], '"exclude" was not asked for'),
+        ([{**entry(2), "statements": [{"a": 1}]}], '"statements", entry 1'),
         (
             [entry(2, "The moon is made of cheese.")],
             'it shares no word with the statement "The moon is',
@@ -69,10 +82,10 @@ def test_a_sentence_without_a_usable_entry_is_asked_about_again_and_the_others_s
 @pytest.mark.parametrize(
     ("entries", "objection"),
     [
-        ([*ALL, entry(4, "The tower is old.")], "sentence 4 was not asked about"),
-        ([*ALL[:2], entry(3, kind="filler")], '"kind"'),
-        ([entry(1, "statement 1"), *ALL[1:]], "is a placeholder"),
-        (["The tower is in Paris."], '"sentence": field required'),
+        # they may be numbered from 0, or not at all: the others may be wrong, too
+        ([{**each, "sentence": each["sentence"] - 1} for each in ALL], "sentence 0 was not asked about"),
+        ([entry(1, SENTENCES[0]), entry(4, "The tower is old.")], "sentence 4 was not asked about"),
+        (["The tower is in Paris."], 'entry 1: "sentence" is not a number'),
         ([], "your last reply lacks sentences 1, 2, 3"),
     ],
 )
@@ -89,6 +102,10 @@ def test_a_reply_that_cannot_be_followed_is_not_read(entries, objection):
         [entry(1, SENTENCES[0]), entry(2, "It is high."), entry(2, "It is 330 metres high."), ALL[2]],
         [{**ALL[0], "sentence": "1"}, {**ALL[1], "kind": "Claim"}, {"sentence": 3, "kind": "greeting"}],
         [{"sentence": 1, "statements": [SENTENCES[0]]}, *ALL[1:]],  # what has statements is a claim
+        [entry(1, SENTENCES[0], kind="fact"), *ALL[1:]],
+        [{**ALL[0], "sentence": "[sentence 1]"}, {**ALL[1], "text": SENTENCES[1]}, ALL[2]],
+        [{**ALL[0], "statements": SENTENCES[0]}, ALL[1], {**ALL[2], "statements": None, "reason": "thanks"}],
+        [*ALL, entry(4, "The tower is old.")],  # nobody asked, and nothing is missing
     ],
 )
 def test_deviations_that_can_mean_only_one_thing_are_accepted(entries):
@@ -114,10 +131,31 @@ def test_a_follow_up_adds_what_was_missing_and_ignores_what_is_known():
     first = read(ALL[0], ALL[2], declined=True, reason="so")
     reply = read(*ALL, known=tuple(first.value.answered().items()), declined=False)
     assert reply.dropped == ("sentence 1 was answered before", "sentence 3 was answered before")
+    assert read(entry(2, SENTENCES[1]), known=((1, "claim"), (3, "greeting")), declined=True).value.statements
     both = first.value.with_more(reply.value)
     assert both.statements == (SENTENCES[0], "The tower is 330 metres high.")
     assert both.answered() == {1: "claim", 2: "claim", 3: "greeting"}
     assert both.abstention() == Declined(True, "so")
+
+
+def test_a_statement_is_not_that_of_another_sentence_unless_they_say_the_same():
+    rome, paris = "The tower is in Rome.", "The tower is in Paris."
+    copied = read(entry(1, paris), entry(2, paris), sentences=(paris, rome))
+    assert copied.objections == (
+        'sentence 2: the statement "The tower is in Paris." is that of another sentence',
+    )
+    again = "In short, the tower stands in Paris."
+    assert read(entry(1, paris), entry(2, paris), sentences=(paris, again)).objections == ()
+
+
+def test_the_words_of_a_sentence_of_its_own_are_always_a_statement():
+    assert read(entry(1, "None"), sentences=("None.",)).value.statements == ("None",)
+    assert read(entry(1, "It is so."), sentences=("It is so.",)).objections == ()
+
+
+def test_many_statements_of_a_long_sentence_are_read_in_time_linear_in_both():
+    sentence = "Paris " * 10_000 + " ".join(map(str, range(1000)))
+    assert read(entry(1, *(f"Paris is {n} high." for n in range(1000))), sentences=(sentence,)).value
 
 
 def test_a_statement_of_two_sentences_counts_once_and_covers_both():
@@ -155,7 +193,6 @@ def test_whether_the_answer_declines_is_never_needed_for_the_score(fields, abste
     ("entries", "statements"),
     [
         ([entry(1, kind="refusal")], ()),
-        ([entry(1, "The answer is not known.", kind="refusal")], ()),
         ([entry(1, "I do not know.")], ()),
         ([entry(1, "The year is not known.")], ("The year is not known.",)),
     ],
@@ -178,19 +215,28 @@ def test_a_refusal_is_no_statement(entries, statements):
         ("The tower is open.", "Absolutely.", True),  # its words are those of the question
         ("The tower is closed on Mondays.", "Absolutely.", False),
         ("The tower is 330 m high.", "330", True),
-        ("The EU has 27 members.", "The EU.", True),
-        ("It is so.", "It is in Paris.", True),  # it has no word by which to tell
+        ("The EU has members.", "The EU.", True),
+        ("A GPU is fast.", "- GPUs", True),
+        ("It was in Ulm.", "Ada was born in cold Ulm.", True),
+        ("It costs 1000 euros.", "1,000 euros.", True),
+        ("Es liegt in Zurich.", "Zürich.", True),
+        ("파리에 탑이 있다.", "파리에 있습니다.", True),
+        ("달은 희다.", "파리에 있습니다.", False),
+        ("月はパリです。", "塔は大阪です。", False),
+        ("It is so.", "It is in Paris.", False),
+        ("It is so.", "It is.", True),  # it has no word by which to tell
     ],
 )
 def test_a_statement_shares_a_content_word_with_its_sentence(statement, sentence, is_from_it):
-    assert is_tied(statement, sentence, ["Is the tower open?", sentence]) is is_from_it
+    sources = Sources(["Is the tower open?", sentence])
+    assert bool(sources.sentence(sentence).objection([statement])) is not is_from_it
 
 
 MARKDOWN = """# Towers
 The tower is high.
 
 Details
--------
+=======
 | metres | year |
 |--------|------|
 | 330    | 1889 |
@@ -213,6 +259,20 @@ def stating(text: str) -> list[str]:
 def test_headings_table_rules_and_code_are_not_sentences_and_a_table_row_is():
     rows = ["| metres | year |", "| 330    | 1889 |"]
     assert stating(MARKDOWN) == ["The tower is high.", *rows, "It is old."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is high (see [2])\n---\nIt is old.",
+        "#\nThe tower is in Rome.",
+        "Here it is:\n```markdown\nIt is high.\n```",
+        "Here it is:\n```\nIt is high.\n```",
+        "```python\nIt never ends.",
+    ],
+)
+def test_what_may_be_the_answer_is_numbered(text):
+    assert stating(text) == list(split_sentences(text))
 
 
 @pytest.mark.parametrize("text", ["# Paris", "```\nParis\n```", "Paris\n====="])

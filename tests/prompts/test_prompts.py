@@ -288,3 +288,21 @@ def test_what_is_no_prompt_file_and_no_folder_of_them_is_an_error_that_says_why(
         read_text("notes.md", "## user\nhello")
     with pytest.raises(PromptError, match="add the section '## user'"):
         read_text("statements.v2.md", "Split the answer.")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (
+            prompts.STATEMENTS.user.replace("answer.sentences", "answer"),
+            r"write the text as \{\{ answer.sent",
+        ),
+        (
+            "{{ question }} {{ answer.sentences }} " + 'JSON: {"statements": []}',
+            "its form must have an entry",
+        ),
+    ],
+)
+def test_a_prompt_numbers_sentences_exactly_if_its_form_names_them(text, why):
+    with pytest.raises(PromptError, match=why):
+        prompts.STATEMENTS.with_text(system="", user=text)

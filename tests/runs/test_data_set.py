@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -187,7 +188,7 @@ def test_a_wave_asks_for_changed_samples_alone(tmp_path):
 
     def reply(request: dict[str, Any]) -> str:
         asked = request["body"]["messages"][-1]["content"]
-        said: dict[str, Any] = {"statements": ["The house has a colour."], "declined": False}
+        said: dict[str, Any] = {"statements": re.findall(r"\[sentence 1\] (.*)", asked)}
         if "<items>" in asked:
             said = {"verdicts": [{"number": 1, "verdict": "yes"}]}
         return json.dumps({"custom_id": request["custom_id"], "reply": json.dumps(said)})
@@ -201,14 +202,14 @@ def test_a_wave_asks_for_changed_samples_alone(tmp_path):
 
 
 SCRIPT = """
-import csv, sys, time
+import csv, json, re, sys, time
 from ragmetrics_core import evaluate
 
 def judge(prompt):
     time.sleep(0.02)
     if "<items>" in prompt:
         return '{"verdicts": [{"number": 1, "verdict": "yes"}]}'
-    return '{"statements": ["The house has a colour."], "declined": false}'
+    return json.dumps({"statements": re.findall(r"\\[sentence 1\\] (.*)", prompt)})
 
 evaluate(sys.argv[1], metrics="faithfulness", judge=judge, out=sys.argv[2], concurrency=2)
 """

@@ -173,13 +173,10 @@ def test_a_shared_cache_pays_for_nothing_twice(tmp_path):
 
 def test_scores_of_another_function_of_the_same_name_are_never_taken_over(tmp_path):
     def measured(verdict: str, **arguments: Any) -> Any:
-        replies = {
-            "statements": REPLIES["statements"],
-            "verdicts": {"verdicts": [{"number": 1, "verdict": verdict}]},
-        }
-
         def judge(prompt: str) -> str:
-            return json.dumps(replies["statements" if "Split the answer" in prompt else "verdicts"])
+            if "Split the answer" in prompt:
+                return json.dumps({"statements": re.findall(r"\[sentence 1\] (.*)", prompt)})
+            return json.dumps({"verdicts": [{"number": 1, "verdict": verdict}]})
 
         return evaluate(rows(1), metrics="faithfulness", judge=judge, out=tmp_path / "run", **arguments)
 
