@@ -33,7 +33,7 @@ _UNSPACED = re.compile(
 # Endings and particles of Japanese.
 _KANA = re.compile("[\u3040-\u309f]+")
 _SHORTEST = 4
-# Words of this length that say nothing by themselves.
+# Words that say nothing by themselves.
 _FUNCTION_WORDS = frozenset(RULES["function_words"])
 
 
@@ -169,10 +169,10 @@ def content_words(text: str) -> Iterator[str]:
             yield from (pair for pair in pairs if not _KANA.fullmatch(pair))
         elif len(capitals) > 1 and capitals.isupper():
             yield folded(capitals)
-        elif key not in _FUNCTION_WORDS and (len(key) >= _SHORTEST or _is_short_name(found)):
+        elif key not in _FUNCTION_WORDS and (len(key) >= _SHORTEST or _is_short_name(word)):
             yield key[:_SHORTEST]
 
 
-def _is_short_name(found: re.Match[str]) -> bool:
-    """Whether a word of three letters is a name: a capital within the text."""
-    return len(found[0]) == _SHORTEST - 1 and found[0].istitle() and found.start() > 0
+def _is_short_name(word: str) -> bool:
+    """Whether a word of three letters has a capital, as names have."""
+    return len(word) == _SHORTEST - 1 and word.istitle()

@@ -152,8 +152,10 @@ class StatementList(Answer):
                 entry = _Entry("refusal")
             sentence = sources.sentence(text)
             copied = [each for each in entry.statements if first.get(spoken(each), text) != text]
-            why = entry.objection or _objection(entry, sentence, self.declined, graded=expected.graded)
-            if not why and not all(map(sentence.has_most_of, copied)):
+            why = entry.objection
+            if not why and not expected.graded:  # a judge of this library splits each sentence by rules
+                why = _objection(entry, sentence, self.declined)
+            if not why and not expected.graded and not all(map(sentence.has_most_of, copied)):
                 why = f'the statement "{copied[0][:80]}" is that of another sentence'
             if why:
                 objections.append(f"sentence {number}: {why}")
@@ -295,7 +297,7 @@ def _joined(entries: Sequence[_Entry]) -> _Entry | None:
     return _Entry(kinds[0], tuple(said), objections[0] if objections else "")
 
 
-def _objection(entry: _Entry, sentence: SourceSentence, declined: object, *, graded: bool) -> str:
+def _objection(entry: _Entry, sentence: SourceSentence, declined: object) -> str:
     """Why an entry cannot be used; empty if it can."""
     kind, statements, _ = entry
     if kind != "claim":
@@ -304,8 +306,6 @@ def _objection(entry: _Entry, sentence: SourceSentence, declined: object, *, gra
         return _not_of_kind(kind, sentence, declined)
     if not statements:
         return "it is a claim without a statement"
-    if graded:
-        return ""
     others = [said for said in statements if spoken(said) != spoken(sentence.text)]
     try:
         nothing = entries(others, "statement")[1]

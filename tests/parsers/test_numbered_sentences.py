@@ -218,6 +218,7 @@ def test_a_refusal_is_no_statement(entries, statements):
         ("The EU has members.", "The EU.", True),
         ("A GPU is fast.", "- GPUs", True),
         ("It was in Ulm.", "Ada was born in cold Ulm.", True),
+        ("It is Ulm.", "Ulm.", True),
         ("It costs 1000 euros.", "1,000 euros.", True),
         ("Es liegt in Zurich.", "Zürich.", True),
         ("파리에 탑이 있다.", "파리에 있습니다.", True),

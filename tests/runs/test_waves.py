@@ -157,7 +157,7 @@ def test_a_bad_reply_does_not_cut_short_what_is_asked_beside_it(tmp_path):
 
 
 def test_a_bad_reply_is_asked_for_once_for_all_samples_that_share_it(tmp_path):
-    rows = [SAMPLE, {**SAMPLE, "id": "q2", "answer": "In Bern."}]
+    rows = [SAMPLE, {**SAMPLE, "id": "q2", "answer": "In Ulm, then."}]
     post = Post(tmp_path, rows, metrics="factual_correctness")
     requests = post.export()
     of_reference = next(each for each in requests if each["body"]["prompt"] == "reference_statements")
