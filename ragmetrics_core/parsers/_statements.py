@@ -90,7 +90,7 @@ class StatementList(Answer):
             return None
         return dict.fromkeys(self.sentences, "claim") | dict(self.without or ())
 
-    def with_more(self, later: Self) -> Self:
+    def with_more(self, later: Any) -> Self:
         """The statements of both, by sentence; the first one says whether the text declines."""
         pairs = sorted([*self._pairs(), *later._pairs()], key=lambda pair: pair[0])
         both, _ = _of_pairs(pairs, [*(self.without or ()), *(later.without or ())])

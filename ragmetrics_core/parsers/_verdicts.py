@@ -90,7 +90,7 @@ class VerdictList(Answer):
         """The verdicts by number."""
         return {each.number: each.verdict for each in self.verdicts}
 
-    def with_more(self, later: Self) -> Self:
+    def with_more(self, later: Any) -> Self:
         """The verdicts of both, by number."""
         both = sorted([*self.verdicts, *later.verdicts], key=lambda each: each.number)
         return self.model_copy(update={"verdicts": tuple(both)})
