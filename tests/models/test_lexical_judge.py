@@ -115,7 +115,7 @@ def test_verdicts_come_with_the_number_that_was_asked_for_and_quoted_evidence():
 
     assert [(verdict.number, verdict.supported) for verdict in found.verdicts] == [(4, True), (7, False)]
     assert found.verdicts[0].evidence[0] == "It also selects the UPF."
-    assert '"amf" is missing' in (found.verdicts[1].reason or "")
+    assert '"AMF" is missing' in (found.verdicts[1].reason or "")
     low, high = found.verdicts[1].probability, found.verdicts[0].probability
     assert low is not None
     assert high is not None

@@ -16,7 +16,9 @@ __all__ = ["VERSION", "Support", "SupportModel", "support_model", "support_name"
 
 VERSION: Final = "support.3"
 _MOST_NAMED: Final = 3
-# What is taken from the log-odds of a statement that data denies, or that denies what data affirms.
+# Words of this similarity are of one kind.
+_TELLING: Final = 0.2
+# Log-odds that a statement loses if data contradicts it.
 _CONTRARY: Final = 3 * SCALE
 
 
@@ -64,10 +66,11 @@ class SupportModel:
         probability = self.weights.probability(odds)
         found = compared.found
         best = [place for place in (found.best, *found.others[:1]) if place is not None]
+        supported = odds >= self.weights.threshold
         return Support(
-            odds >= self.weights.threshold,
+            supported,
             probability,
-            f"{probability:.2f}: {'; '.join(_reasons(compared))}",
+            f"{probability:.2f}: {'; '.join(_reasons(compared, supported))}",
             tuple(dict.fromkeys(map(found.evidence.as_written, best))),
         )
 
@@ -103,8 +106,8 @@ def weigh(token: Token) -> int:
     return weight_of(token, load_rarity())
 
 
-def _reasons(compared: Features) -> Iterator[str]:
-    """Sentences on the compared facts that anybody can check in the two texts."""
+def _reasons(compared: Features, supported: bool) -> Iterator[str]:
+    """Sentences on the compared facts; differences only for a statement that is not supported."""
     found = compared.found
     if not found.content:
         yield "it has no word of content that could be looked up"
@@ -112,19 +115,17 @@ def _reasons(compared: Features) -> Iterator[str]:
     together = sum(token.key in found.near for token in found.content)
     yield f"{together} of {len(found.content)} content words stand together"
     absent = [token for token in found.content if not found.places_of(token)]
-    missing = [f"the number {token.folded}" for token in absent if token.kind == "number"][:_MOST_NAMED]
-    missing += [f'"{token.folded}"' for token in absent if token.kind == "name"][:_MOST_NAMED]
+    missing = [f"the number {token.written}" for token in absent if token.kind == "number"][:_MOST_NAMED]
+    missing += [f'"{token.written}"' for token in absent if token.kind == "name"][:_MOST_NAMED]
     yield from (f"{name} is missing" for name in missing)
+    if supported:
+        return
     if compared.negated:
         yield "one of the two is negated, the other is not"
     if compared.opposite is not None:
         yield f'"{compared.opposite}" is said there with the opposite word'
     for own, other, *_, kin in compared.clashes[:1]:
         if not set(own.readings).isdisjoint(other.readings):
-            yield f"{own.folded} has another unit there"
+            yield f"{own.written} has another unit there"
         elif kin > _TELLING:
-            yield f'"{other.folded}" stands there where the statement has "{own.folded}"'
-
-
-# From this on two words are of one kind, so that the one can stand for the other.
-_TELLING: Final = 0.2
+            yield f'"{other.written}" stands there where the statement has "{own.written}"'

@@ -51,7 +51,7 @@ class Token(NamedTuple):
     Attributes:
         key: what must be equal: a stem, or the first reading of a number.
         kind: "function" words carry no content; a "name" has a capital letter inside its sentence.
-        folded: the word as it stands, casefolded.
+        folded, written: the word casefolded, and as it stands.
         readings: all that the digits of a number can stand for; empty for words.
         unit: the unit behind a number.
     """
@@ -59,6 +59,7 @@ class Token(NamedTuple):
     key: str
     kind: Kind
     folded: str
+    written: str
     readings: tuple[str, ...] = ()
     unit: MeasureUnit | None = None
 
@@ -157,17 +158,17 @@ def read_words(text: str, language: str = "") -> Sentence:
             tokens.append(_measured(mixed, word, low))
         elif word[0].isdecimal():
             tokens.append(_number(word, low, found[place + 1 : place + 2]))
-        elif _is_joined(word):
+        elif _JOINED.match(word):
             tokens += _bigrams(word)
         elif low in spoken.numbers and not _is_name(word, inside=capitals and bool(tokens)):
             value = spoken.numbers[low]
-            tokens.append(Token(value, "number", low, (value,), _unit(found[place + 1 : place + 2])))
+            tokens.append(Token(value, "number", low, word, (value,), _unit(found[place + 1 : place + 2])))
         elif low in spoken.stop or len(low) == 1 or low.endswith("n't"):
-            tokens.append(Token(low, "function", low))
+            tokens.append(Token(low, "function", low, word))
         else:
             is_name = _is_name(word, inside=capitals and bool(tokens))
             tokens.append(
-                Token(stem(_POSSESSIVE.sub("", low), spoken.code), "name" if is_name else "word", low)
+                Token(stem(_POSSESSIVE.sub("", low), spoken.code), "name" if is_name else "word", low, word)
             )
     negations = sum(low in spoken.negations or low.endswith("n't") for low in folded)
     return Sentence(text, tuple(tokens), negations)
@@ -181,7 +182,7 @@ def _by_24_hours(found: re.Match[str]) -> str:
 
 def _number(word: str, low: str, following: Sequence[str]) -> Token:
     values = sorted(readings(word.rstrip(".,:")), key=lambda reading: (-len(reading), reading))
-    return Token(values[0], "number", low, tuple(values), _unit(following))
+    return Token(values[0], "number", low, word, tuple(values), _unit(following))
 
 
 def _measured(mixed: re.Match[str], word: str, low: str) -> Token:
@@ -189,7 +190,7 @@ def _measured(mixed: re.Match[str], word: str, low: str) -> Token:
     letters = mixed["letters"]
     if letters.casefold() in _ORDINAL or _unit([letters]) is not None:
         return _number(mixed["digits"], low, [letters])
-    return Token(low, "name", low)
+    return Token(low, "name", low, word)
 
 
 def _unit(following: Sequence[str]) -> MeasureUnit | None:
@@ -200,15 +201,10 @@ def _unit(following: Sequence[str]) -> MeasureUnit | None:
     return UNITS.get(word) or (UNITS.get(word.casefold()) if len(word) > 2 else None)
 
 
-def _is_joined(word: str) -> bool:
-    """Whether a run comes from a script without spaces between words."""
-    return _JOINED.match(word) is not None
-
-
 def _bigrams(run: str) -> list[Token]:
     if len(run) == 1:
-        return [Token(run, "function", run)]
-    return [Token(one + two, "word", one + two) for one, two in pairwise(run)]
+        return [Token(run, "function", run, run)]
+    return [Token(one + two, "word", one + two, one + two) for one, two in pairwise(run)]
 
 
 def _is_name(word: str, *, inside: bool) -> bool:

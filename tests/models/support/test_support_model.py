@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -59,6 +60,108 @@ def test_of_pairs_the_true_one_is_supported_and_the_one_that_says_otherwise_refu
     assert counts["kept"] >= kept
     assert counts["refused"] >= refused
     assert counts["told apart"] >= told_apart
+
+
+@MODELS
+@pytest.mark.parametrize(("kind", "refused"), [("plain", 19), ("alike", 16)])
+def test_a_statement_with_one_word_exchanged_is_refused(model: SupportModel, kind: str, refused: int):
+    chosen = [pair for pair in pairs("exchanged.jsonl") if pair["kind"] == kind]
+    passed = [pair["false"] for pair in chosen if model.support(pair["false"], [pair["evidence"]]).supported]
+
+    assert len(chosen) == {"plain": 20, "alike": 18}[kind]
+    assert len(chosen) - len(passed) >= refused, passed
+
+
+@MODELS
+def test_true_statements_in_other_words_stay_supported(model: SupportModel):
+    refused = [
+        row["true"]
+        for row in pairs("chatty.jsonl")
+        if not model.support(row["true"], [row["evidence"]]).supported
+    ]
+
+    assert len(refused) <= 3, refused  # of 23
+
+
+NOUNS = ("pump", "valve", "turbine", "crane", "ferry", "printer")
+CITIES = ("Lyon", "Bergen", "Leeds", "Geneva", "Ghent", "Oslo")
+PEOPLE = ("Ada Moser", "Karl Lind", "Emma Ross", "Ivan Petrov", "Lena Voigt")
+MONTHS = ("January", "March", "May", "July", "October")
+UNITS = (("kilograms", "tons"), ("metres", "kilometres"), ("hours", "days"), ("litres", "millilitres"))
+QUANTIFIERS = (("All", "No"), ("Most", "Few"), ("Few", "Many"), ("No", "Some"))
+
+
+def relatives(draw: Random) -> tuple[str, dict[str, tuple[str, str]]]:
+    """A text, and for each kind of change a true statement on it and the false one."""
+    noun, (city, other_city) = draw.choice(NOUNS), draw.sample(CITIES, 2)
+    (person, other_person), (month, other_month) = draw.sample(PEOPLE, 2), draw.sample(MONTHS, 2)
+    (unit, other_unit), (some, other) = draw.choice(UNITS), draw.choice(QUANTIFIERS)
+    number, day = draw.randrange(12, 480), draw.randrange(2, 28)
+    text = (
+        f"The {noun} in {city} was repaired by {person} on {day} {month} 2014. It needs {number} {unit} a "
+        f"year. {some} visitors know the {noun}. The gate is not locked at night."
+    )
+    repair = f"The {noun} in {city} was repaired by {person}."
+    date = f"The {noun} was repaired on {day} {month} 2014."
+    return text, {
+        "entity": (repair, repair.replace(person, other_person)),
+        "place": (f"The {noun} is in {city}.", f"The {noun} is in {other_city}."),
+        "number": (f"It needs {number} {unit} a year.", f"It needs {number + 10} {unit} a year."),
+        "unit": (f"It needs {number} {unit} a year.", f"It needs {number} {other_unit} a year."),
+        "negation": ("The gate is not locked at night.", "The gate is locked at night."),
+        "quantifier": (f"{some} visitors know the {noun}.", f"{other} visitors know the {noun}."),
+        "date": (date, date.replace(month, other_month)),
+        "day": (date, date.replace(f"on {day} ", f"on {day + 1} ")),
+    }
+
+
+@MODELS
+def test_relatives_with_another_name_number_unit_negation_quantifier_or_date_are_told_apart(
+    model: SupportModel,
+):
+    draw = Random(5)
+    kept: Counter[str] = Counter()
+    refused: Counter[str] = Counter()
+    for _ in range(20):
+        text, statements = relatives(draw)
+        for kind, (true, false) in statements.items():
+            kept[kind] += model.support(true, [text]).supported
+            refused[kind] += not model.support(false, [text]).supported
+
+    assert min(kept.values()) >= 18, kept
+    # "3 May" for "3 March" passes: the month is read as the verb
+    assert min(refused[kind] for kind in kept) >= 16, refused
+
+
+@MODELS
+@pytest.mark.xfail(strict=True, reason="the weights take a phrase that was left out for a replaced word")
+@pytest.mark.parametrize("quantifier", ["All", "Most", "Few", "No"])
+def test_a_statement_that_leaves_out_a_phrase_stays_supported(model: SupportModel, quantifier: str):
+    text = f"{quantifier} visitors of the site know the pump."
+
+    assert model.support(f"{quantifier} visitors know the pump.", [text]).supported
+
+
+@MODELS
+@pytest.mark.parametrize("file", ["exchanged.jsonl", "minimal_pairs.jsonl"])
+def test_no_difference_is_named_beside_a_supported_statement(model: SupportModel, file: str):
+    for pair in pairs(file):
+        for statement in (pair["true"], pair["false"]):
+            found = model.support(statement, [pair["evidence"]])
+            differs = (
+                "stands there" in found.reason or "negated" in found.reason or "opposite" in found.reason
+            )
+
+            assert not (found.supported and differs), found.reason
+
+
+@MODELS
+def test_a_reason_quotes_both_words_as_they_are_written(model: SupportModel):
+    found = model.support("The Eiffel Tower is in Rome.", ["The Eiffel Tower is in Paris."])
+
+    assert not found.supported
+    assert '"Rome" is missing' in found.reason
+    assert '"Paris" stands there where the statement has "Rome"' in found.reason
 
 
 @MODELS
