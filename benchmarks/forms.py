@@ -1,4 +1,4 @@
-"""How often a model's replies are in the form that was asked for, by prompt, and what its scores are worth.
+"""Share of a model's replies in the form of their prompt, and the worth of its scores.
 
 Run: python -m benchmarks.forms --judge MODEL@URL --out FOLDER [--each 100] [--held-to text] [--beside OTHER]
      [--keep NAME]
@@ -124,7 +124,7 @@ def _forms(name: str, run: Run) -> Iterator[Figures]:
 
 
 def _deviations(record: Record, step: GenerateStep) -> Iterator[str]:
-    """What was accepted in a reply that is not the form to the letter."""
+    """The accepted deviations of a reply from its form."""
     text = (record.prompts or {})[step.prompt_digest]
     if step.rule != "json":
         return

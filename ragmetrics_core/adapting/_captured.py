@@ -62,7 +62,7 @@ class NamedValue(NamedTuple):
 
 
 def named_value(value: Any, rule: str) -> NamedValue | None:
-    """The value with its rule; None without a value."""
+    """The value with its rule, or None if there is no value."""
     return None if value is None else NamedValue(value, rule)
 
 

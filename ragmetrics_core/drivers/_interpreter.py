@@ -288,7 +288,7 @@ class Interpreter(ABC):
         return tuple(replies)
 
     def _cover(self, request: Generate[Any], reply: Reply[Any]) -> None:
-        """Count the sentences of the text that a request numbers by what the replies say of them."""
+        """Count the numbered sentences of a text: all, those without a claim, and those left out."""
         value, name = reply.reading.value, request.prompt.numbered or ""
         if value is not None and (answered := value.answered()) is not None:
             known = dict(request.expected.known)

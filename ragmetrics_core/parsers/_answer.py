@@ -197,7 +197,7 @@ class Answer(BaseModel):
 
     @classmethod
     def misplaced_form(cls, form: str, *, is_numbered: bool) -> str | None:
-        """Why a prompt with this form cannot be answered; None if it can.
+        """Explain the reason that a prompt with this form cannot be answered; None if it can.
 
         Args:
             form: the text of the prompt.

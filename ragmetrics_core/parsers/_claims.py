@@ -89,7 +89,7 @@ class Sources:
 class SourceSentence:
     """A sentence, and what a statement of it must have in common with it.
 
-    >>> sentence = SourceSentence("It stands in Paris.", Sources(["Where is the tower?"]))
+    >>> sentence = SourceSentence("It is in Paris.", Sources(["Where is the tower?"]))
     >>> sentence.objection(["The tower is in Rome."])
     'it shares no word with the statement "The tower is in Rome."; use one of its words'
     """
@@ -119,7 +119,7 @@ class SourceSentence:
         return bool(_ENDED.search(self.text.rstrip()))
 
     def objection(self, statements: Sequence[str], *, is_whole: bool = True) -> str:
-        """Why the statements cannot be those of the sentence; empty if they can.
+        """The reason that the statements cannot be those of the sentence; empty if they can.
 
         Each shares a content word with it. The statement of a sentence of one content word, such as
         "Absolutely.", may have the words of the question or the text instead, and no other. All numbers of

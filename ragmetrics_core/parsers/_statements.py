@@ -53,7 +53,7 @@ class _Statements(BaseModel):
 
 
 class _Entry(NamedTuple):
-    """What a reply says of one sentence: its statements, or what it is, or why the entry cannot be used."""
+    """The entry of one sentence: its statements, or its kind, or the reason that it cannot be used."""
 
     kind: str = "claim"
     statements: tuple[str, ...] = ()
@@ -110,7 +110,7 @@ class StatementList(Answer):
 
     @classmethod
     def of_value(cls, value: Mapping[str, Json], expected: Expected) -> Reading[Self]:
-        """Read the distinct statements; drop a refusal, which is no statement."""
+        """Read the distinct statements; leave out a refusal."""
         is_numbered = '"sentences"' in expected.form and not (expected.graded and "statements" in value)
         rest = {name: each for name, each in value.items() if name not in ("sentences", "statements")}
         answer = cls.checked({**rest, "statements": []} if is_numbered else value)
@@ -286,7 +286,7 @@ def _entry(entry: Mapping[str, Json]) -> _Entry:
 
 
 def _joined(entries: Sequence[_Entry]) -> _Entry | None:
-    """The entries of a sentence as one; None without any."""
+    """The entries of a sentence as one, or None if there are none."""
     if not entries:
         return None
     kinds = list(dict.fromkeys(entry.kind for entry in entries))
@@ -298,7 +298,7 @@ def _joined(entries: Sequence[_Entry]) -> _Entry | None:
 
 
 def _objection(entry: _Entry, sentence: SourceSentence, declined: object) -> str:
-    """Why an entry cannot be used; empty if it can."""
+    """The reason that an entry cannot be used; empty if it can."""
     kind, statements, _ = entry
     if kind != "claim":
         if statements:
@@ -317,7 +317,7 @@ def _objection(entry: _Entry, sentence: SourceSentence, declined: object) -> str
 
 
 def _not_of_kind(kind: str, sentence: SourceSentence, declined: object) -> str:
-    """Why a sentence without statements cannot be of a kind; empty if it can."""
+    """The reason that a sentence without statements cannot be of a kind; empty if it can."""
     if kind == "question" and not sentence.is_question:
         return "it does not end with a question mark"
     if kind == "heading" and sentence.is_ended:

@@ -190,7 +190,7 @@ class Prompt(Generic[A_co]):
 
     @cached_property
     def numbered(self) -> str | None:
-        """The text whose sentences the template numbers, as in `{{ answer.sentences }}`; None without one."""
+        """The text whose sentences the template numbers, as in `{{ answer.sentences }}`, or None."""
         names = (name.partition(".") for name in _VARIABLE.findall(self.user))
         return next((name for name, dot, _ in names if dot), None)
 

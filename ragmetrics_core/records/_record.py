@@ -161,7 +161,7 @@ class Record(Stored, frozen=True):
 
     @property
     def coverage(self) -> list[str]:
-        """How many sentences of each split text have statements, have no claim, or were left out."""
+        """The numbers of sentences with statements, without a claim and left out, for each split text."""
         lines: list[str] = []
         for name, prefix in (("answer", ""), ("reference", "reference_")):
             count, without, left = (int(self.counts.get(prefix + what, 0)) for what in COVERAGE)

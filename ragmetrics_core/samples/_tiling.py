@@ -171,7 +171,7 @@ class Tiling(NamedTuple):
         return place._replace(end=place.end + len(here))
 
     def unaccounted(self, least: int = LEAST_STRETCH) -> list[RequestPlace]:
-        """Stretches of at least so many words that no text accounts for."""
+        """Stretches of a least length in words that no text accounts for."""
         stretches = _stretches(self.owner == _FREE)
         return [self._place(*stretch) for stretch in stretches if stretch[1] - stretch[0] + 1 >= least]
 
@@ -606,7 +606,7 @@ def _joined(parts: Sequence[Sequence[int]], separator: int) -> tuple[NDArray[np.
 def _matches(
     request: NDArray[np.int64], known: NDArray[np.int64], length: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Where so many words of the request and of the known texts are equal: the places in both.
+    """The places of equal runs of a length in the request and in the known texts.
 
     Also, for each place in the known texts, how many equal ones are before it.
     """
@@ -627,7 +627,7 @@ def _matches(
 
 
 def _grams(words: NDArray[np.int64], length: int) -> NDArray[np.uint64]:
-    """A hash of each run of so many words."""
+    """A hash of each run of a length in words."""
     size = max(0, len(words) - length + 1)
     hashes = np.zeros(size, dtype=np.uint64)
     with np.errstate(over="ignore"):
