@@ -195,6 +195,6 @@ def test_a_prompt_of_other_variables_than_were_asked_is_a_difference(run):
     step = first.model_copy(update={"prompt_digest": "0" * 32})
     exchanged = record.model_copy(update={"steps": (step, *record.steps[1:]), "prompts": {"0" * 32: other}})
 
-    with pytest.raises(RecordError, match=r"statements\.v4 is not what step 1 asked: "):
+    with pytest.raises(RecordError, match=r"statements\.v5 is not what step 1 asked: "):
         recompute(exchanged)
     assert "steps" in [difference.field for difference in audit(exchanged)]
