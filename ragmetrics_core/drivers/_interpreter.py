@@ -22,7 +22,7 @@ from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Decision, Evidence, Judged, Measurement, majority, undefined
 from ragmetrics_core.metrics import _catalogue as catalogue
 from ragmetrics_core.metrics._metric import Metric
-from ragmetrics_core.parsers import READER, WITH_CLAIM, Declined
+from ragmetrics_core.parsers import READER, WITH_CLAIM, Answer, Declined
 from ragmetrics_core.prompts import Prompt, digest_of
 from ragmetrics_core.protocol import (
     Compare,
@@ -87,7 +87,7 @@ class Interpreter(ABC):
         self._reviews: dict[Path, Review] = {}
         self._used_segments: Used = {}
         self._abstentions: dict[Path, dict[str, Any]] = {}
-        self._covered: dict[tuple[str, str], dict[str, int]] = {}
+        self._covered: dict[tuple[str, str], tuple[int, Answer]] = {}
         self._first_draw = 0
         self._own: OwnCode
 
@@ -288,25 +288,23 @@ class Interpreter(ABC):
         return tuple(replies)
 
     def _cover(self, request: Generate[Any], reply: Reply[Any]) -> None:
-        """Count the numbered sentences of a text: all, those without a claim, and those left out."""
-        value, name = reply.reading.value, request.prompt.numbered or ""
-        if value is not None and (answered := value.answered()) is not None:
-            known = dict(request.expected.known)
-            kinds = {**known, **answered}
-            self._covered[name, str(request.variables.get(name))] = {
-                "sentences": len(request.expected.numbers) + len(known),
-                "without_claim": sum(kind not in WITH_CLAIM for kind in kinds.values()),
-                "uncovered": len({*request.expected.numbers} - {*kinds}),
-            }
+        """Keep what the replies say about the numbered sentences of a text, with their number."""
+        value, name, expected = reply.reading.value, request.prompt.numbered or "", request.expected
+        if value is not None and value.answered() is not None:
+            key = name, str(request.variables.get(name))
+            if expected.known and key in self._covered:
+                value = self._covered[key][1].with_more(value)
+            self._covered[key] = len(expected.numbers) + len(expected.known), value
 
     @property
     def _coverage(self) -> Counter[str]:
         """Counts of the numbered sentences; the name of a text other than the answer precedes its counts."""
         counts: Counter[str] = Counter()
-        for (name, _), found in sorted(self._covered.items()):
-            prefix = "" if name == "answer" else f"{name}_"
-            for what, number in found.items():
-                counts[prefix + what] += number
+        for (name, _), (count, value) in sorted(self._covered.items(), key=lambda item: item[0]):
+            prefix, kinds = "" if name == "answer" else f"{name}_", value.answered() or {}
+            counts[f"{prefix}sentences"] += count
+            counts[f"{prefix}without_claim"] += sum(kind not in WITH_CLAIM for kind in kinds.values())
+            counts[f"{prefix}uncovered"] += count - len(kinds)
         return counts
 
     def _review(self, request: Review, path: Path) -> Judged:

@@ -91,8 +91,13 @@ class StatementList(Answer):
         return dict.fromkeys(self.sentences, "claim") | dict(self.without or ())
 
     def with_more(self, later: Any) -> Self:
-        """The statements of both, by sentence; the first one says whether the text declines."""
-        pairs = sorted([*self._pairs(), *later._pairs()], key=lambda pair: pair[0])
+        """The statements of both, by sentence; the first one says whether the text declines.
+
+        Statements that the first one has cover no further sentence.
+        """
+        known = set(map(spoken, self.statements))
+        more = [pair for pair in later._pairs() if spoken(pair[1]) not in known]
+        pairs = sorted([*self._pairs(), *more], key=lambda pair: pair[0])
         both, _ = _of_pairs(pairs, [*(self.without or ()), *(later.without or ())])
         return self.model_copy(update=both)
 
@@ -141,7 +146,11 @@ class StatementList(Answer):
         without: list[tuple[int, str]] = []
         objections: list[str] = []
         missing: list[str] = []
-        first: dict[str, str] = {}
+        owners: dict[str, set[str]] = {}
+        for number, text in zip(expected.numbers, expected.items, strict=True):
+            for each in given.get(number, ()):
+                for statement in each.statements:
+                    owners.setdefault(spoken(statement), set()).add(text)
         for number, text in zip(expected.numbers, expected.items, strict=True):
             entry = _joined(given.get(number, ()))
             if entry is None:
@@ -151,7 +160,7 @@ class StatementList(Answer):
                 dropped.append(f"sentence {number} is a refusal: {entry.statements[0][:80]}")
                 entry = _Entry("refusal")
             sentence = sources.sentence(text)
-            copied = [each for each in entry.statements if first.get(spoken(each), text) != text]
+            copied = [each for each in entry.statements if len(owners[spoken(each)]) > 1]
             why = entry.objection
             if not why and not expected.graded:  # a judge of this library splits each sentence by rules
                 why = _objection(entry, sentence, self.declined)
@@ -161,7 +170,6 @@ class StatementList(Answer):
                 objections.append(f"sentence {number}: {why}")
             elif entry.kind == "claim":
                 pairs += [(number, statement) for statement in entry.statements]
-                first |= {spoken(each): text for each in entry.statements if spoken(each) not in first}
             else:
                 without.append((number, entry.kind))
         if missing:

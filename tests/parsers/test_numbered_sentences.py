@@ -144,6 +144,10 @@ def test_a_statement_is_not_that_of_another_sentence_unless_they_say_the_same():
     assert copied.objections == (
         'sentence 2: the statement "The tower is in Paris." is that of another sentence',
     )
+    before = read(entry(1, paris), entry(2, paris), sentences=(rome, paris))
+    assert before.objections == (f'sentence 1: the statement "{paris}" is that of another sentence',)
+    late = read(entry(1, paris), sentences=(rome, paris), known=((2, "claim"),))
+    assert before.value.with_more(late.value).answered() == {2: "claim"}
     again = "In short, the tower stands in Paris."
     assert read(entry(1, paris), entry(2, paris), sentences=(paris, again)).objections == ()
 
