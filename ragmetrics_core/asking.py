@@ -12,6 +12,7 @@ from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Decision, Evidence, Judged, Labels, Measurement, majority
 from ragmetrics_core.parsers import (
     ANYTHING,
+    UNKNOWN,
     Answer,
     Expected,
     NumberedVerdict,
@@ -184,7 +185,11 @@ def ask_each(
     if called is not None:
         decisions = [each._replace(text=name) for each, name in zip(decisions, called, strict=True)]
     judged = yield from review(decisions, about=about, labels=labels, declining=declining)
-    return replace(judged, why_missing="uncovered_sentences") if len(numbered) < len(items) else judged
+    if len(numbered) < len(items):
+        return replace(judged, why_missing="uncovered_sentences")
+    if any(each.supported is None for each in decided.values()):
+        return replace(judged, why_missing="undecided_verdicts")
+    return judged
 
 
 def _undecided(text: str) -> Decision:
@@ -370,16 +375,16 @@ def _ask_batch(sheet: _Sheet, items: Sequence[Item], *, passed_on: bool = False)
     values = [reply.reading.value for reply in replies if reply.reading.value is not None]
     # what one draw leaves to another judge, that one decides alone
     left = frozenset([number for value in values for number in value.passed_on])
-    ballots = [
-        {verdict.number: verdict for verdict in value.verdicts if verdict.number not in left}
-        for value in values
-    ]
+    cast = [verdict for value in values for verdict in value.verdicts if verdict.number not in left]
+    open_reasons = {verdict.number: verdict.reason for verdict in cast if verdict.verdict == UNKNOWN}
     judges = {reply.judge for reply in replies}
     judge = judges.pop() if len(judges) == 1 else None
     decisions: dict[int, Decision] = {}
     for item in items:
-        cast_for = [ballot[item.number] for ballot in ballots if item.number in ballot]
-        if cast_for:
+        cast_for = [each for each in cast if each.number == item.number and each.verdict != UNKNOWN]
+        if not cast_for and item.number in open_reasons:
+            decisions[item.number] = Decision(item.text, None, open_reasons[item.number], judge=judge)
+        elif cast_for:
             # the majority's decision, with the words of the first that voted so
             votes = tuple([verdict.supported for verdict in cast_for])
             words = next(verdict for verdict in cast_for if verdict.supported == majority(votes))

@@ -1,6 +1,6 @@
 """Results of a measurement: verdicts on numbered texts, and the value of a formula for them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, overload
 
@@ -158,6 +158,12 @@ class Judged:
     def missing(self) -> int:
         """Number of items without a decision."""
         return self.known.count(None)
+
+    @classmethod
+    def derived(cls, known: Iterable[bool | None], *sources: "Judged") -> "Judged":
+        """Decisions derived from others, with their reason for missing ones."""
+        reasons = [each.why_missing for each in sources if each.missing]
+        return cls(tuple(known), why_missing=reasons[0] if reasons else cls.why_missing)
 
     def filled(self, value: bool) -> tuple[bool, ...]:
         """The decisions, with missing ones replaced by `value`."""

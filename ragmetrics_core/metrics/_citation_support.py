@@ -60,7 +60,7 @@ class CitationSupport(Metric[Grounded]):
         groups = yield from together(
             *(self._judged(place, texts, sample.contexts) for place, texts in sorted(cited.items()))
         )
-        judged = Judged(tuple(known for group in groups for known in group.known))
+        judged = Judged.derived((known for group in groups for known in group.known), *groups)
         return supported_share(judged, "supported", "citations")
 
     def _judged(self, place: int, texts: Sequence[str], contexts: Sequence[str]) -> Steps[Judged]:

@@ -62,7 +62,7 @@ class ContextPrecision(ReferenceMetric[Attributed]):
         else:
             ranked = enumerate(sample.contexts, start=1)
             alone = yield from together(*(self._relevant(sample, (text,), rank) for rank, text in ranked))
-            judged = Judged(tuple(known for each in alone for known in each.known))
+            judged = Judged.derived((known for each in alone for known in each.known), *alone)
         counts = {"relevant": judged.supported, "chunks": len(judged)}
         terms = " + ".join(precisions(judged.known)) or "0"
         return score(

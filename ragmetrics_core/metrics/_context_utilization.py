@@ -77,9 +77,8 @@ class ContextUtilization(ReferenceMetric[Complete]):
 
 def _where_it_counts(covered: Judged, retrieved: Judged) -> Judged:
     """Verdicts on the answer; unknown ones become "no" if no chunk entails the statement."""
-    return Judged(
-        tuple([one if other is not False else bool(one) for one, other in _pairs(covered, retrieved)])
-    )
+    known = [one if other is not False else bool(one) for one, other in _pairs(covered, retrieved)]
+    return Judged.derived(known, covered)
 
 
 def _pairs(covered: Judged, retrieved: Judged) -> list[tuple[bool | None, bool | None]]:

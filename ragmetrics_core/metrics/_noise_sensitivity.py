@@ -9,7 +9,6 @@ from ragmetrics_core.measurement import Judged, Measurement, undefined
 from ragmetrics_core.metrics._steps.answers import CORRECT
 from ragmetrics_core.metrics._steps.matrix import (
     all_of,
-    derived,
     each_chunk,
     in_any,
     in_relevant,
@@ -93,7 +92,7 @@ class NoiseSensitivity(ReferenceMetric[Complete]):
                 all_of((one, inverse(other))) for one, other in zip(found, from_relevant.known, strict=True)
             )
         known = (all_of((inverse(one), other)) for one, other in zip(correct.known, source, strict=True))
-        noise = derived(known, correct, from_relevant)
+        noise = Judged.derived(known, correct, from_relevant)
         others = {
             "correct": correct.supported,
             "relevant_chunks": relevant.supported,

@@ -14,6 +14,7 @@ from ragmetrics_core.parsers._sentences import split_sentences
 from ragmetrics_core.parsers._statements import END, WITH_CLAIM, StatementList
 from ragmetrics_core.parsers._verdicts import (
     PASSED_ON,
+    UNKNOWN,
     DecliningVerdict,
     ExplainedVerdicts,
     NumberedVerdict,
@@ -27,6 +28,7 @@ __all__ = [
     "LONGEST",
     "PASSED_ON",
     "READER",
+    "UNKNOWN",
     "WITH_CLAIM",
     "Answer",
     "Declined",

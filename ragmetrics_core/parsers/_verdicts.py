@@ -22,10 +22,12 @@ from ragmetrics_core.parsers._answer import (
 from ragmetrics_core.parsers._reply import NotRead, lines_of
 from ragmetrics_core.shapes import Json
 
-__all__ = ["PASSED_ON", "DecliningVerdict", "ExplainedVerdicts", "NumberedVerdict", "VerdictList"]
+__all__ = ["PASSED_ON", "UNKNOWN", "DecliningVerdict", "ExplainedVerdicts", "NumberedVerdict", "VerdictList"]
 
 PASSED_ON = "passed on"
 """The verdict of an item that a reply defers to another judge."""
+UNKNOWN = "unknown"
+"""The verdict on an item that a judge of this library cannot decide."""
 
 _LINE = re.compile(r"(\d{1,6})[.):]? {1,9}(yes|no)\.?", re.IGNORECASE)
 _EXPLAINED = re.compile(r"(\d{1,6})\. (\S[^\n]*) Verdict: (yes|no)\.?", re.IGNORECASE)
@@ -45,7 +47,7 @@ class NumberedVerdict(BaseModel):
         number: number of the item.
         reason: the judge's reason; empty if it gives none.
         evidence: words that the judge copied, not checked here; several texts from a judge of this library.
-        verdict: "yes" or "no"; partly means no. A judge of this library may also defer it.
+        verdict: "yes" or "no"; partly means no. A judge of this library may also defer it, or leave it open.
         probability: probability of "yes", if a judge of this library gives one.
         unsupported: the unsupported words of the item, if a judge of this library marks them.
     """
@@ -55,7 +57,7 @@ class NumberedVerdict(BaseModel):
     number: int
     reason: str = ""
     evidence: str | _Quotes = ""
-    verdict: Literal["yes", "no", "passed on"]
+    verdict: Literal["yes", "no", "passed on", "unknown"]
     probability: float | None = Field(None, ge=0, le=1)
     unsupported: _Quotes | None = None
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from ragmetrics_core import prompts
 from ragmetrics_core.asking import ask_each, ask_statements, together
-from ragmetrics_core.measurement import Labels, Measurement, undefined
-from ragmetrics_core.metrics._steps.matrix import all_of, derived, each_chunk, in_any, inverse
+from ragmetrics_core.measurement import Judged, Labels, Measurement, undefined
+from ragmetrics_core.metrics._steps.matrix import all_of, each_chunk, in_any, inverse
 from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.metrics._steps.shares import supported_share
 from ragmetrics_core.parsers import StatementList, VerdictList
@@ -59,6 +59,6 @@ class OriginMetric(ReferenceMetric[Complete]):
         retrieved = in_any(chunks, len(statements))
         pairs = zip(correct.known, retrieved.known, strict=True)
         known = (all_of((self.counted(one), inverse(other))) for one, other in pairs)
-        wanted = derived(known, correct, retrieved)
+        wanted = Judged.derived(known, correct, retrieved)
         others = {"correct": correct.supported, "retrieved": retrieved.supported}
         return supported_share(wanted, self.name, "statements", **others)

@@ -16,7 +16,6 @@ from ragmetrics_core.protocol import Steps
 __all__ = [
     "all_of",
     "any_of",
-    "derived",
     "each_chunk",
     "in_any",
     "in_relevant",
@@ -58,25 +57,19 @@ def _one_chunk(
 
 def in_any(chunks: Sequence[Judged], count: int) -> Judged:
     """For each of `count` statements, whether some chunk entails it."""
-    return derived([any_of(chunk.known[place] for chunk in chunks) for place in range(count)], *chunks)
+    return Judged.derived([any_of(chunk.known[place] for chunk in chunks) for place in range(count)], *chunks)
 
 
 def in_relevant(chunks: Sequence[Judged], relevant: Judged, count: int) -> Judged:
     """For each of `count` statements, whether some relevant chunk entails it."""
     rows = list(zip(chunks, relevant.known, strict=True))
     known = [any_of(all_of((chunk.known[place], known)) for chunk, known in rows) for place in range(count)]
-    return derived(known, *chunks)
+    return Judged.derived(known, *chunks)
 
 
 def relevant_chunks(reference: Sequence[Judged]) -> Judged:
     """For each chunk, whether it entails a statement of the reference."""
-    return Judged(tuple(any_of(chunk.known) for chunk in reference))
-
-
-def derived(known: Iterable[Known], *sources: Judged) -> Judged:
-    """Decisions derived from others, with their reason for missing ones."""
-    reasons = [each.why_missing for each in sources if each.missing]
-    return Judged(tuple(known), why_missing=reasons[0] if reasons else Judged.why_missing)
+    return Judged.derived((any_of(chunk.known) for chunk in reference), *reference)
 
 
 def any_of(known: Iterable[Known]) -> Known:

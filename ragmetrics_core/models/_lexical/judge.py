@@ -25,7 +25,7 @@ from ragmetrics_core.models._lexical.statements import statements_by_sentence, s
 from ragmetrics_core.models._lexical.verdicts import LexicalVerdict, chunk_findings, compared, findings
 from ragmetrics_core.models._support import support_name
 from ragmetrics_core.models._support.citations import without_citations
-from ragmetrics_core.parsers import ANYTHING, INSUFFICIENT, Expected
+from ragmetrics_core.parsers import ANYTHING, INSUFFICIENT, UNKNOWN, Expected
 from ragmetrics_core.prompts import Item
 from ragmetrics_core.protocol import Completion, Generate
 
@@ -125,8 +125,8 @@ def _judged(items: Sequence[Item], verdicts: Sequence[LexicalVerdict]) -> Value:
                 "number": item.number,
                 "reason": verdict.reason,
                 "evidence": verdict.evidence,
-                "probability": round(verdict.score, 3),
-                "verdict": "yes" if verdict.supported else "no",
+                **({} if verdict.supported is None else {"probability": round(verdict.score, 3)}),
+                "verdict": {True: "yes", False: "no", None: UNKNOWN}[verdict.supported],
             }
             for item, verdict in zip(items, verdicts, strict=True)
         ]

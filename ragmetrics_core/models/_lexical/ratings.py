@@ -43,7 +43,7 @@ def relevance_of_answer(question: str, answer: str) -> float:
 def agreement(answer: str, reference: str, question: str) -> float:
     """The share of the answer's statements that the reference says."""
     found = compared(statements_of(answer), reference, where="the second answer", question=question)
-    return sum(each.supported for each in found) / len(found) if found else 0.0
+    return sum(each.supported is True for each in found) / len(found) if found else 0.0
 
 
 def best_level(levels: list[str], answer: str) -> int:

@@ -14,6 +14,8 @@ __all__ = ["LexicalVerdict", "chunk_findings", "compared", "findings"]
 
 # A remark that something is missing is refuted by a sentence that has this share of what it speaks of.
 REFUTED = 0.9
+# A fact that words cannot decide may be the one that counts.
+_RANKS: dict[bool | None, int] = {False: 0, None: 1, True: 2}
 # Of what a statement says beyond the question, the other text must have this share.
 NEW = 0.5
 
@@ -21,10 +23,11 @@ NEW = 0.5
 class LexicalVerdict(NamedTuple):
     """A verdict: the decision, the probability that it is supported, the reason, the words that decide it.
 
-    The evidence is a text of the source, or a list when two sentences are needed; empty when nothing fits.
+    No decision means that words cannot decide. The evidence is a text of the source, or a list when two
+    sentences are needed; empty when nothing fits.
     """
 
-    supported: bool
+    supported: bool | None
     score: float
     reason: str
     evidence: str | list[str]
@@ -113,8 +116,10 @@ def _on_chunk(chunk: str, facts: Sequence[str], question: str) -> LexicalVerdict
     tried = [_compared(fact, chunk, "the chunk", question) for fact in facts]
     if not tried:
         return LexicalVerdict(False, 0.0, "the reference states nothing", "")
-    best = max(tried, key=lambda found: (found.supported, found.score))
-    holds = sum(found.supported for found in tried)
+    best = max(tried, key=lambda found: (_RANKS[found.supported], found.score))
+    if best.supported is None:
+        return best
+    holds = sum(found.supported is True for found in tried)
     reason = (
         f"it holds {holds} of {len(facts)} facts of the reference"
         if holds

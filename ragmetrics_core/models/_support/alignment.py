@@ -298,7 +298,7 @@ def _other_amount(token: Token, other: Token) -> bool:
     one, two = token.unit, other.unit
     if one is None or two is None or not set(token.readings) & set(other.readings):
         return False
-    return one != two and amount_of(token.key, one.factor) != amount_of(other.key, two.factor)
+    return one.scale != two.scale or amount_of(token.key, one.factor) != amount_of(other.key, two.factor)
 
 
 def _is_year(token: Token) -> bool:

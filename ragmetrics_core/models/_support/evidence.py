@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.comparing import Writing
-from ragmetrics_core.models._support.vocabulary import language_of
+from ragmetrics_core.models._support.vocabulary import language_of, script_of
 from ragmetrics_core.models._support.words import Sentence, read_sentences
 
 __all__ = ["IndexedTexts", "Vectors", "WordIndex", "amount_of", "read_evidence"]
@@ -48,6 +48,8 @@ class IndexedTexts:
 
     Attributes:
         language: the code of the language that most of their words are of.
+        has_language: whether at least two function words show the language.
+        scripts: the scripts of their letters.
         sentences: of the plain forms of all texts, those of one text in a row.
         keys: the distinct keys of each sentence.
         places: for each key the sentences that have it, in order.
@@ -63,7 +65,11 @@ class IndexedTexts:
             (Writing.of(text).plain() for text in texts), key=lambda writing: writing.text
         )
         plain = [writing.text for writing in self._writings]
-        self.language = language_of([word.casefold() for text in plain for word in text.split()]).code
+        words = [word.casefold() for text in plain for word in text.split()]
+        language = language_of(words)
+        self.language = language.code
+        self.has_language = len(language.stop.intersection(words)) > 1
+        self.scripts = frozenset(map(script_of, frozenset[str]().union(*plain)))
         read = [read_sentences(text, self.language) for text in plain]
         self.sentences: tuple[Sentence, ...] = tuple(chain.from_iterable(read))
         self._text_of = [number for number, sentences in enumerate(read) for _ in sentences]

@@ -8,6 +8,7 @@ import numpy as np
 
 from ragmetrics_core.models._support.alignment import Alignment, Rival, clashes, conflicts_of
 from ragmetrics_core.models._support.evidence import IndexedTexts, Vectors
+from ragmetrics_core.models._support.limits import converted, foreign
 from ragmetrics_core.models._support.places import UNSEEN, Rarity, WordPlaces, weight_of
 from ragmetrics_core.models._support.wording import (
     is_negated,
@@ -18,7 +19,7 @@ from ragmetrics_core.models._support.wording import (
 )
 from ragmetrics_core.models._support.words import Sentence, Token, read_words
 
-__all__ = ["FEATURES", "VECTOR_FEATURES", "Features", "compare", "look_up"]
+__all__ = ["FEATURES", "VECTOR_FEATURES", "Features", "compare"]
 
 
 class Features(NamedTuple):
@@ -30,6 +31,8 @@ class Features(NamedTuple):
         negated: the statement or the best sentence negates, and the other one does not.
         opposite: a word whose opposite is in the best sentence.
         clashes: words at whose position the evidence has a different word, the clearest first.
+        foreign: the difference in script or language between the two; "" if there is none.
+        unsure: two amounts that may be the same in different units; the values take them for the same.
     """
 
     values: tuple[float, ...]
@@ -37,6 +40,23 @@ class Features(NamedTuple):
     negated: bool
     opposite: str | None
     clashes: list[Rival]
+    foreign: str
+    unsure: tuple[str, str] | tuple[()]
+
+    def undecided(self, *, supported: bool) -> str:
+        """The reason why words cannot decide about the statement; "" if they can.
+
+        Args:
+            supported: whether it is supported if unsure amounts are the same.
+        """
+        if self.foreign:
+            return self.foreign
+        if not self.found.content:
+            return "it has no word of content to look up"
+        if supported and self.unsure:
+            own, other = self.unsure
+            return f'it cannot convert "{own}" to "{other}"'
+        return ""
 
     @property
     def is_contrary(self) -> bool:
@@ -78,7 +98,12 @@ def compare(
         question: the question, if known: its content is not new information.
         vectors: word vectors, required for `VECTOR_FEATURES`.
     """
-    said, found = look_up(statement, evidence, rarity=rarity)
+    said = read_words(statement, evidence.language)
+    found = _look_up(said, evidence, rarity)
+    conversion = converted(said, evidence, [*found.window, *found.others])
+    if conversion.said != said:
+        said = conversion.said
+        found = _look_up(said, evidence, rarity)
     opposite = opposite_word(said, found.best_sentence)
     replaced = replaced_words(said, found)
     alignment = Alignment(said, found, vectors)
@@ -99,15 +124,16 @@ def compare(
         is_negated(said, found.best_sentence),
         opposite,
         clashes(alignment),
+        foreign(said, evidence, rarity),
+        conversion.unsure,
     )
 
 
-def look_up(statement: str, evidence: IndexedTexts, *, rarity: Rarity) -> tuple[Sentence, WordPlaces]:
-    """A statement's words, and the positions of content words in the evidence."""
-    said = read_words(statement, evidence.language)
+def _look_up(said: Sentence, evidence: IndexedTexts, rarity: Rarity) -> WordPlaces:
+    """The positions of a statement's content words in the evidence."""
     content = _content(said.tokens)
     weights = {token.key: weight_of(token, rarity) for token in content}
-    return said, WordPlaces(content, weights, evidence)
+    return WordPlaces(content, weights, evidence)
 
 
 def _content(tokens: Sequence[Token]) -> tuple[Token, ...]:

@@ -14,7 +14,7 @@ from ragmetrics_core.models._support.words import Token
 
 __all__ = ["VERSION", "Support", "SupportModel", "support_model", "support_name", "weigh"]
 
-VERSION: Final = "support.3"
+VERSION: Final = "support.4"
 _MOST_NAMED: Final = 3
 # Words of this similarity are of one kind.
 _TELLING: Final = 0.2
@@ -26,13 +26,13 @@ class Support(NamedTuple):
     """The result for a statement.
 
     Attributes:
-        supported: the decision: the probability is at least 0.5.
+        supported: the decision: the probability is at least 0.5; None if words cannot decide it.
         probability: from 0 to 1; 0.5 is the threshold that suited the sets of the training pool best.
         reason: the compared facts, in words.
         evidence: the best-fitting sentences, as written in their texts; empty if nothing fits.
     """
 
-    supported: bool
+    supported: bool | None
     probability: float
     reason: str
     evidence: tuple[str, ...]
@@ -67,12 +67,11 @@ class SupportModel:
         found = compared.found
         best = [place for place in (found.best, *found.others[:1]) if place is not None]
         supported = odds >= self.weights.threshold
-        return Support(
-            supported,
-            probability,
-            f"{probability:.2f}: {'; '.join(_reasons(compared, supported))}",
-            tuple(dict.fromkeys(map(found.evidence.as_written, best))),
-        )
+        evidence = tuple(dict.fromkeys(map(found.evidence.as_written, best)))
+        if why := compared.undecided(supported=supported):
+            return Support(None, probability, f"not decided: {why}", evidence)
+        reasons = "; ".join(_reasons(compared, supported))
+        return Support(supported, probability, f"{probability:.2f}: {reasons}", evidence)
 
     def compare(self, statement: str, texts: Sequence[str], *, question: str = "") -> Features:
         """The features of a statement and texts."""
@@ -109,9 +108,6 @@ def weigh(token: Token) -> int:
 def _reasons(compared: Features, supported: bool) -> Iterator[str]:
     """Sentences on the compared facts; differences only for a statement that is not supported."""
     found = compared.found
-    if not found.content:
-        yield "it has no word of content that could be looked up"
-        return
     together = sum(token.key in found.near for token in found.content)
     yield f"{together} of {len(found.content)} content words stand together"
     absent = [token for token in found.content if not found.places_of(token)]

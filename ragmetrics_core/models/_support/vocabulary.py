@@ -1,6 +1,7 @@
 """Vocabulary by language: function words, negations, numbers, units."""
 
 import json
+import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -16,6 +17,7 @@ __all__ = [
     "AUXILIARIES",
     "BY_CODE",
     "DECLINES",
+    "LANGUAGES",
     "META",
     "SUBORDINATE",
     "UNITS",
@@ -25,6 +27,7 @@ __all__ = [
     "MeasureUnit",
     "class_of",
     "language_of",
+    "script_of",
     "stem",
 ]
 
@@ -40,10 +43,14 @@ _ONE_AT_A_TIME = Lock()
 
 
 class MeasureUnit(NamedTuple):
-    """A unit of measurement: what it measures, and how many base units it is."""
+    """A unit of measurement: what it measures, and how many base units it is.
+
+    Units of different scales, such as two currencies, measure the same and cannot be converted here.
+    """
 
     dimension: str
     factor: float
+    scale: str = ""
 
 
 class Language(NamedTuple):
@@ -124,11 +131,18 @@ def language_of(words: Sequence[str]) -> Language:
     return LANGUAGES[votes.index(max(votes))]
 
 
+@lru_cache(maxsize=8192)
+def script_of(character: str) -> str:
+    """The script of a letter, as its Unicode name begins; "" for other characters."""
+    return unicodedata.name(character, "").partition(" ")[0] if character.isalpha() else ""
+
+
 def _unit_entries() -> dict[str, MeasureUnit]:
     units: dict[str, MeasureUnit] = {}
     for spelled, names in _DATA["units"].items():
-        dimension, factor = spelled.split()
-        units |= {name: MeasureUnit(dimension, float(factor)) for name in names.split()}
+        measured, factor = spelled.split()
+        dimension, _, scale = measured.partition(":")
+        units |= dict.fromkeys(names.split(), MeasureUnit(dimension, float(factor), scale))
     return units
 
 

@@ -25,7 +25,7 @@ _LETTER = rf"(?:[^\W\d_{_CJK}]|[{_MARKS}])"
 # In this order: digits with letters behind them, a number, a run of a script without spaces, a word, a sign.
 _TOKEN = re.compile(
     rf"\d+[A-Za-z]+\w*|\d{{1,3}}(?:[ \u00a0\u2009\u202f]\d{{3}})+(?![\d.,])|\d+(?:[.,:]\d+)*|[{_CJK}]+"
-    rf"|{_LETTER}(?:{_LETTER}|\d)*(?:['’]{_LETTER}+)?|[%°$€£¥]",
+    rf"|{_LETTER}(?:{_LETTER}|\d)*(?:['’]{_LETTER}+)?|°[CF]?|[%$€£¥]",
     re.UNICODE,
 )
 _JOINED = re.compile(f"[{_CJK}]")
@@ -38,6 +38,7 @@ _HALF_DAY = re.compile(
 _REPLY = re.compile(r"\W*\w+,")
 _ORDINAL = frozenset({"st", "nd", "rd", "th", "s"})
 _POSSESSIVE = re.compile(r"'s?$")
+_CURRENCIES = frozenset("$€£¥")
 _CLOSERS = "\"'”’)]"
 # A longer stretch without an end is a table or a list: it is looked at in overlapping pieces.
 _LONGEST = 60
@@ -157,13 +158,13 @@ def read_words(text: str, language: str = "") -> Sentence:
         if (mixed := _MIXED.fullmatch(word)) is not None:
             tokens.append(_measured(mixed, word, low))
         elif word[0].isdecimal():
-            tokens.append(_number(word, low, found[place + 1 : place + 2]))
+            tokens.append(_number(word, low, found[place + 1 : place + 2], found[place - 1 : place]))
         elif _JOINED.match(word):
             tokens += _bigrams(word)
         elif low in spoken.numbers and not _is_name(word, inside=capitals and bool(tokens)):
             value = spoken.numbers[low]
             tokens.append(Token(value, "number", low, word, (value,), _unit(found[place + 1 : place + 2])))
-        elif low in spoken.stop or len(low) == 1 or low.endswith("n't"):
+        elif low in spoken.stop or len(low) == 1 or low[0] == "°" or low.endswith("n't"):
             tokens.append(Token(low, "function", low, word))
         else:
             is_name = _is_name(word, inside=capitals and bool(tokens))
@@ -180,9 +181,10 @@ def _by_24_hours(found: re.Match[str]) -> str:
     return f"{hour}:{found['minute'] or '00'}"
 
 
-def _number(word: str, low: str, following: Sequence[str]) -> Token:
+def _number(word: str, low: str, following: Sequence[str], preceding: Sequence[str] = ()) -> Token:
     values = sorted(readings(word.rstrip(".,:")), key=lambda reading: (-len(reading), reading))
-    return Token(values[0], "number", low, word, tuple(values), _unit(following))
+    unit = _unit(following) or (_unit(preceding) if preceding and preceding[0] in _CURRENCIES else None)
+    return Token(values[0], "number", low, word, tuple(values), unit)
 
 
 def _measured(mixed: re.Match[str], word: str, low: str) -> Token:

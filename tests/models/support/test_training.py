@@ -20,12 +20,14 @@ PLAIN = SupportModel(load_weights("plain"))
 
 @pytest.mark.parametrize("model", [PLAIN, support_model()], ids=["plain", "vectors"])
 def test_a_file_of_weights_decides_as_the_judge_that_has_it(model: SupportModel):
-    rows = [model.compare(case["statement"], case["contexts"]).values for case in CASES]
-    text = (PACKAGE / f"{'plain' if model.vectors is None else 'vectors'}.json").read_text("utf-8")
     judged = [model.support(case["statement"], case["contexts"]).supported for case in CASES]
+    cases = [case for case, supported in zip(CASES, judged, strict=True) if supported is not None]
+    decided = [supported for supported in judged if supported is not None]
+    rows = [model.compare(case["statement"], case["contexts"]).values for case in cases]
+    text = (PACKAGE / f"{'plain' if model.vectors is None else 'vectors'}.json").read_text("utf-8")
 
-    assert set(judged) == {True, False}
-    assert decisions(text, np.array(rows)).tolist() == judged
+    assert set(decided) == {True, False}
+    assert decisions(text, np.array(rows)).tolist() == decided
     # no statement reaches the threshold of a file that asks for a million
     raised = json.dumps({**json.loads(text), "threshold": 10**11})
     assert not decisions(raised, np.array(rows)).any()
