@@ -1,7 +1,7 @@
-"""Write the tables of docs/judge_tables.md from the cards that the package carries.
+"""Write figures of judges into the docs, from the cards that the package carries.
 
-python docs/judges.py            write the tables, between the marks of the page
-python docs/judges.py --check    exit with 1 if the page differs from what would be written
+python docs/judges.py            write the figures, between the marks of the pages
+python docs/judges.py --check    exit with 1 if a page differs from what would be written
 """
 
 import json
@@ -15,8 +15,8 @@ from typing import Any
 from ragmetrics_core.probe import PeopleCard, Ranking, carried_cards, read_cards
 from ragmetrics_core.study import Estimate
 
-PAGE = Path(__file__).parent / "judge_tables.md"
-LIBRARY = PAGE.parents[1] / "ragmetrics_core" / "prompts" / "library"
+PAGES = tuple(Path(__file__).with_name(name) for name in ("index.md", "judges.md", "judge_tables.md"))
+LIBRARY = Path(__file__).parents[1] / "ragmetrics_core" / "prompts" / "library"
 # Written by benchmarks/small_model.py.
 SMALL_MODEL = Path(__file__).parent / "small_model"
 # Written by benchmarks/forms.py.
@@ -351,7 +351,21 @@ def cost(cards: Sequence[PeopleCard]) -> str:
     )
 
 
+def ranked(cards: Sequence[PeopleCard]) -> str:
+    """The share of pairs of RAGTruth's answers to questions that the judge ranks rightly, in one sentence."""
+    (card,) = (card for card in cards if card.set_name == "ragtruth")
+    (area,) = (group.area for group in card.groups if (group.by, group.value) == ("task", "QA"))
+    assert area is not None
+    assert area.value is not None
+    return (
+        "The judge `embedded` ranks a supported answer above an unsupported one in "
+        f"{area.value * 100:.0f} of 100 pairs on RAGTruth questions; a coin: 50 "
+        "([its figures](judge_tables.md))."
+    )
+
+
 TABLES: dict[str, Callable[[Sequence[PeopleCard]], str]] = {
+    "ranked": ranked,
     "results": results,
     "verdicts": verdicts,
     "groups": groups,
@@ -391,13 +405,14 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def main() -> None:
-    """Write the page, or report that it differs."""
-    page = PAGE.read_text(encoding="utf-8")
-    wanted = written(page, carried_cards())
-    if "--check" not in sys.argv:
-        PAGE.write_text(wanted, encoding="utf-8")
-    elif page != wanted:
-        sys.exit("docs/judge_tables.md differs from its cards: python docs/judges.py writes its tables")
+    """Write the pages, or report which one differs."""
+    for path in PAGES:
+        page = path.read_text(encoding="utf-8")
+        wanted = written(page, carried_cards())
+        if "--check" not in sys.argv:
+            path.write_text(wanted, encoding="utf-8")
+        elif page != wanted:
+            sys.exit(f"docs/{path.name} differs from the cards: python docs/judges.py writes their figures")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, overload
+from typing import Final, NamedTuple, overload
 
 from pydantic import ConfigDict, with_config
 
@@ -10,6 +10,7 @@ from ragmetrics_core.parsers import Span
 from ragmetrics_core.scoring import Bounds
 
 __all__ = [
+    "UNSURE",
     "Bounds",
     "Decision",
     "Evidence",
@@ -22,6 +23,10 @@ __all__ = [
     "score",
     "undefined",
 ]
+
+
+UNSURE: Final = (0.35, 0.65)
+"""Lowest and highest probability of an unsure verdict; near 0.5, where a verdict turns, it is a near miss."""
 
 
 class Labels(NamedTuple):
@@ -120,6 +125,14 @@ class Verdict:
             return ""
         told = f"{sum(self.votes)} of {len(self.votes)} votes"
         return f"{told}, a tie" if 2 * sum(self.votes) == len(self.votes) else told
+
+    @property
+    def unsure(self) -> str:
+        """A judge's probability near 0.5 in words: "unsure: probability 0.52"; "" for all other verdicts."""
+        if self.supported is None or self.overruled is not None or self.confidence is None:
+            return ""
+        low, high = UNSURE
+        return f"unsure: probability {self.confidence:.2f}" if low <= self.confidence <= high else ""
 
 
 def majority(votes: Sequence[bool]) -> bool:

@@ -17,7 +17,7 @@ from ragmetrics_core.cli._screen import page, write
 from ragmetrics_core.cli._screen import show as print_page
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report import _terminal as terminal
-from ragmetrics_core.report._judge_lines import judge_lines
+from ragmetrics_core.report._judge_lines import measured_lines
 from ragmetrics_core.runs import Run
 
 __all__ = ["show"]
@@ -83,7 +83,7 @@ def show(
     else:
         record = opened.self_contained(sample, metric) if prompts else opened.score(sample, metric)
         (entry,) = (each for each in opened.metrics if each.signature == record.signature)
-        measured = judge_lines(opened, record.signature) if record.judge else ()
+        measured = measured_lines(opened, record.signature) if record.judge else ()
         parts = terminal.proof(record, entry, prompts=prompts, replies=replies, measured=measured)
     print_page(console, parts)
 

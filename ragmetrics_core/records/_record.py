@@ -6,6 +6,7 @@ A stored record names its sample and its prompts by digest. Reading a run hydrat
 
 import json
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import Any, Final, Literal
 
 from pydantic import ConfigDict, Field
@@ -205,6 +206,12 @@ class Record(Stored, frozen=True):
         """The score in one line."""
         return f"Record({self.sample_id!r}, {self.signature!r}, {self.headline})"
 
+    def _repr_html_(self) -> str:
+        """The score with its verdicts, for a notebook."""
+        # by name, as for a run
+        shown: str = import_module("ragmetrics_core.report._html").notebook_proof(self)
+        return shown
+
     @classmethod
     def from_json(cls, text: str | bytes) -> "Record":
         """Read a stored or self-contained record.
@@ -234,6 +241,8 @@ def _verdict_lines(verdict: Verdict) -> Iterator[str]:
         yield f"     a person {did} the judge's {'yes' if verdict.overruled else 'no'}"
     if verdict.tally:
         yield f"     {verdict.tally}"
+    if verdict.unsure:
+        yield f"     {verdict.unsure}"
     if verdict.reason:
         yield f"     {verdict.reason}"
     for evidence in verdict.evidence:

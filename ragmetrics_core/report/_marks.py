@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ragmetrics_core.comparing import folded, plain_form
 from ragmetrics_core.measurement import Verdict
@@ -17,9 +17,11 @@ __all__ = [
     "LONG_TEXT",
     "MOST_VERDICTS",
     "LocatedText",
+    "Look",
     "Mark",
     "Sought",
     "about_reference",
+    "look_of",
     "marks_of",
     "place_of",
     "reference_name",
@@ -40,6 +42,19 @@ _COUNTED = {
     ),
     "rouge": "best",
 }
+
+
+Look = Literal["yes", "no", "unsure", "open"]
+"""Colour and sign of a verdict; "open" for a missing one."""
+
+
+def look_of(verdict: Verdict) -> Look:
+    """How a verdict is shown; one with a probability near 0.5 is unsure, however it counts."""
+    if verdict.supported is None:
+        return "open"
+    if verdict.unsure:
+        return "unsure"
+    return "yes" if verdict.supported else "no"
 
 
 class LocatedText(NamedTuple):
@@ -99,7 +114,7 @@ class Mark(NamedTuple):
     start: int
     end: int
     number: int
-    supported: bool | None
+    look: Look
     kind: str
 
 
@@ -125,7 +140,7 @@ def marks_of(record: Record, sample: Sample) -> dict[str, list[Mark]]:
     marks: dict[str, list[Mark]] = {}
 
     def add(name: str, start: int, end: int, verdict: Verdict, kind: str = "evidence") -> None:
-        marks.setdefault(name, []).append(Mark(start, end, verdict.number, verdict.supported, kind))
+        marks.setdefault(name, []).append(Mark(start, end, verdict.number, look_of(verdict), kind))
 
     for verdict in record.verdicts:
         counts = _is_about_what_counts(record, verdict)

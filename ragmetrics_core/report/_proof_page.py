@@ -5,13 +5,14 @@ visible.
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from typing import Annotated, Any, Self
 
 from pydantic import Field, PlainSerializer, SerializationInfo, WrapSerializer
 
-from ragmetrics_core.measurement import Verdict
+from ragmetrics_core.measurement import UNSURE, Verdict
 from ragmetrics_core.records import (
     COVERAGE,
     CompareStep,
@@ -24,11 +25,14 @@ from ragmetrics_core.records import (
 )
 from ragmetrics_core.records._comparison import Change, RecordDiff
 from ragmetrics_core.report._json_pages import JsonPage
+from ragmetrics_core.report._judge_lines import judge_notes
 from ragmetrics_core.report._marks import (
     LONG_TEXT,
     MOST_VERDICTS,
+    Look,
     Mark,
     about_reference,
+    look_of,
     marks_of,
     place_of,
     standings_of,
@@ -37,9 +41,22 @@ from ragmetrics_core.report._text import cut, flat, one_line, words
 from ragmetrics_core.samples import Sample, Stage, UnaccountedText
 from ragmetrics_core.wording import number_of, quoted
 
-__all__ = ["ProofPage", "SamplePage", "StepPage", "VerdictPage", "changes_by_kind"]
+__all__ = [
+    "LEGEND",
+    "ProofPage",
+    "SamplePage",
+    "StepPage",
+    "VerdictGroup",
+    "VerdictPage",
+    "changes_by_kind",
+    "verdict_groups",
+]
 
 LONG_STEP, MOST_CHUNKS, MOST_REFERENCES = 30_000, 200, 100
+LEGEND = (
+    f"unsure: a near miss, with a probability between {UNSURE[0]:g} and {UNSURE[1]:g}. "
+    "The score counts the verdict as it stands."
+)
 
 
 def _at_most(limit: int) -> WrapSerializer:
@@ -78,7 +95,9 @@ class VerdictPage(JsonPage):
     number: int
     text: Words
     supported: bool | None
+    look: Look
     label: Line
+    unsure: str
     cosine: float | None
     tally: str
     reason: Words
@@ -87,11 +106,15 @@ class VerdictPage(JsonPage):
 
 
 class VerdictGroup(JsonPage):
-    """The verdicts about texts of a kind; `standing` says whether those of one reference count."""
+    """The verdicts about texts of a kind.
+
+    `standing` says whether those of one reference count, `unsure` how many of a label are unsure, if any are.
+    """
 
     about: str
     title: Line
     standing: str
+    unsure: Line
     verdicts: Annotated[list[VerdictPage], _at_most(MOST_VERDICTS)]
 
 
@@ -178,6 +201,8 @@ class ProofPage(JsonPage):
         standings: whether each of several references counts and was used; else empty.
         marks: pieces that belong to verdicts, by text ("answer", "reference 2", "chunk 1").
         coverage: how many sentences the statements come from.
+        judge_notes: the judge's limits.
+        legend: what an unsure verdict is, if there is one.
         declined: why the answer declines, if it does.
         problem: why the prompts cannot be shown.
         origin: models, parsed forms, seal and versions.
@@ -198,6 +223,8 @@ class ProofPage(JsonPage):
     marks: dict[str, list[Mark]]
     remarks: Annotated[list[Words], _at_most(50)]
     coverage: list[Words]
+    judge_notes: list[Words]
+    legend: str
     declined: Words | None
     steps: list[StepPage]
     problem: Line
@@ -217,6 +244,7 @@ class ProofPage(JsonPage):
         sample = record.sample
         assert sample is not None, "the record is hydrated"
         standings = standings_of(record, sample)
+        groups = verdict_groups(record, standings)
         abstained = record.abstained
         return cls.of(
             record,
@@ -227,10 +255,9 @@ class ProofPage(JsonPage):
                 if name.removeprefix("reference_") not in COVERAGE
             ),
             parts=list(chain.from_iterable(_parts(part, 0) for part in record.parts)),
-            groups=[
-                _group(record, about, list(verdicts), standings)
-                for about, verdicts in groupby(record.verdicts, key=lambda verdict: verdict.about)
-            ],
+            groups=groups,
+            judge_notes=list(judge_notes(record.judge)),
+            legend=LEGEND if any(group.unsure for group in groups) else "",
             ratings=[(rating, reason or "no reason given") for rating, reason in record.ratings],
             standings=standings,
             marks=marks_of(record, sample),
@@ -246,6 +273,14 @@ class ProofPage(JsonPage):
     def ranked(self) -> list[VerdictPage]:
         """The verdicts on the contexts, in their order."""
         return [each for group in self.groups if group.about == "chunk" for each in group.verdicts]
+
+
+def verdict_groups(record: Record, standings: Sequence[str] = ()) -> list[VerdictGroup]:
+    """The verdicts of a record in groups, by the kind of their texts."""
+    return [
+        _group(record, about, list(verdicts), standings)
+        for about, verdicts in groupby(record.verdicts, key=lambda verdict: verdict.about)
+    ]
 
 
 def changes_by_kind(diff: RecordDiff) -> dict[str, tuple[Change, ...]]:
@@ -301,7 +336,18 @@ def _group(record: Record, about: str, verdicts: Sequence[Verdict], standings: S
         about=about,
         title=(f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}s").capitalize() + space + which,
         standing=standings[reference - 1] if reference and reference <= len(standings) else "",
+        unsure=_unsure(verdicts),
         verdicts=[_verdict(record, verdict) for verdict in verdicts],
+    )
+
+
+def _unsure(verdicts: Sequence[Verdict]) -> str:
+    """The number of unsure verdicts by label: "2 of 3 supported, 1 of these unsure"; "" without any."""
+    total = Counter(verdict.label for verdict in verdicts)
+    unsure = Counter(verdict.label for verdict in verdicts if verdict.unsure)
+    return "; ".join(
+        f"{total[label]} of {len(verdicts)} {label}, {count} of these unsure"
+        for label, count in unsure.items()
     )
 
 
@@ -315,6 +361,7 @@ def _verdict(record: Record, verdict: Verdict) -> VerdictPage:
             quotes.append(QuotePage(text=quoted(evidence.quote), where=where, is_found=span is not None))
     return VerdictPage.of(
         verdict,
+        look=look_of(verdict),
         label=verdict.label or "missing",
         reason=verdict.reason or "",
         quotes=quotes,

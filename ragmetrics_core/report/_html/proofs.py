@@ -6,6 +6,7 @@ from typing import Any
 from ragmetrics_core.errors import RagMetricsError
 from ragmetrics_core.records import Record
 from ragmetrics_core.records._comparison import diff
+from ragmetrics_core.report._marks import look_of
 from ragmetrics_core.report._proof_page import LONG_STEP, ProofPage, SamplePage, changes_by_kind
 from ragmetrics_core.report._side_by_side import SideBySide
 from ragmetrics_core.report._text import cut, one_line, words
@@ -82,7 +83,7 @@ def _changes(before: Record, after: Record) -> dict[str, Any]:
     found = diff(*(each.model_copy(update={"verdicts": each.verdicts[:60]}) for each in (before, after)))
     return {
         kind: [
-            [each and [each.supported, one_line(each.label), words(each.text)] for each in change]
+            [each and [look_of(each), one_line(each.label), each.unsure, words(each.text)] for each in change]
             for change in changes
         ]
         for kind, changes in changes_by_kind(found).items()

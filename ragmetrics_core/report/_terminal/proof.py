@@ -61,7 +61,11 @@ def proof(
     for group in page.groups:
         yield Text()
         yield heading(group.title)
+        if group.unsure:
+            yield _indented(one_line(group.unsure, STYLES["unsure"]), 2)
         yield _columns((False, True, False), (_verdict(each) for each in group.verdicts))
+    if page.legend:
+        yield Text.assemble((SYMBOLS["unsure"], STYLES["unsure"]), f" {page.legend}")
     if page.ratings:
         yield Text()
         yield heading("Ratings")
@@ -121,12 +125,12 @@ def marked(text: str, marks: Iterable[Mark]) -> Text:
         key=lambda mark: (mark.end, mark.number),
     )
     for mark in within:
-        result.stylize(f"underline {STYLES[mark.supported]}", mark.start, mark.end)
+        result.stylize(f"underline {STYLES[mark.look]}", mark.start, mark.end)
     ends = [(end, list(group)) for end, group in groupby(within, key=lambda mark: mark.end)]
     first, *rest = result.divide([end for end, _ in ends])
     for (_, group), piece in zip(ends, rest, strict=True):
         numbers = " ".join(dict.fromkeys(str(mark.number).translate(_RAISED) for mark in group))
-        first.append(f"⁽{numbers}⁾", STYLES[group[0].supported]).append_text(piece)
+        first.append(f"⁽{numbers}⁾", STYLES[group[0].look]).append_text(piece)
     return first
 
 
@@ -139,6 +143,8 @@ def _how(page: ProofPage) -> Iterator[tuple[str, Text]]:
         yield "numbers", one_line(page.numbers, LABEL)
     for line in page.coverage:
         yield "covered", one_line(line, LABEL)
+    for line in page.judge_notes:
+        yield "judge", one_line(line, LABEL)
     for depth, metric, told, is_formula in page.parts:
         indent = "  " * depth
         yield (
@@ -159,11 +165,13 @@ def _columns(is_number: Sequence[bool], rows: Iterable[Sequence[RenderableType]]
 
 
 def _verdict(verdict: VerdictPage) -> tuple[RenderableType, ...]:
-    style = STYLES[verdict.supported]
+    style = STYLES[verdict.look]
     text = one_line(verdict.text)
     if verdict.cosine is not None:
         text.append(f"  cosine {verdict.cosine:.3f}", LABEL)
     lines = [text]
+    if verdict.unsure:
+        lines.append(Text(verdict.unsure, style))
     if verdict.tally:
         lines.append(Text(verdict.tally, OPEN if verdict.tally.endswith("tie") else LABEL))
     if verdict.reason:
@@ -173,7 +181,7 @@ def _verdict(verdict: VerdictPage) -> tuple[RenderableType, ...]:
         lines.append(Text.assemble(one_line(quote.text, "italic"), where))
     if verdict.decision:
         lines.append(Text(verdict.decision, OPEN))
-    symbol = Text(SYMBOLS[verdict.supported], f"bold {style}")
+    symbol = Text(SYMBOLS[verdict.look], f"bold {style}")
     return symbol, Text(str(verdict.number)), plain(verdict.label, style), Group(*lines)
 
 
@@ -182,8 +190,8 @@ def _contexts(page: ProofPage) -> Iterator[tuple[Text, ...]]:
     for number, context in enumerate(page.sample.contexts or (), start=1):
         symbol = Text(" ")
         if number <= len(ranked):
-            supported = ranked[number - 1].supported
-            symbol = Text(SYMBOLS[supported], f"bold {STYLES[supported]}")
+            look = ranked[number - 1].look
+            symbol = Text(SYMBOLS[look], f"bold {STYLES[look]}")
         text = marked(context.text, page.marks.get(f"chunk {number}", ()))
         if context.standing:
             text.append(f"  {context.standing}", LABEL if context.is_shown else WEAK)

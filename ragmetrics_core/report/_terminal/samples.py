@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ragmetrics_core.records import Record
+from ragmetrics_core.report._judge_lines import judge_notes
 from ragmetrics_core.report._proof_page import SamplePage
 from ragmetrics_core.report._side_by_side import ReportRow, SideBySide
 from ragmetrics_core.report._terminal.proof import asked, stage_facts
@@ -85,6 +86,10 @@ def sample_page(
             how = one_line(score.formula or score.reason or "")
             listed.add_row(plain(entry.signature), outcome(score, entry), how)
     yield listed
+    notes = dict.fromkeys(note for score in scores.values() for note in judge_notes(score.judge))
+    if notes:
+        yield Text()
+        yield facts(("judge", one_line(note, LABEL)) for note in notes)
     if findings:
         yield Text()
         yield heading("Diagnosis")

@@ -1,6 +1,6 @@
 """Text from data on a terminal, which cannot be markup, move the cursor or change colours."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich import box
@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ragmetrics_core.records import Record
+from ragmetrics_core.report._marks import Look
 from ragmetrics_core.report._proof_page import ProofPage
 from ragmetrics_core.report._text import flat
 from ragmetrics_core.runs import MetricEntry, Outcome
@@ -35,9 +36,9 @@ __all__ = [
 
 # The sixteen colours that every terminal theme chooses for itself, so that dark and light ones are readable.
 GOOD, WEAK, OPEN, LABEL = "green", "red", "yellow", "dim"
-# Of a decision: its sign, which needs no colour, and its colour.
-SYMBOLS = {True: "✓", False: "✗", None: "?"}
-STYLES = {True: GOOD, False: WEAK, None: OPEN}
+# By the look of a verdict: its sign, which needs no colour, and its colour.
+SYMBOLS: Mapping[Look, str] = {"yes": "✓", "no": "✗", "unsure": "≈", "open": "?"}
+STYLES: Mapping[Look, str] = {"yes": GOOD, "no": WEAK, "unsure": "magenta", "open": OPEN}
 
 
 def plain(text: object, style: str = "") -> Text:

@@ -1,7 +1,7 @@
 // The report's state, how it writes numbers and texts, and the pieces that it has in several places.
 
-const SYMBOL = { true: "✓", false: "✗", null: "?" };
-const KIND = { true: "yes", false: "no", null: "open" };
+// By the look of a verdict, which is also its class.
+const SYMBOL = { yes: "✓", no: "✗", unsure: "≈", open: "?" };
 const STATUS = {
   ok: ["✓", "yes"],
   incomplete: ["◐", "open"],

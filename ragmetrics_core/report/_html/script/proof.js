@@ -21,6 +21,7 @@ function formula(record, metric) {
       : null,
     record.numbers ? h.p("muted small", record.numbers) : null,
     record.coverage.map((line) => h.p("muted small", line)),
+    record.judge_notes.map((line) => h.p("muted small", `Judge: ${line}`)),
     record.declined ? h.p("open", `! The answer declines to answer: ${record.declined}`) : null,
   );
 }
@@ -59,16 +60,16 @@ function contexts(side, marks, groups) {
           h.ol(
             "chunks",
             side.contexts.items.map(({ text, id, standing, is_shown }, position) => {
-              const { number: name, supported, label } = verdicts[position] || {};
+              const { number: name, look, label, unsure } = verdicts[position] || {};
               return el(
                 "li",
-                { "data-n": name, class: label && KIND[supported] },
+                { "data-n": name, class: look },
                 h.div(
                   "rank",
                   h.b("", position + 1),
                   id ? ` ${id}` : "",
                   standing ? h.span(is_shown ? "muted" : "no", ` ${standing}`) : null,
-                  label ? h.span(KIND[supported], ` ${SYMBOL[supported]} ${label}`) : null,
+                  look ? h.span(look, ` ${SYMBOL[look]} ${label}`, unsure && ` (${unsure})`) : null,
                 ),
                 markedText("div", text, marks[`chunk ${position + 1}`]),
               );
@@ -101,13 +102,13 @@ function markedText(tag, [content, left], marks = []) {
   const ends = [...new Set([0, letters.length, ...marks.flatMap(([start, end]) => [start, end])])]
     .filter((at) => at <= letters.length)
     .sort((a, b) => a - b);
-  const rank = { no: 2, open: 1, yes: 0 };
+  const rank = { no: 3, open: 2, unsure: 1, yes: 0 };
   ends.slice(0, -1).forEach((start, position) => {
     const end = ends[position + 1];
     const on = marks.filter((mark) => mark[0] <= start && mark[1] >= end);
     const piece = letters.slice(start, end).join("");
     if (!on.length) return made.append(piece);
-    const kind = on.map((mark) => KIND[mark[3]]).reduce((one, other) => (rank[other] > rank[one] ? other : one));
+    const kind = on.map((mark) => mark[3]).reduce((one, other) => (rank[other] > rank[one] ? other : one));
     const numbers = [...new Set(on.map((mark) => mark[2]))];
     made.append(
       el(
@@ -123,9 +124,7 @@ function markedText(tag, [content, left], marks = []) {
           "",
           [...over]
             .sort(([a], [b]) => a - b)
-            .map(([name, supported]) =>
-              el("span", { class: KIND[supported], "data-n": name }, `${SYMBOL[supported]}${name}`),
-            ),
+            .map(([name, look]) => el("span", { class: look, "data-n": name }, `${SYMBOL[look]}${name}`)),
         ),
       );
   });
@@ -136,18 +135,19 @@ function verdictLists(side, record) {
   const one = (verdict) =>
     el(
       "li",
-      { tabindex: 0, class: KIND[verdict.supported], "data-n": verdict.number, onkeydown: markByKey },
-      el("span", { class: "sign", "aria-hidden": "true" }, SYMBOL[verdict.supported]),
+      { tabindex: 0, class: verdict.look, "data-n": verdict.number, onkeydown: markByKey },
+      el("span", { class: "sign", "aria-hidden": "true" }, SYMBOL[verdict.look]),
       h.div(
         "",
         h.div(
           "",
           h.span("muted", `${verdict.number} `),
-          h.b(KIND[verdict.supported], verdict.label),
+          h.b(verdict.look, verdict.label),
           " ",
           bidi(verdict.text),
           verdict.cosine === null ? null : h.span("muted", ` cosine ${number(verdict.cosine)}`),
         ),
+        verdict.unsure ? h.div("unsure", verdict.unsure) : null,
         verdict.tally ? h.div(verdict.tally.endsWith("tie") ? "open" : "muted", verdict.tally) : null,
         verdict.reason ? el("div", { class: "muted", dir: "auto" }, verdict.reason) : null,
         verdict.quotes.map(({ text, where, is_found }) =>
@@ -162,11 +162,15 @@ function verdictLists(side, record) {
         verdictChoice(side, record, verdict),
       ),
     );
-  return record.groups.map(({ title, standing, verdicts }) => [
-    h.h3("", title, standingOf(standing)),
-    h.ol("verdicts", verdicts.items.map(one)),
-    more(verdicts, "verdict"),
-  ]);
+  return [
+    record.groups.map(({ title, standing, unsure, verdicts }) => [
+      h.h3("", title, standingOf(standing)),
+      unsure ? h.p("unsure small", unsure) : null,
+      h.ol("verdicts", verdicts.items.map(one)),
+      more(verdicts, "verdict"),
+    ]),
+    record.legend ? h.p("small", h.b("unsure", SYMBOL.unsure), ` ${record.legend}`) : null,
+  ];
 }
 
 function prompts(side, record) {

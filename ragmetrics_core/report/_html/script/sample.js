@@ -122,7 +122,7 @@ function diagnosis(proof) {
 
 function changes(groups, metric, row) {
   const by = difference(metric, row);
-  const verdict = (side) => side && h.b(KIND[side[0]], `${SYMBOL[side[0]]} ${side[1]}`);
+  const verdict = (side) => side && h.b(side[0], `${SYMBOL[side[0]]} ${side[1]}`, side[2] && ` (${side[2]})`);
   const one = ([first, second]) =>
     h.li(
       "",
@@ -130,8 +130,8 @@ function changes(groups, metric, row) {
       first && second ? " → " : "",
       verdict(second),
       ": ",
-      bidi((second || first)[2]),
-      first && second && first[2] !== second[2] ? h.div("muted", "before: ", bidi(first[2])) : null,
+      bidi((second || first)[3]),
+      first && second && first[3] !== second[3] ? h.div("muted", "before: ", bidi(first[3])) : null,
     );
   const lists = Object.entries(groups).map(([title, items]) => [h.h3("", title), h.ul("", items.map(one))]);
   return h.section(
