@@ -37,6 +37,7 @@ BY_NAME = {
     "ragmetrics_core/models/_identity.py": "modules that the code of a function judge imports by itself",
     "ragmetrics_core/_lazy.py": "modules of the package that asks",
     "ragmetrics_core/cli/_own.py": "a metric that the command line names as MODULE:NAME",
+    "ragmetrics_core/records/_record.py": "a module of its own, for what a notebook shows of a score",
     "ragmetrics_core/runs/_run.py": "a module of its own, for what a notebook shows of a run",
 }
 

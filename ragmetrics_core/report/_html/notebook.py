@@ -49,7 +49,7 @@ def notebook_proof(record: Record) -> str:
     All content is text.
     """
     first = f"{record.signature} of {record.sample_id}: {flat(record.headline)}"
-    content = _paragraphs([first, *judge_notes(record.judge)])
+    content = _paragraphs([first, *(f"judge: {note}" for note in judge_notes(record.judge))])
     groups = verdict_groups(record)
     for group in groups:
         caption = f"{group.title}: {group.unsure}" if group.unsure else group.title
