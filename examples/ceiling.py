@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import fmean
 
 from ragmetrics_core import Run
-from ragmetrics_core.study import Estimate, correlate, label_names, read_labels, read_scores, units_of
+from ragmetrics_core.study import Estimate, correlate, read_labels, read_scores, read_units
 
 POOLED = "people, each against the others"
 
@@ -55,8 +55,7 @@ def main() -> None:
     parser.add_argument("run", type=Path, nargs="?")
     parser.add_argument("--label")
     given = parser.parse_args()
-    labels = read_labels(given.labels)
-    units = units_of(labels, given.label or label_names(labels)[0])
+    units = read_units(read_labels(given.labels), given.label).units
     votes = {
         unit.sample_id: {who: float(value) for who, value in said.items()}
         for unit, said in units.items()

@@ -21,12 +21,11 @@ from ragmetrics_core.study import (
     Scores,
     consensus_of,
     good_values,
-    label_names,
     labelled_correct,
     likert_threshold,
     read_labels,
     read_scores,
-    units_of,
+    read_units,
 )
 
 stats: Any = import_module("scipy.stats")  # it ships no types
@@ -141,6 +140,7 @@ def main() -> None:
     parser.add_argument("runs", type=Path, nargs="+")
     parser.add_argument("--label")
     parser.add_argument("--labels", type=Path)
+    parser.add_argument("--good", default="", help="label values that count as good: fine,ok")
     parser.add_argument("--adjudicator")
     parser.add_argument("--correct-from", type=float)
     parser.add_argument("--metrics", default="faithfulness,factual_correctness")
@@ -162,15 +162,18 @@ def thresholds(text: str) -> list[float]:
 def print_table(path: Path, given: argparse.Namespace) -> None:
     """Read a run and the labels, and print its table."""
     scores = read_scores(Run.load(path))
+    good = [value.strip() for value in given.good.split(",") if value.strip()]
     if given.labels is None:
-        correct = labelled_correct(scores, given.label or "correct", at_least=given.correct_from)
+        label = given.label or "correct"
+        correct = labelled_correct(scores, label, at_least=given.correct_from, good=good)
     else:
-        labels = read_labels(given.labels)
-        name = given.label or label_names(labels)[0]
-        agreed = consensus_of(units_of(labels, name), adjudicator=given.adjudicator)
+        read = read_units(read_labels(given.labels), given.label, good=good)
+        for note in read.notes:
+            print(note)
+        agreed = consensus_of(read.units, adjudicator=given.adjudicator)
         known = {unit.sample_id: one.value for unit, one in agreed.items() if one.value is not None}
         at_least = given.correct_from or likert_threshold([*known.values()])
-        correct = good_values(known, name, at_least=at_least)
+        correct = good_values(known, read.label, at_least=at_least)
     print(scores.name)
     metrics = given.metrics.split(",")
     for line in concordance(scores, correct, metrics=metrics, above=given.above, below=given.below):

@@ -12,6 +12,7 @@ from rich.text import Text
 from ragmetrics_core.cli._arguments import metrics_named, traffic_of
 from ragmetrics_core.cli._progress import progress_of
 from ragmetrics_core.cli._screen import page, remarks, show, write
+from ragmetrics_core.cli._study_labels import good_values_in
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models import TrafficArgs, missing_model
 from ragmetrics_core.models._names import judge_by_name, read_options
@@ -143,7 +144,7 @@ def probe(
     kept: dict[str, Any] = {"limit": limit, "out": out, "beside": beside, "cache": cache, "date": date}
     if on is not None:
         _refuse({"only": only, **vars(fitness)}, "cannot be combined with")
-        columns: dict[str, Any] = {**vars(of_labels), "good": _listed(of_labels.good) or ()}
+        columns: dict[str, Any] = {**vars(of_labels), "good": good_values_in(of_labels.good)}
         chosen = metrics_named(columns.pop("metrics"))
         with progress_of(remarks(), None) as report:
             cards = compare_on(asked, on, chosen, progress=report, **columns, **kept, **traffic)

@@ -17,27 +17,36 @@ from ragmetrics_core.runs import Run
 from ragmetrics_core.runs._writing import write_whole
 from ragmetrics_core.samples import Label
 from ragmetrics_core.study import (
-    LabelledUnit,
+    LabelKind,
+    LabelledUnits,
     Scores,
     annotation_tables,
     consensus_of,
-    is_good,
     items_of,
     judge_accuracy,
-    label_names,
     named_runs,
     on_unit_scale,
     ratings_of,
     read_annotations,
     read_labels,
+    read_units,
+    reading_of,
     rule_of,
     scale_of,
-    units_of,
     verdict_changes,
 )
 from ragmetrics_core.wording import number_of
 
-__all__ = ["Labelling", "Labels", "Source", "annotate", "annotations", "on_one_scale", "scale_ends"]
+__all__ = [
+    "Labelling",
+    "Labels",
+    "Source",
+    "annotate",
+    "annotations",
+    "good_values_in",
+    "on_one_scale",
+    "scale_ends",
+]
 
 Labels = Annotated[
     Path,
@@ -46,6 +55,7 @@ Labels = Annotated[
     ),
 ]
 Value = bool | float | str
+Good = Annotated[str | None, typer.Option(metavar="VALUES")]
 
 
 class Agreed(NamedTuple):
@@ -62,33 +72,39 @@ class Labelling:
 
     Attributes:
         label: Label to use. Default: the file's only label.
+        good: Label values that count as good, separated by commas: fine,ok. All others are then bad.
         adjudicator: Annotator who decides if the others have no majority.
         consensus: Rule for the consensus. Default: the mean for graded numbers; the majority for all other
             labels, or with --adjudicator.
     """
 
     label: str | None = None
+    good: Good = None
     adjudicator: str | None = None
     consensus: Literal["majority", "mean", "median"] | None = None
 
-    def units(self, labels: Path) -> tuple[str, dict[LabelledUnit, dict[str, Value]]]:
-        """The label's name, and the value that each annotator gave each whole sample of a file.
+    def units(self, labels: Path, kinds: Sequence[LabelKind] = ("truth", "rating")) -> LabelledUnits:
+        """The label of a file, with each annotator's value for each whole sample.
+
+        Remarks say how words are read.
 
         Raises:
-            ConfigError: the file has several labels and none is named, or lacks the named one.
+            ConfigError: the file has several labels and none is named, lacks the named one, or has words that
+                are neither good nor bad.
         """
-        read = read_labels(labels)
-        first, *others = known = label_names(read)
-        if self.label is None and others:
-            raise ConfigError(f"{labels} has several labels ({', '.join(known)}): name one with --label")
-        name = self.label or first
-        if name not in known:
-            raise ConfigError(f"{labels} has no label {name!r}; it has {', '.join(known)}")
-        return name, {unit: votes for unit, votes in units_of(read, name).items() if unit.statement is None}
+        try:
+            read = read_units(read_labels(labels), self.label, good=good_values_in(self.good), kinds=kinds)
+        except ConfigError as error:
+            raise ConfigError(f"{labels}: {error}") from error
+        for note in read.notes:
+            remarks().print(note)
+        of_samples = {unit: votes for unit, votes in read.units.items() if unit.statement is None}
+        return read._replace(units=of_samples)
 
     def agreed(self, scores: Scores, labels: Path) -> Agreed:
         """The annotators' consensus on each sample of the run; remarks list what is left out."""
-        name, units = self.units(labels)
+        read = self.units(labels)
+        units = read.units
         known = {unit: votes for unit, votes in units.items() if unit.sample_id in scores.labels}
         if not known:
             raise ConfigError(f"no labelled sample of {labels} is in {scores.name}")
@@ -103,7 +119,7 @@ class Labelling:
                 number_of(still_open, "sample has no majority and is", "samples have no majority and are")
                 + " left out; samples without a majority are hard to judge (see ragmetrics study agreement)"
             )
-        return Agreed(values, name, said)
+        return Agreed(values, read.label, said)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +128,7 @@ class Source(Labelling):
 
     Attributes:
         label: Label to use: of the run's samples, or with --labels of the file.
+        good: Label values that count as good, separated by commas: fine,ok. All others are then bad.
         labels: Annotations as CSV or JSON Lines: sample_id, annotator, value, and optionally label. Give one
             file for all runs, or one for each run in the same order. Can be repeated.
     """
@@ -138,25 +155,37 @@ class Source(Labelling):
         Raises:
             ConfigError: there is no such label, or a value is a text.
         """
-        said: Mapping[str, Label]
+        good = good_values_in(self.good)
         if file is not None:
-            said = self.agreed(scores, file).values
-        elif self.label is None:
+            return {name: float(value) for name, value in self.agreed(scores, file).values.items()}
+        if self.label is None:
             raise ConfigError("give the labels: --label NAME of the run's samples, or --labels FILE")
-        else:
-            said = {sample: labels.get(self.label) for sample, labels in scores.labels.items()}
+        said: Mapping[str, Label] = {
+            sample: labels.get(self.label) for sample, labels in scores.labels.items()
+        }
         if all(value is None for value in said.values()):
             raise ConfigError(
                 f"no sample of {scores.name} has the label {self.label!r}; labels are: {scores.label_names}"
             )
-        numbers: dict[str, float] = {}
-        for sample_id, value in said.items():
-            number = is_good(value) if isinstance(value, str) else value
-            if number is not None:
-                numbers[sample_id] = float(number)
-            elif value is not None:
-                raise ConfigError(f"the label of {sample_id} is {value!r}, neither a number nor yes or no")
-        return numbers
+        reading = reading_of(self.label, said.values(), good=good)
+        for note in reading.notes(said.values()):
+            remarks().print(note)
+        meanings = {sample_id: reading.value(value) for sample_id, value in said.items()}
+        return {sample_id: float(value) for sample_id, value in meanings.items() if value is not None}
+
+
+def good_values_in(text: str | None) -> tuple[str, ...]:
+    """The values of --good.
+
+    Raises:
+        ConfigError: it has none.
+    """
+    if text is None:
+        return ()
+    values = tuple(filter(None, (value.strip() for value in text.split(","))))
+    if not values:
+        raise ConfigError(f"--good takes label values such as fine,ok, not {text!r}")
+    return values
 
 
 def scale_ends(known: Sequence[Agreed], scale: str | None) -> tuple[float, float]:

@@ -10,7 +10,14 @@ import typer
 
 from ragmetrics_core.cli._arguments import RunFolder
 from ragmetrics_core.cli._screen import remarks
-from ragmetrics_core.cli._study_labels import Labelling, Labels, Source, on_one_scale, scale_ends
+from ragmetrics_core.cli._study_labels import (
+    Labelling,
+    Labels,
+    Source,
+    good_values_in,
+    on_one_scale,
+    scale_ends,
+)
 from ragmetrics_core.cli._study_output import (
     Alpha,
     Plotted,
@@ -103,7 +110,7 @@ def agreement(
         weights: Weights of kappa.
     """
     opened = None if run is None else Run.load(run)
-    said = read_labels(labels)
+    said, good = read_labels(labels), good_values_in(how.good)
     judgements: list[Judgement] = []
     if opened is not None:
         corrected = [key for key, outcome in opened.outcomes() if outcome.corrected]
@@ -111,8 +118,15 @@ def agreement(
         # only statements are labelled in their records
         labelled = {label.unit.sample_id for label in said if label.unit.statement is not None}
         records = (opened.scores(sample).values() for sample in opened.sample_ids if sample in labelled)
-        judgements += labelled_verdicts(chain.from_iterable(records), said)
-    settings: dict[str, Any] = {**vars(how), **vars(studied), "level": level, "weights": weights}
+        every = chain.from_iterable(records)
+        judgements += labelled_verdicts(every, said, label=how.label, good=good)
+    settings: dict[str, Any] = {
+        **vars(how),
+        **vars(studied),
+        "good": good,
+        "level": level,
+        "weights": weights,
+    }
     settings |= {"correct_from": correct_from, "judgements": judgements}
     study = study_agreement(said, None if opened is None else read_scores(opened), **settings)
     tables = list(agreement_tables(study))
@@ -147,8 +161,8 @@ def pairwise(
         label: Label to use. Default: the file's only label.
     """
     first, second = open_runs([a, b])
-    _, units = Labelling(label=label).units(preferences)
-    said = {unit.sample_id: values for unit, values in units.items()}
+    read = Labelling(label=label).units(preferences, kinds=("preference",))
+    said = {unit.sample_id: values for unit, values in read.units.items()}
     output.show(preference_tables(study_preferences(first, second, said, **vars(studied))))
 
 

@@ -43,21 +43,22 @@ from ragmetrics_core.study._gating import (
 )
 from ragmetrics_core.study._groups import GroupStudy, group_tables, study_groups
 from ragmetrics_core.study._judge_errors import JudgeErrors, corrected_mean, judge_errors
+from ragmetrics_core.study._label_words import LabelKind, LabelReading, reading_of
 from ragmetrics_core.study._labels import (
     HumanLabel,
     Judgement,
     LabelledUnit,
+    LabelledUnits,
     corrected_verdicts,
     good_values,
     is_good,
-    label_names,
     labelled_correct,
     labelled_verdicts,
     likert_threshold,
     on_unit_scale,
     read_labels,
+    read_units,
     scale_of,
-    units_of,
 )
 from ragmetrics_core.study._metric_comparison import compare_metrics
 from ragmetrics_core.study._pairwise import PreferenceStudy, preference_tables, study_preferences
@@ -114,7 +115,10 @@ __all__ = [
     "HumanLabel",
     "JudgeErrors",
     "Judgement",
+    "LabelKind",
+    "LabelReading",
     "LabelledUnit",
+    "LabelledUnits",
     "Limit",
     "Mark",
     "Marked",
@@ -164,7 +168,6 @@ __all__ = [
     "judge_accuracy",
     "judge_errors",
     "judge_share",
-    "label_names",
     "labelled_correct",
     "labelled_verdicts",
     "likert_threshold",
@@ -186,6 +189,8 @@ __all__ = [
     "read_annotations",
     "read_labels",
     "read_scores",
+    "read_units",
+    "reading_of",
     "repeat_tables",
     "repeats_needed",
     "retrieval_tables",
@@ -209,6 +214,5 @@ __all__ = [
     "trace_difference",
     "trace_tables",
     "trend_tables",
-    "units_of",
     "verdict_changes",
 ]

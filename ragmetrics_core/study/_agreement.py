@@ -1,7 +1,7 @@
 """Agreement of annotators, metrics and corrected verdicts: tables 2 to 4 of Oro et al. (2024)."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple, Unpack
@@ -19,22 +19,21 @@ from ragmetrics_core.study._consensus import (
 from ragmetrics_core.study._correlations import Correlation, correlate
 from ragmetrics_core.study._detection import Bin, Detection, detect
 from ragmetrics_core.study._frame import Frame, StudySettings, frame_of
+from ragmetrics_core.study._label_words import LabelKind
 from ragmetrics_core.study._labels import (
     HumanLabel,
     Judgement,
     LabelledUnit,
     Value,
     is_good,
-    label_names,
     likert_threshold,
-    units_of,
+    read_units,
 )
 from ragmetrics_core.study._parts import Clusters, Estimate
 from ragmetrics_core.study._reliability import Level, Weights, krippendorff_alpha, plain, weighted_kappa
 from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.study._tables import StudyTable, TableColumn, plain_table, short, table_of
 from ragmetrics_core.study._verdict_accuracy import VerdictAccuracy, verdict_accuracy
-from ragmetrics_core.wording import number_of
 
 __all__ = ["HUMAN", "Agreement", "agreement_tables", "study_agreement"]
 
@@ -99,6 +98,7 @@ def study_agreement(
     scores: Scores | None = None,
     *,
     label: str | None = None,
+    good: Collection[str] = (),
     level: Level | None = None,
     weights: Weights = "quadratic",
     adjudicator: str | None = None,
@@ -113,7 +113,9 @@ def study_agreement(
         labels: human labels.
         scores: run whose metrics are compared with the labels; without it, only people are compared.
         label: name of the label; required if there are several.
-        level: level of measurement. Default: ordinal for numbers and truth values, else nominal.
+        good: values that count as good; all others are then bad.
+        level: level of measurement. Default: ordinal for numbers and truth values, else nominal. "nominal"
+            also takes a label whose values are of several kinds.
         weights: weights of kappa; texts are always nominal.
         adjudicator: annotator who decides if the others have no majority.
         consensus: rule for the consensus. Default: the mean for graded numbers; the majority for all other
@@ -123,11 +125,15 @@ def study_agreement(
         studied: `metrics`, `cluster` (a label of the run's samples) and `seed`; see `StudySettings`.
 
     Raises:
-        ConfigError: the label is missing, unknown or ambiguous, or no labelled sample is in the run.
+        ConfigError: the label is missing, unknown or ambiguous, its values are of several kinds, or no
+            labelled sample is in the run.
     """
-    name = _label(labels, label)
-    units: Units = units_of(labels, name)
-    notes, frame = list[str](), Frame((), Clustering(), studied.get("seed", 0), ())
+    kinds: list[LabelKind] = ["truth", "rating", "text"]
+    if level == "nominal":
+        kinds.append("mixed")
+    read = read_units(labels, label, good=good, kinds=kinds)
+    name, units = read.label, read.units
+    notes, frame = [*read.notes], Frame((), Clustering(), studied.get("seed", 0), ())
     if scores is not None:
         unknown = sorted({unit.sample_id for unit in units} - scores.labels.keys())
         units = {unit: votes for unit, votes in units.items() if unit.sample_id in scores.labels}
@@ -145,7 +151,7 @@ def study_agreement(
         raise ConfigError("clusters are labels of a run's samples: name the run")
     values = [value for votes in units.values() for value in votes.values()]
     # numbers and truth values are compared by rank, texts only as equal or not
-    are_texts = any(isinstance(value, str) for value in values)
+    are_texts = bool(read.reading.problem)
     level = level or ("nominal" if are_texts else "ordinal")
     rule = consensus or rule_of(values, adjudicator=adjudicator)
     if are_texts and level != "nominal":
@@ -163,7 +169,7 @@ def study_agreement(
     columns: dict[str, Mapping[str, float]] = {}
     lower = frozenset[str]()
     notes += [*frame.clustering.notes, *_consensus_notes(units, agreed, adjudicator, are_texts=are_texts)]
-    good: dict[str, bool | None] = {}
+    correct: dict[str, bool | None] = {}
     correlated = columns
     if scores is not None:
         correct_from = likert_threshold(values) if correct_from is None else correct_from
@@ -172,10 +178,16 @@ def study_agreement(
         lower = frozenset(
             short_name for metric, short_name in names.items() if metric in scores.lower_is_better
         )
-        good = {each: is_good(value, at_least=correct_from) for each, value in human.items()}
+        correct = {each: is_good(value, at_least=correct_from) for each, value in human.items()}
         numbers = {each: float(value) for each, value in human.items() if not isinstance(value, str)}
-        correlated = {HUMAN: numbers, **columns} if numbers else columns
-        notes += [*frame.measured, *_metric_notes(name, human, numbers, good)]
+        correlated = columns if are_texts or not numbers else {HUMAN: numbers, **columns}
+        notes += frame.measured
+        if are_texts:
+            notes.append(f"the label {name!r} has texts: no metric can be correlated with it")
+        elif None in correct.values():
+            notes.append(
+                "labels are neither good nor bad: give the lowest label of a correct answer (--correct-from)"
+            )
 
     def correlation(one: Mapping[str, float], other: Mapping[str, float]) -> Correlation:
         both = [sample_id for sample_id in one if sample_id in other]
@@ -183,10 +195,10 @@ def study_agreement(
         return correlate(x, frame.columns(other, both)[0], clusters=clusters, seed=frame.seed)
 
     def detection(metric: str, column: Mapping[str, float]) -> Detection:
-        both = [sample_id for sample_id in good if sample_id in column]
-        (values, clusters), correct = frame.columns(column, both), [bool(good[name]) for name in both]
+        both = [sample_id for sample_id in correct if sample_id in column]
+        (values, clusters), truth = frame.columns(column, both), [bool(correct[name]) for name in both]
         is_lower = metric in lower
-        return detect(values, correct, lower_is_better=is_lower, clusters=clusters, seed=frame.seed)
+        return detect(values, truth, lower_is_better=is_lower, clusters=clusters, seed=frame.seed)
 
     pairs = combinations(correlated, 2)
     return Agreement(
@@ -196,7 +208,7 @@ def study_agreement(
         consensus=agreed,
         correlations={pair: correlation(*(correlated[column] for column in pair)) for pair in pairs},
         detections={}
-        if None in good.values()
+        if None in correct.values()
         else {name: detection(name, columns[name]) for name in columns},
         correct_from=correct_from,
         absent={metric: sum(each not in column for each in human) for metric, column in columns.items()},
@@ -204,18 +216,6 @@ def study_agreement(
         lower_is_better=lower,
         notes=tuple(notes),
     )
-
-
-def _label(labels: Sequence[HumanLabel], label: str | None) -> str:
-    names = label_names(labels)
-    if not names:
-        raise ConfigError("there are no labels")
-    first, *others = names
-    if label is None and others:
-        raise ConfigError(f"the file has several labels ({', '.join(names)}): name one with --label")
-    if label not in (None, *names):
-        raise ConfigError(f"there is no label {label!r}; there is {', '.join(names)}")
-    return label or first
 
 
 def _figures(
@@ -264,21 +264,6 @@ def _consensus_notes(
         )
     if adjudicator is not None and not any(adjudicator in votes for votes in units.values()):
         yield f"nobody is called {adjudicator}: nothing was adjudicated"
-
-
-def _metric_notes(
-    label: str, human: Mapping[str, Value], numbers: Mapping[str, float], good: Mapping[str, bool | None]
-) -> Iterator[str]:
-    """Notes on labels that cannot be compared with metrics."""
-    if human and not numbers:
-        yield f"the label {label!r} has texts: no metric can be correlated with it"
-    elif texts := len(human) - len(numbers):
-        yield (
-            f"the label {label!r} of {number_of(texts, 'sample')} is a text and no number, which "
-            "correlations leave out"
-        )
-    if None in good.values():
-        yield ("labels are neither good nor bad: give the lowest label of a correct answer (--correct-from)")
 
 
 class _Correlated(NamedTuple):

@@ -4,14 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.samples import Label
+from ragmetrics_core.study._label_words import number_in, reading_of
 from ragmetrics_core.study._scores import Scores, label_names_of
 
-__all__ = ["ALL", "PAIRS", "check_groups", "label_text", "members_of", "sample_notes"]
+__all__ = ["ALL", "check_groups", "label_text", "members_of", "sample_notes", "truth_of_groups"]
 
 ALL = "all samples"
-
-# What a column of two values calls its good one and its bad one.
-PAIRS = {("true", "false"), ("yes", "no"), ("correct", "wrong"), ("right", "wrong"), ("1", "0")}
 
 
 def label_text(value: Label) -> str:
@@ -25,22 +23,29 @@ def label_text(value: Label) -> str:
             return str(value)
 
 
+def truth_of_groups(by: str | None, values: Iterable[str]) -> dict[str, bool]:
+    """The groups whose label means good (True) or bad (False); none if the label is a rating or a text."""
+    names = list(values)
+    reading = reading_of(by or "", names, kinds=("truth", "rating", "text", "mixed"))
+    if reading.kind != "truth":
+        return {}
+    meanings = {name: reading.value(name) for name in names}
+    return {name: meaning for name, meaning in meanings.items() if isinstance(meaning, bool)}
+
+
 def members_of(run: Scores, by: str | None) -> dict[str, list[str]]:
     """The ids of the samples of each group; good before bad, then numbers in their order, then texts."""
-
-    def rank(value: str) -> tuple[bool, float, str]:
-        is_good = any(value.casefold() == pair[0] for pair in PAIRS)
-        try:
-            return not is_good, float(value), value
-        except ValueError:
-            return not is_good, 0.0, value
-
     if by is None:
         return {ALL: list(run.samples)}
     members: dict[str, list[str]] = {}
     for sample_id, labels in run.labels.items():
         if labels.get(by) is not None:
             members.setdefault(label_text(labels[by]), []).append(sample_id)
+    truth = truth_of_groups(by, members)
+
+    def rank(value: str) -> tuple[bool, float, str]:
+        return not truth.get(value, False), number_in(value) or 0.0, value
+
     return {value: members[value] for value in sorted(members, key=rank)}
 
 

@@ -4,7 +4,7 @@ Tables 2 and 3 of Roychowdhury et al. (2024), https://arxiv.org/abs/2407.12873, 
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -13,7 +13,7 @@ from typing import Annotated, Literal, NamedTuple, Unpack
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._distributions import Alternative
 from ragmetrics_core.study._frame import StudySettings, frame_of
-from ragmetrics_core.study._group_values import ALL, PAIRS, check_groups, members_of, sample_notes
+from ragmetrics_core.study._group_values import ALL, check_groups, members_of, sample_notes, truth_of_groups
 from ragmetrics_core.study._parts import (
     Clusters,
     Estimate,
@@ -234,7 +234,10 @@ def study_groups(
                 group = Group(run.name, value)
                 measured.append(Measured(metric, group, tuple(values), clusters, ends, left_out))
     lower = frozenset[str]().union(*(run.lower_is_better for run in runs))
-    contrasts = _contrasts(measured, baseline, lower, one_sided=one_sided, alpha=alpha, seed=frame.seed)
+    truth = truth_of_groups(by, {each.group.value for each in measured})
+    contrasts = _contrasts(
+        measured, baseline, lower, truth, one_sided=one_sided, alpha=alpha, seed=frame.seed
+    )
     notes = (*sample_notes(runs, by, members), *frame.notes, *_small_groups(measured))
     return GroupStudy(
         by, frame.metrics, tuple(measured), contrasts, baseline, alpha, frame.clustering.by, notes
@@ -267,6 +270,7 @@ def _contrasts(
     measured: Sequence[Measured],
     baseline: str | None,
     lower_is_better: Collection[str],
+    truth: Mapping[str, bool],
     *,
     one_sided: bool,
     alpha: float,
@@ -278,9 +282,9 @@ def _contrasts(
     pairs: list[tuple[Group, Group, Literal["label", "baseline"], bool]] = []
     for one, other in combinations(groups, 2):
         if one.run == other.run:
-            names = one.value.casefold(), other.value.casefold()
-            upper, lower = (other, one) if names[::-1] in PAIRS else (one, other)
-            pairs.append((upper, lower, "label", one_sided and bool({names, names[::-1]} & PAIRS)))
+            meanings = truth.get(one.value), truth.get(other.value)
+            upper, lower = (other, one) if meanings == (False, True) else (one, other)
+            pairs.append((upper, lower, "label", one_sided and set(meanings) == {True, False}))
     for group in groups:
         if baseline is not None and group.run != baseline:
             pairs.append((group, Group(baseline, group.value), "baseline", False))

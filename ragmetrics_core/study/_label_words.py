@@ -1,8 +1,9 @@
-"""Label words: names and values of columns, read as good, bad or a number."""
+"""The one reader of people's labels: names and values, read as good, bad, a number or a side."""
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Final, Literal, NamedTuple
 
@@ -10,17 +11,22 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.shapes import is_mapping, is_series
 
 __all__ = [
+    "LabelKind",
     "LabelReading",
     "Question",
     "decoded",
+    "is_absent",
+    "is_label_name",
     "number_in",
     "question_named",
     "rater_named",
     "reading_of",
     "stem",
+    "yes_or_no",
 ]
 
 Question = Literal["faithful", "correct", "relevant"]
+LabelKind = Literal["truth", "rating", "preference", "text", "mixed"]
 
 _AROUND: Final = re.compile(
     r"^(?:(?:label|human|gold|is|has)_(?=.))+|(?:(?<=.)_(?:labels?|verdict|judgement))+$"
@@ -39,8 +45,9 @@ _NAMES: Final[Mapping[tuple[Question | None, bool], str]] = {
     (None, False): "bad",
 }
 _SENSES: Final = {name: sense for sense, names in _NAMES.items() for name in names.split()}
-_YES: Final = frozenset({"true", "yes", "y", "1", "1.0"})
-_NO: Final = frozenset({"false", "no", "n", "0", "0.0"})
+# The vocabulary, as `_word` spells it: lower case, with "_" between words, and numbers without ".0".
+_YES: Final = frozenset({"true", "yes", "y", "1"})
+_NO: Final = frozenset({"false", "no", "n", "0"})
 _GOOD: Final = frozenset(
     {"supported", "supports", "support", "entailment", "entailed", "attributable", "grounded", "factual"}
     | {"correct", "right", "faithful", "good", "consistent", "acceptable", "relevant", "accurate", "pass"}
@@ -52,9 +59,14 @@ _BAD: Final = frozenset(
     | {"not_enough_info", "not_mentioned"}
     | {f"not_{word}" for word in _GOOD}
 )
-_NEITHER: Final = frozenset(
-    {"", "none", "null", "nan", "generic", "uncooperative", "unclear", "unknown", "skip"}
-)
+# The annotator answered, but neither good nor bad; an absent word is no answer at all.
+_NEITHER: Final = frozenset({"none", "generic", "uncooperative", "unclear", "unknown", "skip"})
+_ABSENT: Final = frozenset({"", "n/a", "na", "#n/a", "<na>", "nan", "null"})
+_SIDES: Final[Mapping[str, float]] = {
+    **dict.fromkeys(("a", "first"), -1.0),
+    **dict.fromkeys(("b", "second"), 1.0),
+    **dict.fromkeys(("tie", "equal", "same"), 0.0),
+}
 
 
 _RATER: Final = re.compile(
@@ -64,38 +76,63 @@ _RATER: Final = re.compile(
 
 
 class LabelReading(NamedTuple):
-    """Rules for reading the values of a label column.
+    """Rules for reading the values of a label.
 
     Attributes:
-        kind: "truth" for good and bad, "rating" for numbers.
-        yes_is_good: whether a plain yes is good; False for a column such as "hallucinated".
+        label: name of the label, or of its column.
+        kind: "truth" for good and bad, "rating" for numbers, "preference" for sides of a pair, "text" for
+            words that mean neither, and "mixed" for such words or ratings beside others.
+        yes_is_good: whether a plain yes is good; False for a label such as "hallucinated".
         good: values that count as good, if the caller named them; all others are then bad.
+        problem: why a text or mixed label is neither good nor bad, and the fix.
     """
 
-    kind: Literal["truth", "rating"]
+    label: str
+    kind: LabelKind
     yes_is_good: bool = True
     good: frozenset[str] = frozenset()
+    problem: str = ""
 
-    def value(self, label: object) -> bool | float | None:
-        """The meaning of a value; None if it is neither good nor bad.
+    def value(self, cell: object) -> bool | float | None:
+        """The meaning of a value; None if it is neither good nor bad, and not a number.
 
         Marked spans are bad, an empty list is good; several words are good if one is good and none is bad.
         """
         if self.kind == "rating":
-            return number_in(label)
-        if is_series(label) or is_mapping(label):
-            if not label:
+            return number_in(cell)
+        if self.kind == "preference":
+            return _SIDES.get(_word(cell), number_in(cell))
+        if is_series(cell) or is_mapping(cell):
+            if not cell:
                 return True
-            if any(not isinstance(word, str) for word in label):
+            if any(not isinstance(word, str) for word in cell):
                 return False
-            values = {self.value(word) for word in label}
+            values = {self.value(word) for word in cell}
             return None if values <= {None} else False not in values
-        word = _word(label)
-        if self.good:
-            return word in self.good if word else None
+        word = _word(cell)
+        if self.good and word not in _ABSENT:
+            is_neither = word in _NEITHER and _plain(word) not in self.good
+            return None if is_neither else _plain(word) in self.good
         if word in _YES or word in _NO:
             return (word in _YES) == self.yes_is_good
-        return None if word in _NEITHER else word in _GOOD
+        return word in _GOOD if word in _GOOD or word in _BAD else None
+
+    def notes(self, values: Iterable[object]) -> Iterator[str]:
+        """Sentences on words that are left out, and on a reading that is not plain yes and no."""
+        if self.problem:
+            yield self.problem
+            return
+        cells = [cell for cell in _flat(values) if _word(cell) not in _ABSENT]
+        if left_out := Counter(_shown(cell) for cell in cells if self.value(cell) is None):
+            words = ", ".join(f"{word!r} ({count})" for word, count in left_out.items())
+            yield f"the label {self.label!r} says {words}, which is no decision and is left out"
+        if self.kind != "truth":
+            return
+        good = {_plain(_word(cell)): _shown(cell) for cell in cells if self.value(cell) is True}
+        bad = {_plain(_word(cell)): _shown(cell) for cell in cells if self.value(cell) is False}
+        if self.good or not self.yes_is_good or max(len(good), len(bad)) > 1:
+            good_words, bad_words = _listed(good.values()), _listed(bad.values())
+            yield f"the label {self.label!r} is read so: good is {good_words}; bad is {bad_words}"
 
 
 def stem(column: str) -> str:
@@ -123,26 +160,78 @@ def rater_named(column: str) -> str | None:
     return None if found is None else found[1] or found[0]
 
 
-def reading_of(column: str, values: Sequence[object], *, good: Collection[str] = ()) -> LabelReading:
-    """Derive the rules for a column of labels from its name and values.
+def reading_of(
+    label: str,
+    values: Iterable[object],
+    *,
+    good: Collection[str] = (),
+    kinds: Collection[LabelKind] = ("truth", "rating"),
+) -> LabelReading:
+    """Derive the rules for reading a label from its name and all of its values.
+
+    Args:
+        label: name of the label or its column; in one called "hallucinated" a plain yes is bad.
+        values: its values.
+        good: values that count as good; all others are then bad.
+        kinds: kinds of labels that the caller can use.
 
     Raises:
-        ConfigError: a value is neither good nor bad nor a number.
+        ConfigError: the label is of a different kind, or has none of the good values.
     """
-    yes_is_good = _SENSES.get(stem(column.rpartition(".")[2]), (None, True))[1]
+    yes_is_good = _SENSES.get(stem(label.rpartition(".")[2]), (None, True))[1]
+    words = {_word(cell): _shown(cell) for cell in _flat(values)}
+    words = {word: shown for word, shown in words.items() if word not in _ABSENT}
+    if "preference" in kinds:
+        for word, shown in words.items():
+            if word not in _SIDES and number_in(word) is None:
+                raise ConfigError(
+                    f"the preference {shown!r} is unknown: write numbers above or below 0, or a, b or tie, into "
+                    f"{label!r}"
+                )
+        return LabelReading(label, "preference")
     if good:
-        return LabelReading("truth", yes_is_good, frozenset(map(_word, good)))
-    flat = [word for value in values for word in (value if is_series(value) else [value])]
-    words = {_word(word) for word in flat if not is_mapping(word)}
-    numbers = {number_in(word) for word in words - _NEITHER}
-    if numbers and None not in numbers and not numbers <= {0.0, 1.0}:
-        return LabelReading("rating", yes_is_good)
-    if strange := sorted(words - _YES - _NO - _GOOD - _BAD - _NEITHER):
-        raise ConfigError(
-            f"the column {column!r} says {', '.join(map(repr, strange[:4]))}: "
-            "name the good values with --good VALUE,VALUE"
-        )
-    return LabelReading("truth", yes_is_good)
+        chosen = frozenset(_plain(_word(word)) for word in good)
+        if words and chosen.isdisjoint(map(_plain, words)):
+            named = _listed(good)
+            raise ConfigError(
+                f"no value of the label {label!r} is {named}: --good takes values that it has, such as "
+                f"{_listed(words.values())}"
+            )
+        return LabelReading(label, "truth", yes_is_good, chosen)
+    decided = {word: shown for word, shown in words.items() if word not in _NEITHER}
+    ratings = {shown for word, shown in decided.items() if number_in(word) is not None}
+    truths = {shown for word, shown in decided.items() if word in _YES | _NO | _GOOD | _BAD}
+    others = set(decided.values()) - ratings - truths
+    if ratings <= truths and not others:
+        return LabelReading(label, "truth", yes_is_good)
+    if not others and truths <= ratings:
+        return LabelReading(label, "rating", yes_is_good)
+    fix = "name the values that mean good, such as --good fine,ok"
+    if ratings <= truths:
+        problem = f"the label {label!r} says {_listed(others)}, neither good nor bad: {fix}"
+    else:
+        texts = _listed((truths | others) - ratings)
+        both = f"ratings ({_listed(ratings)}) and words ({texts})"
+        problem = f"the label {label!r} has both {both}: write one kind, or {fix}"
+    kind: LabelKind = "mixed" if ratings or truths else "text"
+    if kind in kinds:
+        return LabelReading(label, kind, yes_is_good, problem=problem)
+    raise ConfigError(
+        problem + ("; or compare them as texts with --level nominal" if "text" in kinds else "")
+    )
+
+
+def is_absent(cell: object) -> bool:
+    """Whether a cell holds no label: it is empty, or a word such as "N/A"."""
+    return _word(cell) in _ABSENT
+
+
+def yes_or_no(cell: object) -> bool | None:
+    """The truth value of a cell that says true, yes, y, false, no or n; None for any other cell."""
+    word = _word(cell)
+    if number_in(word) is not None or word not in _YES | _NO:
+        return None
+    return word in _YES
 
 
 def number_in(cell: object) -> float | None:
@@ -162,5 +251,39 @@ def decoded(cell: object) -> object:
     return cell
 
 
+def _flat(values: Iterable[object]) -> Iterator[object]:
+    """The values that are words or numbers, and those inside lists; marked spans are not."""
+    for value in values:
+        for cell in value if is_series(value) else [value]:
+            if not is_mapping(cell):
+                yield cell
+
+
 def _word(cell: object) -> str:
-    return "" if cell is None else "_".join(re.split(r"[\s_-]+", str(cell).casefold())).strip("_")
+    """Canonical spelling of a value: "not_supported" for "Not supported", "1" for "1.0"."""
+    if cell is None:
+        return ""
+    number = None if isinstance(cell, bool) else number_in(cell)
+    if number is not None:
+        return f"{number:.15g}"
+    return "_".join(re.split(r"[\s_-]+", str(cell).casefold())).strip("_")
+
+
+def _plain(word: str) -> str:
+    """One word for every plain yes, and one for every plain no."""
+    if word in _YES:
+        return "yes"
+    return "no" if word in _NO else word
+
+
+def _shown(cell: object) -> str:
+    """A value as a message has it."""
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    return f"{cell:g}" if isinstance(cell, float) else str(cell).strip()
+
+
+def _listed(words: Iterable[str]) -> str:
+    """Some words in a sentence."""
+    quoted = [repr(word) for word in sorted(set(words))]
+    return ", ".join(quoted[:4]) + (" ..." if len(quoted) > 4 else "") or "nothing"

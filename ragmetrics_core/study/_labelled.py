@@ -28,6 +28,7 @@ from ragmetrics_core.study._label_table import (
 from ragmetrics_core.study._label_words import (
     LabelReading,
     Question,
+    is_absent,
     number_in,
     question_named,
     reading_of,
@@ -136,13 +137,12 @@ def read_labelled(
         if wanted is not None and wanted not in table.columns:
             raise ConfigError(f"there is no column {wanted!r}; there is {table.known}")
     items = list(table.labelled(column))
-    kind: Kind = "preference"
-    reading = LabelReading("rating")
-    if not (stem(column).startswith("preference") or "answer_b" in table.columns):
-        labels = [item.label for item in items]
-        values = [value for cell in labels for value in (cell.values() if is_mapping(cell) else [cell])]
-        reading = reading_of(column, values, good=good)
-        kind = reading.kind
+    labels = [item.label for item in items]
+    values = [value for cell in labels for value in (cell.values() if is_mapping(cell) else [cell])]
+    are_pairs = stem(column).startswith("preference") or "answer_b" in table.columns
+    kinds: tuple[Kind, ...] = ("preference",) if are_pairs else ("truth", "rating")
+    reading = reading_of(column, values, good=good, kinds=kinds)
+    kind = next(each for each in (*kinds, "rating") if each == reading.kind)
     source_column = source or next((spelling for spelling in SOURCES if spelling in table.columns), None)
     builder = _Builder(column, reading, source_column, by or table.task_column(column))
     for item in items:
@@ -185,7 +185,7 @@ class _Builder:
     def add(self, item: Row) -> None:
         """Add a row; rows of several annotators on one sample become one sample."""
         cells, label = item.filled, item.label
-        if label in (None, ""):
+        if is_absent(label):
             self.dropped["no label"] += 1
             return
         are_votes = self.column == "votes" or (self.reading.kind == "rating" and is_mapping(label))
@@ -214,7 +214,7 @@ class _Builder:
         """Add two answers with a preference."""
         cells, label = item.filled, item.label
         votes = label.values() if is_mapping(label) else label if is_list(label) else [label]
-        numbers = [number for vote in votes if (number := number_in(vote)) is not None]
+        numbers = [number for vote in votes if (number := self.reading.value(vote)) is not None]
         preference = fmean(numbers) if numbers else 0.0
         if not preference:
             self.dropped["people prefer neither" if numbers else "no label"] += 1

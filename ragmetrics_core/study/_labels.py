@@ -1,7 +1,7 @@
 """Labels that people gave: read from files, and taken from corrections of verdicts."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from sys import float_info
@@ -12,15 +12,23 @@ from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.metrics import ALIASES
 from ragmetrics_core.records import Record
 from ragmetrics_core.runs._loading import read_rows
-from ragmetrics_core.samples import Label
 from ragmetrics_core.shapes import is_mapping
-from ragmetrics_core.study._label_words import rater_named
+from ragmetrics_core.study._label_words import (
+    LabelKind,
+    LabelReading,
+    is_absent,
+    number_in,
+    rater_named,
+    reading_of,
+    yes_or_no,
+)
 from ragmetrics_core.study._scores import Scores
 
 __all__ = [
     "HumanLabel",
     "Judgement",
     "LabelledUnit",
+    "LabelledUnits",
     "Value",
     "corrected_verdicts",
     "good_values",
@@ -31,15 +39,12 @@ __all__ = [
     "likert_threshold",
     "on_unit_scale",
     "read_labels",
+    "read_units",
     "scale_of",
-    "units_of",
 ]
 
 LIKERT_GOOD = 4.0
 
-_YES = frozenset({"true", "yes", "correct", "right", "supported", "good"})
-_NO = frozenset({"false", "no", "wrong", "incorrect", "not supported", "bad"})
-_TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
 _ALIASES = {
     "sample": "sample_id",
     "id": "sample_id",
@@ -63,12 +68,28 @@ class LabelledUnit(NamedTuple):
 
 
 class HumanLabel(NamedTuple):
-    """The label that one person gave one unit."""
+    """The label that one person gave one unit, as the person wrote it; `read_units` gives its meaning."""
 
     unit: LabelledUnit
     annotator: str
     label: str
     value: Value
+
+
+class LabelledUnits(NamedTuple):
+    """One label, read.
+
+    Attributes:
+        label: name of the label.
+        units: values by unit and annotator; True is good.
+        reading: rules by which they were read.
+        notes: remarks on the reading for readers.
+    """
+
+    label: str
+    units: Mapping[LabelledUnit, Mapping[str, Value]]
+    reading: LabelReading
+    notes: tuple[str, ...]
 
 
 class Judgement(NamedTuple):
@@ -85,9 +106,8 @@ def read_labels(path: Path) -> list[HumanLabel]:
 
     Each annotator has rows, or a column with a name like "rater 1", "annotator_B" or "rater: Anna".
 
-    An empty value means that the annotator skipped the unit. `true`, `yes`, `correct` and the like are truth
-    values, numbers are numbers, all others are texts. If a label also has numbers or other texts, only true,
-    yes, false and no are truth values.
+    An empty value, or one such as N/A, means that the annotator skipped the unit. Yes, no, true and false are
+    truth values, numbers are numbers, all others are texts, which `read_units` reads.
 
     Args:
         path: a file of any format that `read_samples` reads.
@@ -118,16 +138,7 @@ def read_labels(path: Path) -> list[HumanLabel]:
             )
     if not labels:
         raise ConfigError(f"{path} has no label with a value")
-    # "correct" and "wrong" are truth values where a label has nothing else
-    others = {
-        label.label
-        for label in labels.values()
-        if isinstance(label.value, float) or (isinstance(label.value, str) and is_good(label.value) is None)
-    }
-    return [
-        label if label.label in others else label._replace(value=bool(is_good(label.value)))
-        for label in labels.values()
-    ]
+    return list(labels.values())
 
 
 @lru_cache
@@ -142,13 +153,47 @@ def label_names(labels: Iterable[HumanLabel]) -> tuple[str, ...]:
     return tuple(name for name, _ in Counter(label.label for label in labels).most_common())
 
 
-def units_of(labels: Iterable[HumanLabel], label: str) -> dict[LabelledUnit, dict[str, Value]]:
-    """Values by unit and annotator."""
+def read_units(
+    labels: Sequence[HumanLabel],
+    label: str | None = None,
+    *,
+    good: Collection[str] = (),
+    kinds: Collection[LabelKind] = ("truth", "rating"),
+) -> LabelledUnits:
+    """Read one label: its values by unit and annotator, as truth values or numbers.
+
+    Args:
+        labels: human labels.
+        label: name of the label; required if there are several.
+        good: values that count as good; all others are then bad.
+        kinds: kinds of labels that the caller can use; values of a "text" or "mixed" label stay as they are.
+
+    Raises:
+        ConfigError: the label is missing, unknown or ambiguous, of a different kind, or decides nothing.
+    """
+    names = label_names(labels)
+    if not names:
+        raise ConfigError("there are no labels")
+    if label is None and len(names) > 1:
+        raise ConfigError(f"there are several labels ({', '.join(names)}): name one with --label")
+    name = label or names[0]
+    if name not in names:
+        raise ConfigError(f"there is no label {name!r}; there is {', '.join(names)}")
+    of_name = [each for each in labels if each.label == name]
+    values = [each.value for each in of_name]
+    reading = reading_of(name, values, good=good, kinds=kinds)
     units: dict[LabelledUnit, dict[str, Value]] = {}
-    for unit, annotator, name, value in labels:
-        if name == label:
-            units.setdefault(unit, {})[annotator] = value
-    return units
+    for unit, annotator, _, value in of_name:
+        meaning = value if reading.problem else reading.value(value)
+        # a lone 1 may be the worst of five points: it stays a number, whose scale can be asked for
+        if isinstance(meaning, bool) and not isinstance(value, bool) and number_in(value) is not None:
+            meaning = float(meaning)
+        if meaning is not None:
+            units.setdefault(unit, {})[annotator] = meaning
+    notes = tuple(reading.notes(values))
+    if not units:
+        raise ConfigError("; ".join(notes))
+    return LabelledUnits(name, units, reading, notes)
 
 
 def corrected_verdicts(records: Iterable[Record]) -> Iterator[Judgement]:
@@ -161,24 +206,48 @@ def corrected_verdicts(records: Iterable[Record]) -> Iterator[Judgement]:
                 yield Judgement(_unit(record, verdict), by, _own(verdict), person)
 
 
-def labelled_verdicts(records: Iterable[Record], labels: Iterable[HumanLabel]) -> Iterator[Judgement]:
+def labelled_verdicts(
+    records: Iterable[Record],
+    labels: Iterable[HumanLabel],
+    *,
+    label: str | None = None,
+    good: Collection[str] = (),
+) -> Iterator[Judgement]:
     """The judge's verdicts with the annotators' labels on the same statements.
 
-    A label identifies the statement by metric (name or signature) and verdict number. Values that are neither
-    yes nor no, and statements that the record does not have, are left out.
+    A label identifies the statement by metric (name or signature) and verdict number. Ratings, texts, words
+    that decide nothing, and statements that the record does not have, are left out.
+
+    Args:
+        records: records of scores.
+        labels: human labels.
+        label: name of the label that has the `good` values. Default: all labels have them.
+        good: values that count as good.
+
+    Raises:
+        ConfigError: a label has words that mean neither good nor bad beside others.
     """
-    by_record: dict[tuple[str, str], list[HumanLabel]] = {}
-    for label in labels:
-        if label.unit.metric is not None and label.unit.statement is not None:
-            metric = ALIASES.get(label.unit.metric, label.unit.metric)
-            by_record.setdefault((label.unit.sample_id, metric), []).append(label)
+    by_name: dict[str, list[HumanLabel]] = {}
+    for one in labels:
+        if one.unit.metric is not None and one.unit.statement is not None:
+            by_name.setdefault(one.label, []).append(one)
+    by_record: dict[tuple[str, str], list[tuple[HumanLabel, bool]]] = {}
+    for name, of_name in by_name.items():
+        words = good if label in (None, name) else ()
+        values = [one.value for one in of_name]
+        reading = reading_of(name, values, good=words, kinds=("truth", "rating", "text"))
+        for one in of_name:
+            person = reading.value(one.value)
+            if isinstance(person, bool):
+                metric = ALIASES.get(one.unit.metric or "", one.unit.metric or "")
+                by_record.setdefault((one.unit.sample_id, metric), []).append((one, person))
     for record in records:
         verdicts = {verdict.number: verdict for verdict in record.verdicts}
         for name in (record.signature, record.metric):
-            for label in by_record.get((record.sample_id, name), ()):
-                verdict, person = verdicts.get(label.unit.statement or 0), is_good(label.value)
-                if verdict is not None and person is not None:
-                    yield Judgement(_unit(record, verdict), label.annotator, _own(verdict), person)
+            for one, person in by_record.get((record.sample_id, name), ()):
+                verdict = verdicts.get(one.unit.statement or 0)
+                if verdict is not None:
+                    yield Judgement(_unit(record, verdict), one.annotator, _own(verdict), person)
 
 
 def _unit(record: Record, verdict: Verdict) -> LabelledUnit:
@@ -191,30 +260,28 @@ def _own(verdict: Verdict) -> bool | None:
 
 
 def is_good(value: Value, *, at_least: float | None = None) -> bool | None:
-    """Whether a value means good: true, 1, "correct", or a number of at least `at_least`.
+    """Whether a value that was read is good: True, 1, or a number of at least `at_least`.
 
     >>> is_good(True), is_good(3.0, at_least=4.0), is_good("perhaps")
     (True, False, None)
     """
-    match value:
-        case bool():
-            return value
-        case str():
-            word = value.strip().casefold()
-            return True if word in _YES else False if word in _NO else None
-        case _ if at_least is not None:
-            return value >= at_least
-        case _:
-            return bool(value) if value in (0.0, 1.0) else None
+    if isinstance(value, bool | str):
+        return value if isinstance(value, bool) else None
+    if at_least is not None:
+        return value >= at_least
+    return bool(value) if value in (0.0, 1.0) else None
 
 
-def labelled_correct(scores: Scores, label: str, *, at_least: float | None = None) -> dict[str, bool]:
+def labelled_correct(
+    scores: Scores, label: str, *, at_least: float | None = None, good: Collection[str] = ()
+) -> dict[str, bool]:
     """Whether each sample is correct, by a label of the run.
 
     Args:
         scores: the run.
         label: name of the label.
         at_least: lowest value of a correct sample; required unless values are 0 and 1.
+        good: values that count as good; all others are then bad.
 
     Raises:
         ConfigError: no sample has the label, or its values are neither good nor bad.
@@ -223,28 +290,27 @@ def labelled_correct(scores: Scores, label: str, *, at_least: float | None = Non
     if not values:
         known = scores.label_names
         raise ConfigError(f"no sample of {scores.name} has the label {label!r}; labels are: {known}")
-    return good_values(values, label, at_least=at_least)
+    reading = reading_of(label, values.values(), good=good)
+    meanings = {name: reading.value(value) for name, value in values.items()}
+    read = {name: meaning for name, meaning in meanings.items() if meaning is not None}
+    return good_values(read, label, at_least=at_least)
 
 
-def good_values(values: Mapping[str, Label], label: str, *, at_least: float | None = None) -> dict[str, bool]:
-    """Whether each value means good.
+def good_values(values: Mapping[str, Value], label: str, *, at_least: float | None = None) -> dict[str, bool]:
+    """Whether each value that was read is good.
 
     Raises:
-        ConfigError: one of them is neither good nor bad.
+        ConfigError: one of them is a rating, and there is no lowest correct one.
     """
     correct: dict[str, bool] = {}
     for sample_id, value in values.items():
-        good = None if value is None else is_good(value, at_least=at_least)
-        if good is not None:
-            correct[sample_id] = good
-        elif value is not None:
-            hint = (
-                "values are yes and no, true and false, correct and wrong, 1 and 0"
-                if isinstance(value, str)
-                else "give the lowest correct value with --correct-from"
+        good = is_good(value, at_least=at_least)
+        if good is None:
+            raise ConfigError(
+                f"the label {label!r} of {sample_id} is {value!r}, neither good nor bad: give the lowest "
+                "correct value with --correct-from"
             )
-            problem = f"the label {label!r} of {sample_id} is {value!r}, neither good nor bad"
-            raise ConfigError(f"{problem}: {hint}")
+        correct[sample_id] = good
     return correct
 
 
@@ -319,16 +385,17 @@ def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _value(cell: object, where: str) -> Value | None:
+    if is_absent(cell):
+        return None
+    if isinstance(cell, bool):
+        return cell
     if isinstance(cell, str):
-        word = cell.strip().casefold()
-        if not word or word in _TRUTHS:
-            return _TRUTHS.get(word)
+        if (truth := yes_or_no(cell)) is not None:
+            return truth
         try:
-            number = float(word)
+            number = float(cell)
         except ValueError:
             return cell.strip()
-    elif cell is None or isinstance(cell, bool):
-        return cell
     elif isinstance(cell, int | float):
         number = cell
     else:

@@ -10,14 +10,13 @@ import numpy as np
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._correlations import Correlation, correlate
 from ragmetrics_core.study._frame import StudySettings, frame_of
+from ragmetrics_core.study._label_words import reading_of
 from ragmetrics_core.study._labels import Value
 from ragmetrics_core.study._parts import Estimate, share_of
 from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.study._tables import StudyTable, short, table_of
 
 __all__ = ["PreferenceFigures", "PreferenceStudy", "preference_tables", "study_preferences"]
-
-_WORDS = {"a": -1.0, "first": -1.0, "b": 1.0, "second": 1.0, "tie": 0.0, "equal": 0.0, "same": 0.0}
 
 
 class PreferenceFigures(NamedTuple):
@@ -76,11 +75,13 @@ def study_preferences(
         ConfigError: no compared question is in both runs, or a preference is neither number nor word.
     """
     frame = frame_of((first, second), **studied)
-    means = {
-        question: fmean(map(_number, values.values()))
-        for question, values in preferences.items()
-        if values and question in first.labels and question in second.labels
-    }
+    said = [value for votes in preferences.values() for value in votes.values()]
+    reading = reading_of("preference", said, kinds=["preference"])
+    means: dict[str, float] = {}
+    for question, votes in preferences.items():
+        sides = [side for vote in votes.values() if (side := reading.value(vote)) is not None]
+        if sides and question in first.labels and question in second.labels:
+            means[question] = fmean(sides)
     if not means:
         raise ConfigError(f"no compared question is in both {first.name} and {second.name}")
     figures: list[PreferenceFigures] = []
@@ -92,9 +93,9 @@ def study_preferences(
         preferred, clusters = frame.columns(means, both)
         correlation = correlate([*gains.values()], preferred, clusters=clusters, seed=frame.seed)
         # half where the metric prefers none
-        sides = {name: (1 + np.sign(gains[name] * means[name])) / 2 for name in both if means[name]}
-        same_side = share_of(*frame.columns(sides))
-        figures.append(PreferenceFigures(name, correlation, same_side, len(sides)))
+        agreed = {name: (1 + np.sign(gains[name] * means[name])) / 2 for name in both if means[name]}
+        same_side = share_of(*frame.columns(agreed))
+        figures.append(PreferenceFigures(name, correlation, same_side, len(agreed)))
     notes, ties = [*frame.notes], sum(value == 0 for value in means.values())
     if lacking := len(preferences) - len(means):
         notes.append(f"{lacking} compared questions are not in both runs and are left out")
@@ -115,12 +116,3 @@ def preference_tables(study: PreferenceStudy) -> Iterator[StudyTable]:
             *study.notes,
         ),
     )
-
-
-def _number(value: Value) -> float:
-    number = _WORDS.get(value.strip().casefold()) if isinstance(value, str) else float(value)
-    if number is None:
-        raise ConfigError(
-            f"the preference {value!r} is unknown: write a number above or below 0, or a, b or tie"
-        )
-    return number

@@ -212,7 +212,7 @@ ANN = f"{EMPTY}s1,ann,1\n"
         ("pairwise a a LABELS", EMPTY, "a run is given twice"),
         ("correlations a", "", "--label NAME of the run's samples, or --labels FILE"),
         ("correlations a --label colour", "", "labels are: document, kind, quality"),
-        ("correlations a --label kind", "", "neither a number nor yes or no"),
+        ("correlations a --label kind", "", "the label 'kind' says 'even', 'odd', neither good nor bad"),
         ("correlations a --labels LABELS", ANN, "three are needed"),
         ("correlations a --labels LABELS", EMPTY + "s1,ann,\udcff\n", "line 2, is not UTF-8 (byte 0xFF)"),
         ("correlations a c e --labels LABELS --labels LABELS", "", "2 files of --labels"),

@@ -87,8 +87,13 @@ def test_a_scale_that_cannot_be_told_is_refused():
     assert scale_of([0.0, 1.0]) == (0.0, 1.0)
 
 
-def test_texts_that_no_correlation_can_use_are_counted(scores):
-    people = labelled(ann=[1.0, 2.0, "perhaps", 4.0])
-    found = study_agreement(people, scores(faithfulness=[0.1, 0.2, 0.3, 0.4]))
-    told = "the label 'overall' of 1 sample is a text and no number, which correlations leave out"
-    assert told in found.notes
+def test_ratings_beside_words_are_refused_and_compared_as_texts_only_on_request(scores):
+    people = labelled(ann=[1.0, 2.0, "perhaps", 4.0], bob=[1.0, 3.0, "perhaps", 4.0])
+    run = scores(faithfulness=[0.1, 0.2, 0.3, 0.4])
+    told = r"'overall' has both ratings \('1', '2', '3', '4'\) and words \('perhaps'\).*--level nominal"
+    with pytest.raises(ConfigError, match=told):
+        study_agreement(people, run)
+    found = study_agreement(people, run, level="nominal")
+    assert found.rule == "majority"
+    assert not any("people" in pair for pair in found.correlations)
+    assert any("no metric can be correlated with it" in note for note in found.notes)

@@ -19,6 +19,7 @@ from ragmetrics_core.study import (
     labelled_correct,
     on_unit_scale,
     read_labels,
+    read_units,
     study_agreement,
 )
 from ragmetrics_core.study._labelled import read_labelled
@@ -147,8 +148,9 @@ def test_an_annotator_who_always_says_the_same_is_told(tmp_path):
 
 def test_a_label_of_the_run_that_is_neither_good_nor_bad_is_a_mistake(scores):
     run = scores(faithfulness=[0.1, 0.2], labels={"quality": ["fine", "so so"]})
-    with pytest.raises(ConfigError, match="the label 'quality' of s1 is 'fine', neither good nor bad"):
+    with pytest.raises(ConfigError, match="the label 'quality' says 'fine', 'so so', neither good nor bad"):
         labelled_correct(run, "quality")
+    assert labelled_correct(run, "quality", good=["Fine"]) == {"s1": True, "s2": False}
 
 
 def test_numbers_need_a_threshold(scores):
@@ -254,24 +256,26 @@ def test_a_verdict_on_which_people_disagree_is_decided_by_most_or_left_open():
     assert (found.right.value, found.n, found.missing, found.open) == (0.5, 2, 1, 1)
 
 
-def test_correct_and_wrong_are_truth_values_where_a_label_has_no_other_texts(tmp_path):
+def test_each_label_of_a_file_is_read_by_its_own_values(tmp_path):
     rows = [
         "s1,ann,grade,correct",
         "s2,ann,grade,wrong",
         "s1,ann,tone,good",
         "s2,ann,tone,dry",
         "s1,ann,mark,4",
-        "s2,ann,mark,good",
+        "s2,ann,mark,2",
     ]
     (tmp_path / "l.csv").write_text("sample_id,annotator,label,value\n" + "\n".join(rows))
-    assert [each.value for each in read_labels(tmp_path / "l.csv")] == [
-        True,
-        False,
-        "good",
-        "dry",
-        4.0,
-        "good",
-    ]
+    labels = read_labels(tmp_path / "l.csv")
+
+    def values(label, **how):
+        return [votes["ann"] for votes in read_units(labels, label, **how).units.values()]
+
+    assert values("grade") == [True, False]
+    assert values("mark") == [4.0, 2.0]
+    assert values("tone", good=["dry"]) == [False, True]
+    with pytest.raises(ConfigError, match=r"the label 'tone' says 'dry', neither good nor bad.*--good"):
+        values("tone")
 
 
 LONG = """sample_id,annotator,value
