@@ -1,8 +1,8 @@
 """What a judge can reach: how far each person agrees with the others, and metrics with the same people.
 
-    python examples/ceiling.py LABELS [RUN] [--label NAME]
+    python examples/ceiling.py LABELS [RUN] [--label NAME] [--good fine,ok]
 
-LABELS is a file as `ragmetrics study agreement` takes it, with numbers. Each person is held to the mean of
+LABELS is a file as `ragmetrics study agreement` takes it. Each person is held to the mean of
 the others; so are the metrics, once for each person who is left out, for otherwise a judge would be compared
 with more people than a person is. Spearman's correlation; samples are drawn whole for the intervals. It needs
 scipy.
@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import fmean
 
 from ragmetrics_core import Run
+from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import Estimate, correlate, read_labels, read_scores, read_units
 
 POOLED = "people, each against the others"
@@ -54,8 +55,13 @@ def main() -> None:
     parser.add_argument("labels", type=Path)
     parser.add_argument("run", type=Path, nargs="?")
     parser.add_argument("--label")
+    parser.add_argument("--good", default="", help="label values that count as good: fine,ok")
     given = parser.parse_args()
-    units = read_units(read_labels(given.labels), given.label).units
+    good = [value.strip() for value in given.good.split(",") if value.strip()]
+    try:
+        units = read_units(read_labels(given.labels), given.label, good=good).units
+    except ConfigError as error:
+        parser.error(str(error))
     votes = {
         unit.sample_id: {who: float(value) for who, value in said.items()}
         for unit, said in units.items()

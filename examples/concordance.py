@@ -166,6 +166,8 @@ def print_table(path: Path, given: argparse.Namespace) -> None:
     if given.labels is None:
         label = given.label or "correct"
         correct = labelled_correct(scores, label, at_least=given.correct_from, good=good)
+        if left_out := len(scores.samples) - len(correct):
+            print(f"{left_out} samples without a decision in the label {label!r} are left out")
     else:
         read = read_units(read_labels(given.labels), given.label, good=good)
         for note in read.notes:

@@ -43,7 +43,7 @@ from ragmetrics_core.study._gating import (
 )
 from ragmetrics_core.study._groups import GroupStudy, group_tables, study_groups
 from ragmetrics_core.study._judge_errors import JudgeErrors, corrected_mean, judge_errors
-from ragmetrics_core.study._label_words import LabelKind, LabelReading, reading_of
+from ragmetrics_core.study._label_words import LabelKind, reading_of
 from ragmetrics_core.study._labels import (
     HumanLabel,
     Judgement,
@@ -116,7 +116,6 @@ __all__ = [
     "JudgeErrors",
     "Judgement",
     "LabelKind",
-    "LabelReading",
     "LabelledUnit",
     "LabelledUnits",
     "Limit",

@@ -132,7 +132,7 @@ class LabelReading(NamedTuple):
         bad = {_plain(_word(cell)): _shown(cell) for cell in cells if self.value(cell) is False}
         if self.good or not self.yes_is_good or max(len(good), len(bad)) > 1:
             good_words, bad_words = _listed(good.values()), _listed(bad.values())
-            yield f"the label {self.label!r} is read so: good is {good_words}; bad is {bad_words}"
+            yield f"the label {self.label!r} takes {good_words} as good and {bad_words} as bad"
 
 
 def stem(column: str) -> str:
@@ -185,8 +185,8 @@ def reading_of(
         for word, shown in words.items():
             if word not in _SIDES and number_in(word) is None:
                 raise ConfigError(
-                    f"the preference {shown!r} is unknown: write numbers above or below 0, or a, b or tie, into "
-                    f"{label!r}"
+                    f"the preference {shown!r} is unknown: write numbers above or below 0, or a, b or tie, "
+                    f"into {label!r}"
                 )
         return LabelReading(label, "preference")
     if good:

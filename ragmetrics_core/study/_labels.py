@@ -221,11 +221,11 @@ def labelled_verdicts(
     Args:
         records: records of scores.
         labels: human labels.
-        label: name of the label that has the `good` values. Default: all labels have them.
+        label: name of the studied label, which has the `good` values. Default: all labels have them.
         good: values that count as good.
 
     Raises:
-        ConfigError: a label has words that mean neither good nor bad beside others.
+        ConfigError: another label has words that mean neither good nor bad beside others.
     """
     by_name: dict[str, list[HumanLabel]] = {}
     for one in labels:
@@ -233,9 +233,14 @@ def labelled_verdicts(
             by_name.setdefault(one.label, []).append(one)
     by_record: dict[tuple[str, str], list[tuple[HumanLabel, bool]]] = {}
     for name, of_name in by_name.items():
-        words = good if label in (None, name) else ()
+        kinds: list[LabelKind] = ["truth", "rating", "text"]
+        is_chosen = label in (None, name)
+        if is_chosen:  # `study_agreement` refuses it, or compares its values as texts
+            kinds.append("mixed")
         values = [one.value for one in of_name]
-        reading = reading_of(name, values, good=words, kinds=("truth", "rating", "text"))
+        reading = reading_of(name, values, good=good if is_chosen else (), kinds=kinds)
+        if reading.kind != "truth":
+            continue
         for one in of_name:
             person = reading.value(one.value)
             if isinstance(person, bool):
