@@ -81,7 +81,7 @@ class LabelReading(NamedTuple):
     Attributes:
         label: name of the label, or of its column.
         kind: "truth" for good and bad, "rating" for numbers, "preference" for sides of a pair, "text" for
-            words that mean neither, and "mixed" for such words or ratings beside others.
+            words that mean neither, and "mixed" for a label of several of these.
         yes_is_good: whether a plain yes is good; False for a label such as "hallucinated".
         good: values that count as good, if the caller named them; all others are then bad.
         problem: why a text or mixed label is neither good nor bad, and the fix.
@@ -125,7 +125,7 @@ class LabelReading(NamedTuple):
         cells = [cell for cell in _flat(values) if _word(cell) not in _ABSENT]
         if left_out := Counter(_shown(cell) for cell in cells if self.value(cell) is None):
             words = ", ".join(f"{word!r} ({count})" for word, count in left_out.items())
-            yield f"the label {self.label!r} says {words}, which is no decision and is left out"
+            yield f"the label {self.label!r} says {words}, which decides nothing and is left out"
         if self.kind != "truth":
             return
         good = {_plain(_word(cell)): _shown(cell) for cell in cells if self.value(cell) is True}

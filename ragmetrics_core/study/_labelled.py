@@ -142,7 +142,7 @@ def read_labelled(
     are_pairs = stem(column).startswith("preference") or "answer_b" in table.columns
     kinds: tuple[Kind, ...] = ("preference",) if are_pairs else ("truth", "rating")
     reading = reading_of(column, values, good=good, kinds=kinds)
-    kind = next(each for each in (*kinds, "rating") if each == reading.kind)
+    kind: Kind = next(each for each in kinds if each == reading.kind)
     source_column = source or next((spelling for spelling in SOURCES if spelling in table.columns), None)
     builder = _Builder(column, reading, source_column, by or table.task_column(column))
     for item in items:

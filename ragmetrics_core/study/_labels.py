@@ -176,7 +176,7 @@ def read_units(
         raise ConfigError("there are no labels")
     if label is None and len(names) > 1:
         raise ConfigError(f"there are several labels ({', '.join(names)}): name one with --label")
-    name = label or names[0]
+    name = label or next(iter(names))
     if name not in names:
         raise ConfigError(f"there is no label {name!r}; there is {', '.join(names)}")
     of_name = [each for each in labels if each.label == name]
@@ -225,7 +225,7 @@ def labelled_verdicts(
         good: values that count as good.
 
     Raises:
-        ConfigError: another label has words that mean neither good nor bad beside others.
+        ConfigError: a label that is not studied mixes known words with unknown ones.
     """
     by_name: dict[str, list[HumanLabel]] = {}
     for one in labels:

@@ -159,7 +159,7 @@ def test_words_of_one_meaning_and_words_that_are_left_out_are_told():
     words = ["entailment", "neutral", "contradiction", "unclear", "unclear"]
     labels = [HumanLabel(LabelledUnit(f"s{n}"), "ann", "verdict", word) for n, word in enumerate(words)]
     assert read_units(labels).notes == (
-        "the label 'verdict' says 'unclear' (2), which is no decision and is left out",
+        "the label 'verdict' says 'unclear' (2), which decides nothing and is left out",
         "the label 'verdict' takes 'entailment' as good and 'contradiction', 'neutral' as bad",
     )
 
