@@ -12,6 +12,7 @@ from ragmetrics_core.runs._manifest import OF_THE_METRIC, MetricEntry
 
 __all__ = ["as_the_metric_says", "entry_of", "nearest", "repetitions_of"]
 
+_DERIVED = ("reads_answer", "by_reference")
 _REPETITION = re.compile(r"(?<=\()repetition=\d+,?|,repetition=\d+")
 
 
@@ -27,13 +28,15 @@ def as_the_metric_says(entry: MetricEntry, metric: Metric[Any] | None) -> Metric
             metric = get(entry.signature)
     if metric is None:  # of prompts that were replaced it has digests, which build none
         with suppress(ConfigError):
-            usual = get(entry.signature.partition("(")[0])
-            update = {"higher_is_better": usual.higher_is_better, "reads_answer": usual.reads_answer}
-            return entry.model_copy(update=update)
+            usual = MetricEntry.of(get(entry.signature.partition("(")[0]))
+            return _updated(entry, usual, ("higher_is_better", *_DERIVED))
     if metric is None or metric.name != entry.name:
         return entry
-    own = MetricEntry.of(metric).model_dump(include={*OF_THE_METRIC, "reads_answer"})
-    return entry.model_copy(update=own)
+    return _updated(entry, MetricEntry.of(metric), (*OF_THE_METRIC, *_DERIVED))
+
+
+def _updated(entry: MetricEntry, known: MetricEntry, names: Sequence[str]) -> MetricEntry:
+    return entry.model_copy(update={name: getattr(known, name) for name in names})
 
 
 def entry_of(metric: str | Metric[Any], entries: Sequence[MetricEntry]) -> MetricEntry:

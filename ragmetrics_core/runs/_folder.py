@@ -267,8 +267,13 @@ class Folder:
         if self.path is None:
             return ()
         stored, derived = seal_in(self.path)
-        found = [*self.manifest.altered, *self.differing(), *["manifest.json"][: stored != derived]]
-        found += ["records.jsonl"][are_sealed(self._files.records, self.index, self.manifest) :]
+        found = [*self.manifest.altered, *self.differing()]
+        if stored != derived:
+            found.append("manifest.json")
+        if any(text.digest != digest for digest, text in self.prompt_texts.items()):
+            found.append("prompts.jsonl")
+        if not are_sealed(self._files.records, self.index, self.manifest):
+            found.append("records.jsonl")
         return tuple(dict.fromkeys(found))
 
     def is_known(self, sample: Sample) -> bool:

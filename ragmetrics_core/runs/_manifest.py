@@ -42,7 +42,8 @@ Count = Annotated[int, Field(ge=0, le=_LARGEST_COUNT)]
 class MetricEntry(BaseModel):
     """A metric of a run, with the range of its scores; with `exceeds`, scores may lie above it.
 
-    `reads_answer` is True if unknown; see `Metric.reads_answer`.
+    `reads_answer` is True if unknown; see `Metric.reads_answer`. `by_reference` is not stored: whether the
+    metric needs a reference, so that declining gains nothing; False if unknown.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
@@ -55,6 +56,7 @@ class MetricEntry(BaseModel):
     exceeds: bool = False
     higher_is_better: bool = True
     reads_answer: bool = True
+    by_reference: bool = Field(default=False, exclude=True)
 
     @classmethod
     def of(cls, metric: Metric[Any]) -> "MetricEntry":
@@ -68,6 +70,7 @@ class MetricEntry(BaseModel):
             exceeds=metric.exceeds,
             higher_is_better=metric.higher_is_better,
             reads_answer=metric.reads_answer,
+            by_reference=not {"reference", "references"}.isdisjoint(metric.view.required()),
         )
 
     @property

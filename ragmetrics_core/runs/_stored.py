@@ -177,6 +177,8 @@ def prompt_in(line: bytes) -> tuple[str, PromptText]:
         _text(part)
     if text.language is not None:
         _text(text.language)
+    if type(text.version) is not int:
+        raise TypeError(f"the version of a prompt is {text.version!r}")
     return _text(fields["digest"]), text
 
 

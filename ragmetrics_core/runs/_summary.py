@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import sqrt
+from math import isfinite, sqrt
 from typing import Any, NamedTuple
 
 from ragmetrics_core.records import Status
@@ -126,8 +126,9 @@ def averaged(repetitions: Sequence[Outcome], *, worst: float, best: float) -> Ou
     corrected = any(each.corrected for each in repetitions)
     values = [each.value for each in counted if each.value is not None]
     if len(values) == len(counted):
-        mean = sum(values) / len(values)
-        return counted[0]._replace(status="ok", value=mean, bounds=None, reason=None, corrected=corrected)
+        return counted[0]._replace(
+            status="ok", value=_mean(values), bounds=None, reason=None, corrected=corrected
+        )
     lacking = next(each for each in counted if each.value is None)
     if not values and not any(each.bounds for each in counted):
         return lacking._replace(corrected=corrected)
@@ -148,7 +149,7 @@ class Mean:
     Attributes:
         metric: the metric's signature.
         value: mean of the scores with status "ok"; None if there are none.
-        sd: their standard deviation (n - 1); None for fewer than two.
+        sd: their standard deviation (n - 1); None for fewer than two, and if it exceeds the largest float.
         n: number of scores in the mean.
         total: number of samples.
         statuses: number of samples by status.
@@ -219,13 +220,10 @@ def summarise(
         if_bad.append(bad if outcome.value is None else outcome.value)
         if_good.append(good if outcome.value is None else outcome.value)
     mean = _mean(values)
-    sd = None
-    if mean is not None and len(values) > 1:
-        sd = sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
     return Mean(
         metric=metric,
         value=mean,
-        sd=sd,
+        sd=_sd(values, mean),
         n=len(values),
         total=sum(statuses.values()),
         statuses=dict(statuses),
@@ -236,5 +234,17 @@ def summarise(
     )
 
 
-def _mean(values: list[float]) -> float | None:
-    return sum(values) / len(values) if values else None
+def _mean(values: Sequence[float]) -> float | None:
+    if not values:
+        return None
+    total = sum(values)
+    # the sum of the largest floats is infinite, their mean is not
+    return total / len(values) if isfinite(total) else sum(value / len(values) for value in values)
+
+
+def _sd(values: Sequence[float], mean: float | None) -> float | None:
+    if mean is None or len(values) < 2:
+        return None
+    deviations = [value - mean for value in values]
+    sd = sqrt(sum(each * each for each in deviations) / (len(values) - 1))
+    return sd if isfinite(sd) else None

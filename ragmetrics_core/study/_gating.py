@@ -97,7 +97,7 @@ def beyond(scores: Scores, limit: Limit, *, before: Scores | None = None) -> Ite
     if before is not None:
         scores, before = scores.against(before), _held(before, limit)
     scores = _held(scores, limit)
-    if not scores.values[metric]:
+    if not (scores.asks if is_share else scores.values[metric]):
         hint = "asks whether an answer declines: measure abstention, faithfulness or answer_relevance too"
         yield f"nothing in {scores.name} {hint}" if is_share else f"{metric} has no value in {scores.name}"
         return

@@ -75,6 +75,6 @@ def _alone(scores: Scores, signature: str, name: str, *, called: str) -> Scores:
     for field in ("values", "absent", "sure", "ranges", "corrected", "repetitions"):
         of_metrics: Mapping[str, Any] = getattr(scores, field)
         kept[field] = {name: of_metrics[signature]} if signature in of_metrics else {}
-    for field in ("lower_is_better", "exceeds", "of_answers"):
+    for field in ("lower_is_better", "exceeds", "of_answers", "by_reference"):
         kept[field] = frozenset({name} if signature in getattr(scores, field) else ())
     return replace(scores, name=called, **kept)

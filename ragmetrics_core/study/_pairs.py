@@ -156,6 +156,12 @@ def doubts_of(
     """Other possible causes of the difference of two runs; a gate refuses these."""
     if wanted is None and (lacking := [each for each in before.metrics if each not in after.metrics]):
         yield f"{after.name} does not measure {', '.join(lacking)}, as {before.name} does"
+    compared = before.metrics if wanted is None else tuple(map(before.metric, wanted))
+    if before.declining is not after.declining and (unasked := after.unasked(compared)):
+        yield (
+            f"nothing in {after.name} asks whether an answer declines, which may raise {', '.join(unasked)}: "
+            "measure abstention too"
+        )
     for kind in dict.fromkeys((*before.models, *after.models)):
         one, other = (run.models.get(kind) for run in (before, after))
         if one and other and one != other:

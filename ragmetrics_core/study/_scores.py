@@ -69,7 +69,9 @@ class Scores:
         repetitions: number of whole measurements behind a score, by signature, if there are several.
         declining: whether the answer of each sample declines; None if unknown, see `Run.declining`.
         declines: counts of answers that decline.
+        asks: whether any step of the run checked whether an answer declines.
         of_answers: signatures of metrics whose score is lost if the answer declines.
+        by_reference: signatures of metrics that need a reference, so that declining gains nothing.
     """
 
     name: str
@@ -91,7 +93,9 @@ class Scores:
     repetitions: Mapping[str, int] = field(default_factory=dict[str, int])
     declining: Mapping[str, bool | None] = field(default_factory=dict[str, bool | None])
     declines: Declines = field(default_factory=Declines)
+    asks: bool = False
     of_answers: frozenset[str] = frozenset()
+    by_reference: frozenset[str] = frozenset()
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -150,14 +154,32 @@ class Scores:
         return replace(self, labels=kept(self.labels), declining=kept(self.declining), **by_metric)
 
     def against(self, before: "Scores") -> "Scores":
-        """The same without the scores of answers that decline and did not in an earlier run."""
+        """The same without the scores of answers that decline and did not in an earlier run.
+
+        An undecided answer that did not decline earlier keeps only the scores that a reference holds, if the
+        run asks at all whether answers decline.
+        """
         was, now = before.declining, self.declining
-        kept = self.only({each for each in self.labels if was.get(each) or not now.get(each)})
-        columns: dict[str, Any] = {
-            name: {m: getattr(kept if m in self.of_answers else self, name)[m] for m in getattr(self, name)}
-            for name in ("values", "absent", "sure")
-        }
-        return replace(self, **columns)
+        declined = {each for each in self.labels if now.get(each) and not was.get(each)}
+        doubtful = {each for each in self.labels if was.get(each) is False and now.get(each) is None}
+        held = self.only(self.labels.keys() - declined)
+        certain = self.only(self.labels.keys() - declined - doubtful) if self.asks else held
+
+        def column(name: str) -> dict[str, Mapping[str, Any]]:
+            columns: dict[str, Mapping[str, Any]] = {}
+            for metric, cells in getattr(self, name).items():
+                if metric in self.of_answers:
+                    cells = getattr(held if metric in self.by_reference else certain, name)[metric]
+                columns[metric] = cells
+            return columns
+
+        return replace(self, values=column("values"), absent=column("absent"), sure=column("sure"))
+
+    def unasked(self, metrics: Iterable[str]) -> tuple[str, ...]:
+        """The metrics that a refusal may raise, if nothing in the run asks whether an answer declines."""
+        if self.asks:
+            return ()
+        return tuple(each for each in metrics if each in self.of_answers - self.by_reference)
 
     def of_declining(self) -> "Scores":
         """Whether answers decline, as scores of a metric: 1 where they do, 0 where not, none if undecided."""
@@ -252,7 +274,9 @@ def read_scores(run: Run, *, name: str | None = None, apart: bool = False) -> Sc
         repetitions={signature: count for signature, count in repetitions.items() if count > 1},
         declining=run.declining(),
         declines=run.declines,
+        asks=any(outcome.declined is not None for _, outcome in run.outcomes()),
         of_answers=frozenset(each.signature for each in run.metrics if each.reads_answer),
+        by_reference=frozenset(each.signature for each in run.metrics if each.by_reference),
     )
 
 

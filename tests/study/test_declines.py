@@ -130,6 +130,40 @@ def test_a_metric_of_ones_own_loses_by_what_its_inputs_say():
 # -- known, or undecided
 
 
+SENTENCES = "faithfulness(granularity=sentence)"
+
+
+@pytest.mark.parametrize("metrics", [[SENTENCES], [SENTENCES, "token_f1"], [Own()]])
+def test_a_refusal_that_nothing_asks_about_passes_no_condition(metrics):
+    first = scores(["Ada."] * COUNT, "first", metrics=metrics)
+    refusing = scores(["I know nothing."] * COUNT, "refusing", metrics=metrics)
+    found = compare_runs(first, refusing, margin=0.05)
+    assert found.metrics[0].within_margin  # what it says of itself
+    for condition in ("worse", "not-better", "inferior"):
+        (failure, *_) = decide(found, [condition], runs=(first, refusing)).failures
+        assert failure.startswith("nothing in refusing asks whether an answer declines, which may raise ")
+        assert failure.endswith(f"{found.metrics[0].metric}: measure abstention too")
+    limits = [limit_of(f"{found.metrics[0].metric}=0.5", refusing, "min")]
+    assert decide(found, [], limits, runs=(first, refusing)).code == 1
+
+
+def test_a_reference_and_contexts_hold_off_refusals_themselves():
+    metrics = ["token_f1", "context_recall", Other()]
+    first = scores(["I know."] * COUNT, "first", metrics=metrics)
+    refusing = scores(["I know nothing."] * COUNT, "refusing", metrics=metrics)
+    found = compare_runs(first, refusing)
+    assert found.doubts == ()
+    assert decide(found, ["worse"], runs=(first, refusing)).code == 1  # token F1 fell from 1 to 0.8
+
+
+def test_an_answer_that_became_undecided_is_lost_unless_a_reference_holds_it():
+    metrics = ["faithfulness", SENTENCES, "abstention", "token_f1", "context_recall"]
+    first = scores(["Ada."] * COUNT, "first", metrics=metrics)
+    unsure = scores(["Ada."] * COUNT, "unsure", metrics=metrics, judge=contradictory)
+    assert [each.lost for each in compare_runs(first, unsure).metrics] == [COUNT, COUNT, 0, 0, 0]
+    assert [each.lost for each in compare_runs(unsure, unsure).metrics] == [0] * 5
+
+
 def contradictory(request):
     """The statements' judge sees a refusal where the other one sees an answer."""
     if request.prompt.name == "statements":
@@ -210,7 +244,7 @@ def test_nothing_that_is_undecided_after_passes_the_condition(before):
     metrics = ["faithfulness", "abstention"]
     first = scores(["Ada."] * 4, "first", metrics=metrics)
     unsure = scores(["Ada."] * 4, "unsure", metrics=metrics, judge=contradictory)
-    assert "0 of 4 in first, 4 in unsure, 4 of them undecided or missing" in gate(first, unsure).failures[0]
+    assert "0 of 4 in first, 4 in unsure, 4 of them undecided or missing" in gate(first, unsure).failures[-1]
     # what was undecided before has nothing to be compared with
     assert gate(unsure, first).failures == (
         "unsure knows of no answer whether it declines: there is nothing to compare with",
