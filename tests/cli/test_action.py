@@ -7,6 +7,7 @@ import shutil
 import stat
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,7 @@ else:
     comments.append({{"id": 100 + len(comments), "user": {{"type": "Bot"}}, "body": body}})
 json.dump(comments, open(store, "w"))
 """
+PERSON = {"id": 1, "user": {"type": "User"}, "body": f"{MARKER} I write like the gate"}
 RAGMETRICS = """#!{python}
 from ragmetrics_core.cli import main
 main()
@@ -74,26 +76,42 @@ def runs(tmp_path_factory):
 
 
 @pytest.fixture
-def action(tmp_path):
-    """Run the action on a pull request: its exit code, what it printed, the comments and the summary.
+def comments(tmp_path):
+    """The comments of the pull request: one, of a person."""
+    path = tmp_path / "comments.json"
+    path.write_text(json.dumps([PERSON]))
+    return path
 
-    With `again` an earlier push has left a comment that says that it passed.
-    """
+
+@pytest.fixture
+def programs(tmp_path, comments):
+    """Environment with our `gh` and the `ragmetrics` of this checkout."""
     binaries = tmp_path / "bin"
     binaries.mkdir()
     for name, text in (("gh", GH), ("ragmetrics", RAGMETRICS)):
         program = binaries / name
         program.write_text(text.format(python=sys.executable))
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    comments = tmp_path / "comments.json"
-    person = {"id": 1, "user": {"type": "User"}, "body": f"{MARKER} I write like the gate"}
+    return {
+        **os.environ,
+        "COMMENTS": str(comments),
+        "PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
+    }
+
+
+@pytest.fixture
+def action(tmp_path, comments, programs):
+    """Run the action on a pull request: its exit code, what it printed, the comments and the summary.
+
+    With `again` an earlier push has left a comment that says that it passed.
+    """
     earlier = {"id": 2, "user": {"type": "Bot"}, "body": f"{MARKER}\n### ✅ ragmetrics: passed"}
-    comments.write_text(json.dumps([person]))
     described = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 
     def run(*, again: bool = False, **inputs: object) -> Any:
         if again:
-            comments.write_text(json.dumps([person, earlier]))
+            comments.write_text(json.dumps([PERSON, earlier]))
         given = {name.replace("_", "-"): str(value) for name, value in inputs.items()}
         known = {
             f"inputs.{name}": given.get(name, str(each.get("default", "")))
@@ -119,14 +137,7 @@ def action(tmp_path):
                 for name, value in step.get("env", {}).items()
             }
             paths = {"RUNNER_TEMP": tmp_path, "GITHUB_STEP_SUMMARY": summary, "GITHUB_OUTPUT": output}
-            env = {
-                **os.environ,
-                **{name: str(path) for name, path in paths.items()},
-                **own,
-                "COMMENTS": str(comments),
-                "PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}",
-                "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
-            }
+            env = {**programs, **{name: str(path) for name, path in paths.items()}, **own}
             # the words of a runner for `shell: bash`
             words = [str(BASH), "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
             done = subprocess.run(words, env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -222,3 +233,72 @@ def test_a_token_that_may_not_write_fails_no_gate(action, runs):
     assert (code, len(comments)) == (0, 1)
     assert "::warning title=ragmetrics::the comment could not be written" in told
     assert "ragmetrics: passed" in summary
+
+
+@pytest.mark.parametrize(
+    ("limit", "code"), [("faithfulness=1 declined=0", 0), ("declined=0 faithfulness=0.9", 1)]
+)
+def test_maximums_hold_too(action, runs, limit, code):
+    assert action(before=runs["main"], after=runs["same"], max=limit)[0] == code
+
+
+# -- the description, and a runner
+
+
+def errors_in(document: Any, schema: str) -> list[str]:
+    """Errors of a document by a schema of the package check-jsonschema."""
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
+    package = find_spec("check_jsonschema")
+    if package is None or package.origin is None:
+        pytest.skip("check-jsonschema, which has the schemas, is not installed")
+    file = Path(package.origin).parent / "builtin_schemas" / "vendor" / f"{schema}.json"
+    rules = json.loads(file.read_text(encoding="utf-8"))
+    return [each.message for each in jsonschema.validators.validator_for(rules)(rules).iter_errors(document)]
+
+
+def documented_workflow() -> Any:
+    """The workflow of docs/gates.md."""
+    text = (ROOT / "docs" / "gates.md").read_text(encoding="utf-8")
+    workflow = yaml.safe_load(text.split("```yaml\n")[1].split("```")[0])
+    workflow["on"] = workflow.pop(True)  # `on` is a word for true in YAML 1.1, which GitHub does not read
+    return workflow
+
+
+def test_the_action_and_the_workflow_of_the_docs_fit_the_schemas_of_github():
+    described = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    assert errors_in(described, "github-actions") == []
+    assert errors_in(documented_workflow(), "github-workflows") == []
+    without_shell = {**described, "runs": {"using": "composite", "steps": [{"run": "ls"}]}}
+    assert errors_in(without_shell, "github-actions") != []
+
+
+@pytest.mark.skipif(shutil.which("act") is None, reason="act, which runs workflows, is not installed")
+@pytest.mark.parametrize(
+    ("after", "code", "verdict"),
+    [("same", 0, "✅ ragmetrics: passed"), ("worse", 1, "❌ ragmetrics: failed")],
+)
+def test_a_runner_runs_the_last_line_of_the_documented_workflow(
+    tmp_path, programs, comments, runs, after, code, verdict
+):
+    checkout = tmp_path / "checkout"
+    (checkout / ".github" / "workflows").mkdir(parents=True)
+    shutil.copy(ROOT / "action.yml", checkout)
+    for name, folder in (("main", runs["main"]), ("branch", runs[after])):
+        shutil.copytree(folder, checkout / "runs" / name)
+    workflow = documented_workflow()
+    steps = workflow["jobs"]["gate"]["steps"]
+    workflow["jobs"]["gate"]["steps"] = [steps[0], steps[-1]]  # what is between is checked in tests/docs
+    (checkout / ".github" / "workflows" / "gate.yml").write_text(json.dumps(workflow))
+    event = {"pull_request": {"number": 7}, "repository": {"full_name": "o/r"}}
+    (tmp_path / "event.json").write_text(json.dumps(event))
+    for words in (["init", "-q"], ["remote", "add", "origin", "https://github.com/o/r"]):
+        subprocess.run(["git", *words], cwd=checkout, check=True)
+    words = ["act", "pull_request", "-P", "ubuntu-latest=-self-hosted", "--pull=false"]
+    words += ["-e", str(tmp_path / "event.json"), "-s", "GITHUB_TOKEN=a token"]
+    own = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    done = subprocess.run(
+        words, cwd=checkout, env={**programs, **own}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    person, comment = [each["body"] for each in json.loads(comments.read_text())]
+    assert (person, comment.splitlines()[1]) == (PERSON["body"], f"### {verdict}")
