@@ -49,7 +49,7 @@ def assert_scores(
         failures: maximum number of failed (model or parser) or missing scores of these metrics, including
             invalid rows. Default 0, because a mean over the successful rest proves nothing.
         declined: maximum share of answers that decline, by all metrics of the run; blank and undetermined
-            answers count as declining. Fails if no metric of the run checks this.
+            answers and invalid rows count as declining. Fails if no metric of the run checks this.
         beyond_doubt: whether a mean's whole 95 % interval must reach its limit, which few samples rarely do.
             Failed scores count as the worst. Requires the extra `study`.
         cluster: label that groups dependent samples for the interval. Default: `session`, if samples have it;
@@ -122,14 +122,18 @@ def _mean_beyond(run: "Run", metric: str, limit: float) -> Iterator[str]:
 
 
 def _declined_beyond(run: "Run", limit: float) -> Iterator[str]:
-    counts = run.declines
+    from ragmetrics_core.wording import number_of  # here, for pytest loads this module in every project
+
+    counts, rows = run.declines, len(run.rejected)
     if not counts.asked:
         hint = "measure abstention, faithfulness or answer_relevance too"
         yield f"declined={limit:g}: no metric of the run asks whether an answer declines; {hint}"
-    elif counts.declined + counts.undecided > limit * len(run):
+    elif (declining := counts.declined + counts.undecided + rows) > limit * (total := len(run) + rows):
         ids = [sample_id for sample_id, declines in run.declining().items() if declines is not False]
         shown = ", ".join(ids[:_SHOWN]) + (", ..." if len(ids) > _SHOWN else "")
-        yield f"{len(ids)} of {len(run)} answers decline or may do so, above {limit:g}: {counts} ({shown})"
+        invalid = f", {number_of(rows, 'invalid row')}" if rows else ""
+        listed = f"{counts}{invalid}" + (f" ({shown})" if shown else "")
+        yield f"{declining} of {total} answers decline or may do so, above {limit:g}: {listed}"
 
 
 def _sure(run: "Run", entry: "MetricEntry") -> list[float]:

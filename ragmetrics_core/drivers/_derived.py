@@ -54,6 +54,7 @@ def correct(
 
     Raises:
         ConfigError: there is no verdict with this number, or the decision is neither True nor False.
+        RecordError: the verdict does not follow from the record's replies.
     """
     if not 1 <= number <= len(record.verdicts):
         raise ConfigError(
@@ -66,7 +67,15 @@ def correct(
     item = 1 + sum(each.path == place for each in record.verdicts[: number - 1])
     others = tuple(each for each in record.corrections if (each.path, each.item) != (place, item))
     correction = Correction(path=place, item=item, supported=supported, by=by)
-    return replayed(record.model_copy(update={"corrections": (*others, correction)}), metric).sealed()
+    derived = replayed(record.model_copy(update={"corrections": (*others, correction)}), metric)
+    if not any(
+        (each.path, each.text) == (place, verdict.text) for each in derived.verdicts[number - 1 : number]
+    ):
+        raise RecordError(
+            f"verdict {number} of {record.signature} of {record.sample_id} does not follow from its replies, so "
+            "it cannot be corrected; ragmetrics audit RUN lists what was changed"
+        )
+    return derived.sealed()
 
 
 def rendered(record: Record, step: GenerateStep, *, metric: Metric[Any] | None = None) -> tuple[Message, ...]:

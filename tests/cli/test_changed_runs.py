@@ -73,6 +73,15 @@ def test_a_changed_run_is_refused_with_a_word_for_what_to_do(command, whole, bra
     assert command("audit", branch).code == 1
 
 
+def test_a_run_with_an_edited_prompt_is_refused(command, whole, branch):
+    prompts = (branch / "prompts.jsonl").read_text(encoding="utf-8")
+    (branch / "prompts.jsonl").write_text(prompts.replace("Judge", "Guess"), encoding="utf-8")
+    outcome = command("study compare", whole, branch)
+    assert outcome.code == 2
+    assert f"prompts.jsonl in {branch} was changed after it was written" in outcome.err
+    assert command("audit", branch).code == 1
+
+
 def test_a_record_of_another_run_is_refused(command, whole, branch, tmp_path):
     other = run(tmp_path / "other", [{**row, "answer": "right"} for row in ROWS[:1]])
     (branch / "records.jsonl").write_bytes(b"".join([*lines(branch), *lines(other)]))

@@ -233,6 +233,43 @@ def test_whatever_stands_in_a_file_a_command_ends_with_a_sentence(original: Path
         assert done.exception is None or isinstance(done.exception, SystemExit)
 
 
+def replaced(folder: Path, name: str, old: str, new: str) -> None:
+    text = (folder / name).read_text(encoding="utf-8")
+    assert old in text
+    (folder / name).write_text(text.replace(old, new), encoding="utf-8")
+
+
+@pytest.mark.parametrize("words", ["show", "audit", "runs", "verdicts"])
+def test_a_score_that_is_too_large_for_a_deviation_ends_no_command(folder: Path, words: str):
+    lines = [json.loads(line) for line in (folder / "records.jsonl").read_text(encoding="utf-8").splitlines()]
+    for line, value in zip(lines, [1.7e308, 1.7e308, -1.7e308, -1.7e308, 1e200, -1e200], strict=True):
+        line["value"] = value
+    (folder / "records.jsonl").write_text(
+        "".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8"
+    )
+    done = command(words, folder.parent if words == "runs" else folder)
+    assert done.exit_code == (1 if words == "audit" else 0), done.stderr
+
+
+def test_no_verdict_on_a_text_that_was_removed_is_corrected(folder: Path):
+    replaced(folder, "samples.jsonl", '"answer":"Ann did. Bob, too.",', "")
+    before = (folder / "records.jsonl").read_bytes()
+    done = command("correct", folder, "s1", "faithfulness", 1, "yes")
+    assert done.exit_code == 2
+    assert "verdict 1 of faithfulness/strict.1 of s1 does not follow from its replies" in done.stderr
+    assert (folder / "records.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("version", [[1], {"a": 1}, None, "1", True])
+def test_a_prompt_of_no_version_is_an_error(folder: Path, version: Any):
+    lines = [json.loads(line) for line in (folder / "prompts.jsonl").read_text(encoding="utf-8").splitlines()]
+    text = "".join(json.dumps({**line, "version": version}) + "\n" for line in lines)
+    (folder / "prompts.jsonl").write_text(text, encoding="utf-8")
+    done = command("audit", folder)
+    assert done.exit_code == 2
+    assert f"the version of a prompt is {version!r}" in done.stderr
+
+
 # -- permissions
 
 

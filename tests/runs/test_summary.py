@@ -44,6 +44,13 @@ def test_the_standard_deviation_is_that_of_a_sample():
     assert mean(OK, GOOD).sd == pytest.approx(0.3535533906)
 
 
+def test_the_largest_floats_have_a_mean_and_no_standard_deviation():
+    high, low = GOOD._replace(value=1.7e308), GOOD._replace(value=-1.7e308)
+    largest = high, high, low, low
+    assert (mean(*largest).value, mean(*largest).sd) == (0.0, None)
+    assert mean(high, high).value == pytest.approx(1.7e308)
+
+
 def test_one_score_has_no_standard_deviation():
     assert mean(OK).sd is None
 

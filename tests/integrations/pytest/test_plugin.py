@@ -408,6 +408,17 @@ def test_the_share_of_answers_that_decline_is_held():
         assert_scores(declining(1.0), declined=0.1)
 
 
+def test_invalid_rows_count_as_declining_even_where_they_may_fail():
+    rows = [{**SAMPLES[0], "id": f"q{n}"} for n in range(8)]
+    run = evaluate([*rows, rows[0], rows[1]], metrics="faithfulness", judge=ScriptedJudge(reply))
+    assert_scores(run, declined=0.2, failures=2)  # 2 of 10
+    with pytest.raises(AssertionError) as told:
+        assert_scores(run, declined=0.1, failures=2)
+    assert str(told.value) == (
+        "2 of 10 answers decline or may do so, above 0.1: 8 answered, 0 declined, 0 undecided, 2 invalid rows"
+    )
+
+
 def test_the_share_of_answers_that_decline_may_be_asked_for_beyond_doubt():
     pytest.importorskip("scipy", reason=STUDY)
     # Wilson's interval of 0 of 10 ends at 1.96^2 / (10 + 1.96^2) = 0.278
