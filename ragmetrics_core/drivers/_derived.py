@@ -72,8 +72,8 @@ def correct(
         (each.path, each.text) == (place, verdict.text) for each in derived.verdicts[number - 1 : number]
     ):
         raise RecordError(
-            f"verdict {number} of {record.signature} of {record.sample_id} does not follow from its replies, so "
-            "it cannot be corrected; ragmetrics audit RUN lists what was changed"
+            f"verdict {number} of {record.signature} of {record.sample_id} does not follow from its replies, "
+            "so it cannot be corrected; ragmetrics audit RUN lists what was changed"
         )
     return derived.sealed()
 

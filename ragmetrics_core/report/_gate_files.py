@@ -20,7 +20,7 @@ MARKER = "<!-- ragmetrics gate -->"
 
 # GitHub takes 65,536 characters.
 _LONGEST, _LONGEST_TEXT = 60_000, 300
-_SIGNS = {"passed": "✅", "failed": "❌", "cannot tell": "❔"}
+_SIGNS = {"passed": "✅", "failed": "❌", "cannot tell": "❔", "no condition": "ℹ️"}
 _NOT_IN_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 # Texts that GitHub turns into links: a person, an issue, an address.
 _LINKED = re.compile(r"[@#]|www(?=\.)")
@@ -57,7 +57,7 @@ def github_text(found: RunComparison, gate: GateVerdict) -> str:
     """Commands of a GitHub workflow: errors for failures, warnings for undecided metrics, and declines."""
     lines = [f"::error title=ragmetrics::{_command(told)}" for told in gate.failures]
     lines += [f"::warning title=ragmetrics::{_command(told)}" for told in gate.unsure]
-    lines = lines or [f"::notice title=ragmetrics::{gate.word}"]
+    lines = lines or [f"::notice title=ragmetrics::{gate.headline}"]
     lines.append(f"::notice title=ragmetrics::{_command(_declines(found))}")
     return "".join(f"{line}\n" for line in lines)
 
@@ -91,7 +91,7 @@ def comment_text(
 
 def _comment(found: RunComparison, gate: GateVerdict, traces: Sequence[TraceDifference]) -> Iterator[str]:
     yield MARKER
-    yield f"### {_SIGNS[gate.word]} ragmetrics: {gate.word}\n"
+    yield f"### {_SIGNS[gate.headline]} ragmetrics: {gate.headline}\n"
     yield f"{code(found.after)} against {code(found.before)}, {found.common} samples in both\n"
     reasons = [*gate.failures, *gate.unsure]
     yield from (f"- {_escaped(each)}" for each in reasons)

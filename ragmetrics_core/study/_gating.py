@@ -173,10 +173,12 @@ class GateVerdict(NamedTuple):
         failed: reasons why the second run does not pass: pairs of a metric ("" for the whole runs) and a
             sentence.
         untold: the same for undecided metrics, with the condition "cannot-tell".
+        has_conditions: whether there was a condition or a limit; without one nothing passes.
     """
 
     failed: tuple[tuple[str, str], ...] = ()
     untold: tuple[tuple[str, str], ...] = ()
+    has_conditions: bool = True
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -190,12 +192,17 @@ class GateVerdict(NamedTuple):
 
     @property
     def word(self) -> Literal["passed", "failed", "cannot tell"]:
-        """The verdict: "passed", "failed" or "cannot tell"."""
+        """The verdict on the conditions: "passed", "failed" or "cannot tell"."""
         return "failed" if self.failures else "cannot tell" if self.unsure else "passed"
 
     @property
+    def headline(self) -> Literal["passed", "failed", "cannot tell", "no condition"]:
+        """The verdict for people, which is "no condition" if there was none."""
+        return self.word if self.has_conditions else "no condition"
+
+    @property
     def code(self) -> int:
-        """The exit code: 0 passed, 1 failed, 3 cannot tell."""
+        """The exit code: 0 passed or without a condition, 1 failed, 3 cannot tell."""
         return {"passed": 0, "failed": 1, "cannot tell": 3}[self.word]
 
 
@@ -235,7 +242,7 @@ def decide(
         failed += [(DECLINED, why) for why in _more_declines(*runs)]
     for limit in limits:
         failed += [(limit.metric, why) for why in beyond(runs[1], limit, before=runs[0])]
-    return GateVerdict(tuple(failed), tuple(untold))
+    return GateVerdict(tuple(failed), tuple(untold), has_conditions=bool(fail_if or limits))
 
 
 def decide_limits(scores: Scores, limits: Sequence[Limit], *, cluster: str | None = None) -> GateVerdict:

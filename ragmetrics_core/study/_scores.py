@@ -167,10 +167,9 @@ class Scores:
 
         def column(name: str) -> dict[str, Mapping[str, Any]]:
             columns: dict[str, Mapping[str, Any]] = {}
-            for metric, cells in getattr(self, name).items():
-                if metric in self.of_answers:
-                    cells = getattr(held if metric in self.by_reference else certain, name)[metric]
-                columns[metric] = cells
+            for metric in getattr(self, name):
+                kept = held if metric in self.by_reference else certain
+                columns[metric] = getattr(kept if metric in self.of_answers else self, name)[metric]
             return columns
 
         return replace(self, values=column("values"), absent=column("absent"), sure=column("sure"))

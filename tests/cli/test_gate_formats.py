@@ -97,10 +97,17 @@ def test_github_gets_an_error_and_a_step_summary(command, runs, tmp_path, monkey
         f"::notice title=ragmetrics::Answers: {notice}\n"
     )
     assert "### ❌ ragmetrics: failed" in (tmp_path / "summary.md").read_text(encoding="utf-8")
-    passed = command("study compare", runs[0], runs[1], "--format github")
+    passed = command("study compare", runs[0], runs[1], "--max faithfulness=1 --format github")
     assert passed.out == (
         f"::notice title=ragmetrics::passed\n::notice title=ragmetrics::Answers: {notice}\n"
     )
+
+
+def test_what_no_condition_was_set_for_has_not_passed(command, runs, tmp_path):
+    outcome = command("study compare", *runs, "--format github --comment", tmp_path / "comment.md")
+    assert outcome.code == 0
+    assert outcome.out.startswith("::notice title=ragmetrics::no condition\n")
+    assert "### ℹ️ ragmetrics: no condition" in (tmp_path / "comment.md").read_text(encoding="utf-8")
 
 
 def test_json_and_markdown_have_the_gate(command, runs):
