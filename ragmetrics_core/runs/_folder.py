@@ -268,7 +268,7 @@ class Folder:
             return ()
         stored, derived = seal_in(self.path)
         found = [*self.manifest.altered, *self.differing()]
-        if stored != derived:
+        if stored != derived or (self.manifest.finished and self.manifest.contents is None):
             found.append("manifest.json")
         if any(text.digest != digest for digest, text in self.prompt_texts.items()):
             found.append("prompts.jsonl")

@@ -82,6 +82,15 @@ def test_a_run_with_an_edited_prompt_is_refused(command, whole, branch):
     assert command("audit", branch).code == 1
 
 
+def test_a_finished_run_that_no_longer_says_what_it_holds_is_refused(command, whole, branch):
+    manifest = Run.load(branch).manifest.model_copy(update={"contents": None})
+    (branch / "manifest.json").write_text(manifest.stored(), encoding="utf-8")
+    (branch / "records.jsonl").write_bytes(b"".join(lines(branch)[5:]))
+    outcome = command("study compare", whole, branch)
+    assert outcome.code == 2
+    assert f"manifest.json in {branch} was changed after it was written" in outcome.err
+
+
 def test_a_record_of_another_run_is_refused(command, whole, branch, tmp_path):
     other = run(tmp_path / "other", [{**row, "answer": "right"} for row in ROWS[:1]])
     (branch / "records.jsonl").write_bytes(b"".join([*lines(branch), *lines(other)]))
