@@ -1,7 +1,8 @@
 """The asynchronous driver: answers requests with concurrent calls to the models."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Hashable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -23,7 +24,7 @@ from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.models._cascade import Decider, decider_of
 from ragmetrics_core.models._identity import known_as
 from ragmetrics_core.models._line import Line
-from ragmetrics_core.models._meter import Tally
+from ragmetrics_core.models._meter import Meter, Tally
 from ragmetrics_core.prompts import Prompt, digest_of
 from ragmetrics_core.protocol import Compare, Completion, Embedder, Generate, Judge, Rate, Scorer
 from ragmetrics_core.records import CompareStep, Correction, RateStep
@@ -84,7 +85,7 @@ class Calls:
 
     Attributes:
         models: the models, each with its own line.
-        counts: counters of their lines.
+        meter: counts their calls and limits the spending.
         ends_when_refused: raise `AccessRefused` instead of `StepFailed` if a model refuses every call.
         form_attempts: maximum number of attempts to get a reply in the right form.
         lines: lines of the judges; the load of the first decides if another sample can begin.
@@ -92,9 +93,18 @@ class Calls:
 
     models: Models
     form_attempts: int = 2
-    counts: Tally = field(default_factory=Tally)
+    meter: Meter = field(default_factory=Meter)
     ends_when_refused: bool = False
     lines: tuple[Line, ...] = ()
+
+    def __post_init__(self) -> None:
+        self._open = self._done = 0
+        self._ended = asyncio.Event()
+
+    @property
+    def counts(self) -> Tally:
+        """Counts of calls so far, which go on."""
+        return self.meter.tally
 
     @property
     def tally(self) -> Tally:
@@ -102,13 +112,35 @@ class Calls:
         return replace(self.counts)
 
     async def room(self) -> None:
-        """Wait until a call could begin; pending calls come first.
+        """Wait until another sample may begin; pending calls come first.
 
-        Samples that begin earlier would only wait, so as few as possible are open at a time.
+        Samples that begin earlier would only wait, so as few as possible are open at a time. Under a budget,
+        a sample begins if what the open samples and itself take on average is left, so that the budget is
+        spent on whole samples. The first is measured alone.
         """
         await asyncio.sleep(0)
+        while not self._is_affordable:
+            self._ended.clear()
+            await self._ended.wait()
         if self.lines:
             await self.lines[0].turns.room()
+
+    @contextmanager
+    def open_sample(self) -> Generator[None]:
+        """Count a sample as open during this block."""
+        self._open += 1
+        try:
+            yield
+        finally:
+            self._open -= 1
+            self._done += 1
+            self._ended.set()
+
+    @property
+    def _is_affordable(self) -> bool:
+        if not self._open or not self.meter.is_limited:
+            return True
+        return self._done > 0 and self.meter.spent * (1 + (self._open + 1) / self._done) <= 1
 
 
 def _failed(about: str, error: Exception) -> StepFailed:
@@ -151,7 +183,8 @@ async def measure_sample(
         for metric in metrics
     ]
     walks = [each.measure(metric) for each, metric in zip(interpreters, metrics, strict=True)]
-    records = [await walks[0]] if len(walks) == 1 else await together(walks)
+    with calls.open_sample():
+        records = [await walks[0]] if len(walks) == 1 else await together(walks)
     for each in interpreters:
         prompts.update(each.prompts)
     return records

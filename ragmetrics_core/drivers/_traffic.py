@@ -46,6 +46,4 @@ def wired(
     embedder = models.embedder and Batched(line(models.embedder))
     scorer = models.scorer and line(models.scorer)
     models = replace(models, judges=judges, embedder=embedder, scorer=scorer)
-    return Calls(
-        models, traffic.form_attempts, meter.tally, ends_when_refused=ends_when_refused, lines=judges
-    )
+    return Calls(models, traffic.form_attempts, meter, ends_when_refused=ends_when_refused, lines=judges)

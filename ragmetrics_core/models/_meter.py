@@ -1,6 +1,6 @@
 """Counts of a run's model calls, and the limits on them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,7 +57,7 @@ class Meter:
         self._price = price
         self._in_flight = 0
         self._uncounted = Usage(0, 0)
-        self._limited = self._budget.has_limit
+        self.is_limited = self._budget.has_limit
 
     def start(self) -> None:
         """Start a call of the judge.
@@ -65,7 +65,7 @@ class Meter:
         Raises:
             BudgetSpent: a limit of the run is reached.
         """
-        if self._limited:
+        if self.is_limited:
             self._check()
         self.tally.calls += 1
         self._in_flight += 1
@@ -78,27 +78,38 @@ class Meter:
         for usage in used:
             self.tally.prompt_tokens += usage.prompt_tokens
             self.tally.completion_tokens += usage.completion_tokens
-        if replies and not used and self._limited:
+        if replies and not used and self.is_limited:
             # a limit must hold for a judge that does not count, too; the tally has only what was counted
             prompt = tokens_in(sum(len(message.content) for message in request.messages))
             completion = sum(tokens_in(len(reply.text)) for reply in replies)
             known = self._uncounted
             self._uncounted = Usage(known.prompt_tokens + prompt, known.completion_tokens + completion)
 
+    @property
+    def spent(self) -> float:
+        """Largest spent share of any limit; 0.0 without a limit. Calls in flight count as the average call."""
+        return max((used / limit if limit else 1.0 for used, limit, _ in self._limits()), default=0.0)
+
     def _check(self) -> None:
+        for used, limit, message in self._limits():
+            if used >= limit:
+                raise BudgetSpent(message)
+
+    def _limits(self) -> Iterator[tuple[float, float, str]]:
+        """Use of each limit, the limit, and the message if it is reached."""
         limits, tally = self._budget, self.tally
-        if limits.calls is not None and tally.calls >= limits.calls:
-            raise BudgetSpent(f"the run may make no more than {limits.calls:,} calls")
+        if limits.calls is not None:
+            yield tally.calls, limits.calls, f"the run may make no more than {limits.calls:,} calls"
         prompt = tally.prompt_tokens + self._uncounted.prompt_tokens
         completion = tally.completion_tokens + self._uncounted.completion_tokens
         ended = tally.calls - self._in_flight
         expected = 1 + self._in_flight / ended if ended else 1.0
-        if limits.tokens is not None and (prompt + completion) * expected >= limits.tokens:
-            raise BudgetSpent(f"the run may use no more than {limits.tokens:,} tokens")
+        if limits.tokens is not None:
+            tokens = (prompt + completion) * expected
+            yield tokens, limits.tokens, f"the run may use no more than {limits.tokens:,} tokens"
         if limits.cost is not None and self._price is not None:
             cost = (prompt * self._price.prompt + completion * self._price.completion) / 1e6
-            if cost * expected >= limits.cost:
-                raise BudgetSpent(f"the run may cost no more than {limits.cost:g}")
+            yield cost * expected, limits.cost, f"the run may cost no more than {limits.cost:g}"
 
 
 def tokens_in(characters: int) -> int:

@@ -1,11 +1,12 @@
 """Callables as judges, models by command line names, and advice if a model is missing."""
 
-import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from ragmetrics_core.adapting import in_thread
 from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.models._foreign_lines import line_for
 from ragmetrics_core.models._identity import function_identity, is_unnamed
@@ -68,7 +69,10 @@ class CallableJudge:
         """Call the function once."""
         text = "\n\n".join(message.content for message in request.messages)
         function = self.function
-        reply = function(text) if self.is_asynchronous else await asyncio.to_thread(function, text)
+        if self.is_asynchronous:
+            reply = function(text)
+        else:  # in a thread that does not delay the exit if the function hangs
+            reply = await in_thread(copy_context().run, function, text)
         if inspect.isawaitable(reply):
             reply = await reply
         if not isinstance(cast("object", reply), str):
