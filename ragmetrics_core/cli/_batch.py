@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 import typer
 from rich.text import Text
@@ -14,11 +14,16 @@ from ragmetrics_core.cli._progress import count_rows, progress_of
 from ragmetrics_core.cli._screen import page, remarks, show
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models import TrafficArgs
+from ragmetrics_core.records import FAILED
 from ragmetrics_core.report import _terminal as terminal
 from ragmetrics_core.report._terminal import plain
 from ragmetrics_core.runs import export_wave, import_replies
+from ragmetrics_core.runs._lock import is_held
 from ragmetrics_core.runs._manifest import manifest_in
 from ragmetrics_core.wording import number_of
+
+if TYPE_CHECKING:
+    from ragmetrics_core.live import LiveResult
 
 __all__ = ["catch_up", "export", "import_"]
 
@@ -77,13 +82,17 @@ def import_(
         raise typer.Exit(1)
 
 
-def catch_up(run: RunFolder, judging: Judging, **settings: Unpack[TrafficArgs]) -> None:
+def catch_up(
+    run: RunFolder, judging: Judging, *, failed: bool = False, **settings: Unpack[TrafficArgs]
+) -> None:
     """Score what a live application captured but did not score.
 
     Give the judge and metrics of the application; --metrics defaults to those of the run. Captures of a
     process that is still running are left to it. Nothing is scored twice.
 
     Args:
+        failed: Also score again the failed scores of all runs in the folder; a run that a process writes to
+            is left to it.
         metrics: Metrics of the application, separated by commas. Default: those of the run.
         judge: Judge of the application: embedded, openai:MODEL, openai:MODEL@URL, entailment:MODEL,
             grounded:MODEL or cascade:CHEAP,EXPENSIVE.
@@ -110,5 +119,29 @@ def catch_up(run: RunFolder, judging: Judging, **settings: Unpack[TrafficArgs]) 
         count = live.catch_up()
     captures = number_of(count, "capture was", "captures were")
     page().print(Text(f"{captures} left in {run}; {live.stats.scored} scored now"))
-    if live.stats.scored < count:
+    is_complete = live.stats.scored == count
+    runs = [path for path in places.runs() if (path / "manifest.json").is_file()]
+    for path in runs if failed else ():
+        if is_held(path):
+            page().print(plain(f"{path} is being written and is left unchanged"), soft_wrap=True)
+            continue
+        is_complete &= _score_failed(path, metrics, judge=judge, **chosen, **traffic)
+    if not is_complete:
         raise typer.Exit(1)
+
+
+def _score_failed(run: Path, metrics: Any, **settings: Any) -> bool:
+    """Score again the failed scores of one run; whether all succeeded."""
+    from ragmetrics_core.live import LiveScorer
+
+    results: list[bool] = []
+
+    def note(result: "LiveResult") -> None:
+        results.append(not any(record.status in FAILED for record in result.records))
+
+    with LiveScorer(metrics, out=run, on_result=note, **settings) as live:
+        count = live.catch_up(failed=True)
+        live.flush()
+    samples = number_of(count, "sample", "samples")
+    page().print(plain(f"{samples} with failed scores in {run}; {sum(results)} scored now"), soft_wrap=True)
+    return sum(results) == count

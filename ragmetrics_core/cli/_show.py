@@ -112,6 +112,8 @@ def _run_page(run: Run, limit: int, width: int) -> Iterator[RenderableType]:
     yield from terminal.remarks(run, terminal.Causes.of(run.outcomes()))
     yield Text()
     yield terminal.cost(run)
+    if run.manifest.live is not None:
+        yield Text(f"live: {run.manifest.live}")
 
 
 def _json(run: Run, sample: str | None, metric: str | None) -> str:
@@ -119,6 +121,8 @@ def _json(run: Run, sample: str | None, metric: str | None) -> str:
     if sample is None:
         content = {"metrics": [asdict(mean) for mean in run.means()], "samples": run.to_rows()}
         content |= {"declines": run.declines._asdict(), "notes": list(run.notes), "tally": run.tally}
+        if run.manifest.live is not None:
+            content["live"] = run.manifest.live.model_dump()
     elif metric is None:
         names = "status", "value", "bounds", "reason", "formula"
         scores = run.scores(sample).items()

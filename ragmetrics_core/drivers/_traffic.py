@@ -1,5 +1,6 @@
 """A run's lines to its models."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from ragmetrics_core.drivers._asynchronous import Calls, Models
@@ -21,7 +22,7 @@ def wired(
     price: Price | None = None,
     meter: Meter | None = None,
     redact: Redact | None = None,
-    redactor: type[Redactor] = Redactor,
+    redactor: Callable[[object, Redact | None], Redactor] = Redactor,
     ends_when_refused: bool = True,
 ) -> Calls:
     """Connect the models through one line each.

@@ -143,6 +143,11 @@ class Background:
         """
         self._loop.call_soon_threadsafe(function, *args, context=judging_context())
 
+    def later(self, seconds: float, function: Callable[[], object]) -> None:
+        """Call the function on the loop after so many seconds; not if the loop has ended."""
+        with suppress(RuntimeError):
+            self.call(self._loop.call_later, seconds, function)
+
     def begin(self, work: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> "Future[T]":
         """Start a task in its own context, from any thread; return its future."""
         done = judging_context().run(asyncio.run_coroutine_threadsafe, work(*args), self._loop)

@@ -1,9 +1,11 @@
 """Measurement of captures."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from ragmetrics_core.drivers import Calls, measure_sample, wired
+from ragmetrics_core.live._breaker import Breaker
 from ragmetrics_core.live._capture import Capture, LiveResult, translated, without_texts
 from ragmetrics_core.live._models import Guard, Made
 from ragmetrics_core.live._settings import Expected, LiveSettings, check_expected
@@ -24,6 +26,9 @@ class LiveEvaluation:
         metrics, settings: as for `LiveScorer`.
         models: judge, embedder and scorer by name; models from factories are checked on first use.
 
+    Attributes:
+        breaker: hears of the judge's answers and failures; set before the first measurement.
+
     Raises:
         ConfigError: an argument is invalid.
     """
@@ -34,6 +39,7 @@ class LiveEvaluation:
             self.metrics = with_prompts(self.metrics, settings.prompts)
         self._settings = settings
         self.models = models
+        self.breaker: Breaker | None = None
         self._calls: Calls | None = None
         self._preparation: Preparation | None = None
         if not any(isinstance(model, Made) for model in models.values()):
@@ -92,7 +98,7 @@ class LiveEvaluation:
                 self._settings.traffic,
                 None,
                 redact=redact,
-                redactor=Guard,
+                redactor=partial(Guard, breaker=self.breaker),
                 ends_when_refused=False,
             )
         metrics = [metric for metric in self.metrics if metric.signature not in scored]

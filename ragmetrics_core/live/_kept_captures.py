@@ -14,6 +14,7 @@ from uuid import uuid4
 from ragmetrics_core.errors import ConfigError, RagMetricsError
 from ragmetrics_core.live._places import CAPTURES_FILE, Places, capture_places
 from ragmetrics_core.live._processes import leave_to_parent, renew_in_child
+from ragmetrics_core.live._run_sink import Left
 from ragmetrics_core.runs._folder import Folder
 from ragmetrics_core.runs._lines import Lines
 from ragmetrics_core.runs._lock import FolderLock
@@ -21,24 +22,12 @@ from ragmetrics_core.runs._removal import CAPTURES
 from ragmetrics_core.runs._writing import not_a_link, write_whole
 from ragmetrics_core.samples import Sample
 
-__all__ = ["KeptCaptures", "Left"]
+__all__ = ["KeptCaptures"]
 
 _LOGGER = logging.getLogger("ragmetrics.live")
 # Bytes that a file may have beyond twice those of what waits. While it is written anew, both files are there:
 # together they stay below three times what waits, and 1 MB.
 _SPARE = 900_000
-
-
-class Left(NamedTuple):
-    """A sample that an earlier process captured and did not score completely.
-
-    Attributes:
-        sample: the sample; redacted if `redact` is set.
-        scored: signatures of the metrics with records.
-    """
-
-    sample: Sample
-    scored: frozenset[str]
 
 
 class _OwnFile(NamedTuple):
@@ -67,7 +56,9 @@ class KeptCaptures:
     def __init__(self, places: Places, *, limit: int = 10_000) -> None:
         self._places = places
         self._folder = places.folder
-        not_a_link(self._folder / CAPTURES)
+        captures = not_a_link(self._folder / CAPTURES)
+        if captures.exists() and not captures.is_dir():
+            raise ConfigError(f"{captures} is a file, not the folder of captures: remove it first")
         self._limit = limit
         self._begin()
         renew_in_child(self)

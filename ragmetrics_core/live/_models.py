@@ -3,13 +3,21 @@
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
+from ragmetrics_core.errors import (
+    AccessRefused,
+    BudgetSpent,
+    ConfigError,
+    ModelError,
+    ModelRefused,
+    TransientModelError,
+)
+from ragmetrics_core.live._breaker import Breaker
 from ragmetrics_core.models import CallableJudge, as_judge
 from ragmetrics_core.models._per_loop import PerLoop
 from ragmetrics_core.models._redactor import Redactor
@@ -27,14 +35,41 @@ _OTHER_LOOP = (
 )
 
 
+@dataclass(frozen=True)
 class Guard(Redactor):
     """A line to a model that also protects the scorer from the model.
 
     A model that belongs to the application's event loop fails with a message that says what to do, and a
     model that tries to exit the interpreter fails like any other.
+
+    Attributes:
+        breaker: hears of each answered and each failed attempt of the judge. While it is open, no call is
+            tried again.
     """
 
+    breaker: Breaker | None = None
+
+    def replies(self, replies: Sequence[Completion]) -> Sequence[Completion]:
+        if self.breaker is not None:
+            self.breaker.succeeded()
+        return super().replies(replies)
+
     def error(self, error: BaseException) -> BaseException:
+        failure = self._explained(error)
+        is_of_request = isinstance(failure, ModelRefused) and not isinstance(failure, AccessRefused)
+        if (
+            self.breaker is None
+            or not isinstance(failure, Exception)
+            or not isinstance(unwrapped(self.model), Judge)
+        ):
+            return failure
+        if is_of_request or isinstance(failure, BudgetSpent):
+            return failure
+        self.breaker.failed(str(failure) or type(failure).__name__)
+        is_last = self.breaker.is_open and isinstance(failure, TransientModelError)
+        return ModelError(f"{failure}; not tried again, because the judge is down") if is_last else failure
+
+    def _explained(self, error: BaseException) -> BaseException:
         model = unwrapped(self.model)
         kinds = {"judge": Judge, "embedder": Embedder}
         kind = next((name for name, protocol in kinds.items() if isinstance(model, protocol)), "scorer")

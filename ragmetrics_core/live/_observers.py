@@ -5,12 +5,13 @@ from collections.abc import Callable, Mapping
 from typing import Literal
 
 from ragmetrics_core.live._capture import Capture, LiveResult
+from ragmetrics_core.live._delivery import Delivery
 from ragmetrics_core.live._evaluation import LiveEvaluation
-from ragmetrics_core.live._kept_captures import KeptCaptures, Left
+from ragmetrics_core.live._kept_captures import KeptCaptures
 from ragmetrics_core.live._log import described, discreet, one_line, traced
 from ragmetrics_core.live._missing_fields import MissingFields
 from ragmetrics_core.live._opentelemetry_sink import OpenTelemetrySink, current_span_context
-from ragmetrics_core.live._run_sink import RunSink
+from ragmetrics_core.live._run_sink import Left, RunSink
 from ragmetrics_core.live._settings import LiveSettings
 from ragmetrics_core.live._sinks import CallableSink, MemorySink, Sink
 from ragmetrics_core.live._statistics import Alarm, Counts, Means, Statistics
@@ -53,6 +54,8 @@ class Observers:
             self._sinks.append(CallableSink(settings.on_result))
         places = next((sink.places for sink in self._sinks if isinstance(sink, RunSink)), None)
         self.kept = None if places is None else KeptCaptures(places)
+        self._deliveries = [Delivery(sink, fails=self._tell_of, loses=self._lost) for sink in self._sinks]
+        self._sample_rate = settings.sample_rate
         self._wants_span = any(isinstance(sink, OpenTelemetrySink) for sink in self._sinks)
         self.alarms: list[Alarm] = []
         self._introduced = False
@@ -66,7 +69,6 @@ class Observers:
         self.means = Means(self._evaluation.names.values())
         self.memory.clear()
         self._failing: set[str] = set()
-        self._cannot_keep = False
         self._told: set[str] = set()
 
     def stats(self, *, pending: int) -> Statistics:
@@ -85,11 +87,33 @@ class Observers:
         try:
             if self.kept is not None:
                 self.kept.keep(sample)
-        except Exception as error:  # the boundary to the disk: a sink that writes there tells and counts it
-            if not self._cannot_keep:
+        except Exception as error:  # the boundary to the disk
+            if self.counts.add("not_kept"):
                 words = one_line(discreet(described(error), self._redact))
-                _LOGGER.warning("captures are not kept: %s", words)
-            self._cannot_keep = True
+                _LOGGER.warning("captures are not kept, and lost if the process is killed: %s", words)
+
+    def dropped(self) -> None:
+        """Count a dropped capture, and log the first one."""
+        if self.counts.add("skipped", "overflow"):
+            _LOGGER.warning(
+                "captures are dropped, because more arrive than are scored (stats.skipped counts them as "
+                "overflow): lower sample_rate, or raise max_pending or concurrency"
+            )
+
+    def left_unscored(self, count: int, why: str) -> None:
+        """Count captures that are given up because the scorer ends, and log their number."""
+        if not count:
+            return
+        for _ in range(count):
+            self.counts.add("skipped", "closed")
+        later = "; ragmetrics catch-up scores those in the folder" if self.kept is not None else ""
+        _LOGGER.warning("%d captures are not scored, because %s%s", count, why, later)
+
+    def judge_is_down(self, failure: str) -> None:
+        """Log that captures wait until the judge answers again."""
+        words = one_line(discreet(failure, self._redact))
+        self.counts.errors.append(one_line(f"the judge is down: {words}"))
+        _LOGGER.warning("the judge is down, and captures wait until it answers again: %s", words)
 
     def forget(self, sample_id: str) -> None:
         """Write that a sample is no longer waiting."""
@@ -104,15 +128,19 @@ class Observers:
             self.tell("captures of earlier processes cannot be read", error)
             return []
 
+    def failed(self) -> list[Left]:
+        """The samples of the run that is written whose scores failed; [] without a folder."""
+        sinks = [sink for sink in self._sinks if isinstance(sink, RunSink)]
+        return sinks[0].failed() if sinks else []
+
     def hear(self, result: LiveResult) -> None:
         """Take a result."""
         self._guarded(self, self._introduce)
         self.means.hear(result)
         self.missing.hear(result)
         self._note_failures(result)
-        wrote = [self._guarded(sink, sink.write, result) for sink in self._sinks]
-        if all(wrote):
-            self.forget(result.sample.id)
+        for delivery in self._deliveries:
+            self._taken(delivery, delivery.write(result))
         for alarm in self.alarms:
             self._guarded(alarm, alarm.hear, result)
         sample = result.sample
@@ -126,9 +154,20 @@ class Observers:
         """Count a capture that is skipped because it has no contexts."""
         self.missing.count(dict.fromkeys(self._evaluation.names.values(), "contexts"))
 
+    def save(self) -> None:
+        """Try again what a sink did not take, and save the counts."""
+        for delivery in self._deliveries:
+            self._taken(delivery, delivery.retry())
+            if isinstance(delivery.sink, RunSink):
+                self._guarded(delivery.sink, delivery.sink.flush)
+
     def end(self, how: Literal["flush", "close"]) -> None:
         """Flush the sinks, or close them and the stored captures."""
         self.missing.tell()
+        for delivery in self._deliveries:
+            self._taken(delivery, delivery.retry())
+            if how == "close":
+                delivery.give_up()
         for sink in self._sinks:
             self._guarded(sink, getattr(sink, how))
         if how == "close" and self.kept is not None:
@@ -160,7 +199,29 @@ class Observers:
         self._introduced = True
         for sink in self._sinks:
             if isinstance(sink, RunSink):
-                sink.begin(manifest, tally=lambda: self._evaluation.tally)
+                sink.begin(
+                    manifest,
+                    tally=lambda: self._evaluation.tally,
+                    counts=self._flat_counts,
+                    sample_rate=self._sample_rate,
+                )
+
+    def _flat_counts(self) -> dict[str, int]:
+        return self.counts.flat()  # of this process: they are others in a forked child
+
+    def _taken(self, delivery: Delivery, samples: list[str]) -> None:
+        """Forget the captures of samples that are in the run, or in all sinks if there is no run."""
+        if self.kept is not None and isinstance(delivery.sink, RunSink):
+            for sample_id in samples:
+                self.forget(sample_id)
+
+    def _tell_of(self, sink: Sink, error: BaseException) -> None:
+        self.tell(f"{type(sink).__name__} failed", error, sink)
+
+    def _lost(self, sink: Sink) -> None:
+        name = type(sink).__name__
+        if self.counts.add("lost", name):
+            _LOGGER.warning("results are lost, because %s did not take them (stats.lost counts them)", name)
 
     def _note_failures(self, result: LiveResult) -> None:
         for record in result.records:

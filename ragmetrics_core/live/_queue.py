@@ -51,6 +51,7 @@ class Queue:
         # With a lock that may be taken twice: a collected generator may end its run, and come here, while
         # this thread is in here already.
         self._changed = threading.Condition()
+        self._is_held = False
         self._waiting: deque[Ticket] = deque()
         self._left: deque[Ticket] = deque()
         self._begun: set[Ticket] = set()
@@ -103,6 +104,17 @@ class Queue:
         with self._changed:
             return [*self._waiting, *self._left]
 
+    @property
+    def has_next(self) -> bool:
+        """Whether a capture could be begun."""
+        with self._changed:
+            is_full = len(self._begun) >= self._settings.traffic.concurrency
+            return bool(self._waiting or self._left) and not is_full
+
+    def is_begun(self, ticket: Ticket) -> bool:
+        """Whether a capture of the queue is in progress; not one that somebody waits for."""
+        return ticket in self._begun
+
     def begin(self) -> Ticket | None:
         """The next capture to work on; None if none waits or enough are in progress."""
         with self._changed:
@@ -112,6 +124,22 @@ class Queue:
             ticket = tickets.popleft()
             self._begun.add(ticket)
             return ticket
+
+    def hold(self, *, is_held: bool) -> None:
+        """Note whether no waiting capture can be begun now, so that nobody waits for them."""
+        with self._changed:
+            self._is_held = is_held
+            self._changed.notify_all()
+
+    def put_back(self, ticket: Ticket) -> bool:
+        """Let a capture in progress wait again, behind the others; False if it did not wait here before."""
+        with self._changed:
+            if ticket not in self._begun:
+                return False
+            self._begun.discard(ticket)
+            self._left.append(ticket)
+            self._changed.notify_all()
+            return True
 
     def leave(self, ticket: Ticket) -> None:
         """Mark a capture as done or given up."""
@@ -131,10 +159,16 @@ class Queue:
         return len(given_up)
 
     def settle(self, timeout: float | None) -> bool:
-        """Wait until all current captures are done; False on timeout."""
+        """Wait until all current captures are done; False on timeout, or if those left cannot be begun."""
         with self._changed:
             here = set(self._open)
-            return self._changed.wait_for(lambda: here.isdisjoint(self._open), timeout)
+
+            def is_done() -> bool:
+                left = here & self._open
+                return not left or (self._is_held and left.isdisjoint(self._begun))
+
+            self._changed.wait_for(is_done, timeout)
+            return here.isdisjoint(self._open)
 
 
 def seconds_left(until: float | None) -> float | None:

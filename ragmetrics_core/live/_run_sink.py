@@ -6,19 +6,36 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live._capture import LiveResult
 from ragmetrics_core.live._places import Day, Places, Rotate
 from ragmetrics_core.live._processes import leave_to_parent, renew_in_child
+from ragmetrics_core.records import FAILED
 from ragmetrics_core.runs import Folder, Manifest
-from ragmetrics_core.runs._manifest import manifest_in
+from ragmetrics_core.runs._lock import is_held
+from ragmetrics_core.runs._manifest import LiveCounts, manifest_in
+from ragmetrics_core.runs._removal import holds_run
+from ragmetrics_core.samples import Sample
 
-__all__ = ["RunSink"]
+__all__ = ["Left", "RunSink"]
 
 _LOGGER = logging.getLogger("ragmetrics.live")
 # Processes that write beside each other.
 _MOST_FOLDERS = 256
+
+
+class Left(NamedTuple):
+    """A sample that was captured and not scored completely, or whose scores failed.
+
+    Attributes:
+        sample: the sample; redacted if `redact` is set.
+        scored: signatures of the metrics that need not be measured again.
+    """
+
+    sample: Sample
+    scored: frozenset[str]
 
 
 class RunSink:
@@ -60,7 +77,9 @@ class RunSink:
         self._is_tidy = False
         self._manifest: Manifest | None = None
         self._tally: Callable[[], Mapping[str, int]] = dict
-        self._told: dict[str, int] = {}
+        self._counts: Callable[[], Mapping[str, int]] = dict
+        self._sample_rate = 1.0
+        self._told: Mapping[str, Mapping[str, int]] = {}
         self._open: Folder | None = None
         renew_in_child(self)
 
@@ -69,20 +88,34 @@ class RunSink:
         leave_to_parent(self._open)
         self._open, self._told, self._at = None, {}, self.folder
 
-    def begin(self, manifest: Manifest, *, tally: Callable[[], Mapping[str, int]] = dict) -> None:
+    def begin(
+        self,
+        manifest: Manifest,
+        *,
+        tally: Callable[[], Mapping[str, int]] = dict,
+        counts: Callable[[], Mapping[str, int]] = dict,
+        sample_rate: float = 1.0,
+    ) -> None:
         """Set the metrics and models; called by a scorer.
 
         Args:
             manifest: metrics and models.
             tally: returns the counts of model calls so far.
+            counts: returns the counts of captures so far.
+            sample_rate: share of captures that is scored.
 
         Raises:
-            ConfigError: the folder holds a run with other metrics or models.
+            ConfigError: the folder holds a run with other metrics or models, or is not a folder.
             RecordError: the run in the folder cannot be read.
         """
         self._manifest = manifest
         self._tally = tally
+        self._counts = counts
+        self._sample_rate = sample_rate
         path = next(self.places.free())
+        for each in (self.folder, path):
+            if each.exists() and not each.is_dir():
+                raise ConfigError(f"{each} is a file, not a folder for a run: choose another one")
         if (path / "manifest.json").exists():
             manifest_in(path).check_goes_on(path, manifest)
 
@@ -96,15 +129,28 @@ class RunSink:
             folder.add_prompt_texts(record.prompts or {})
         folder.add_records(result.records)
 
+    def failed(self) -> list[Left]:
+        """The samples of the run whose scores failed; new scores replace them."""
+        self._turn()
+        folder = self._open = self._open or self._begun()
+        found: list[Left] = []
+        for sample_id in list(folder.index.sample_ids):
+            statuses = folder.index.statuses(sample_id)
+            scored = frozenset(signature for signature, status in statuses.items() if status not in FAILED)
+            if len(scored) < len(statuses):
+                found.append(Left(folder.sample(sample_id), scored))
+        return found
+
     def flush(self) -> None:
         """Update the manifest's counts; records are written at once."""
         self._turn()
-        self._save(finished=False)
+        self._save_counts()
         if self._open is not None and not self._is_tidy:
             self._is_tidy = self.places.tidy(self._at)
 
     def close(self) -> None:
         """Mark the run as finished and release the folder."""
+        self._save_counts()
         self._save(finished=True)
         if self._open is not None:
             self._open.close()
@@ -124,7 +170,9 @@ class RunSink:
         for path in islice(self.places.free(), _MOST_FOLDERS):
             try:
                 folder = Folder.begin(path, manifest)
-            except ConfigError as error:  # somebody else writes there
+            except ConfigError as error:
+                if not holds_run(path) and not is_held(path):
+                    raise  # not because of another run or process: the disk is full, say
                 problem = problem or error
                 continue
             if problem is not None and self._at == self.folder:  # told once
@@ -136,12 +184,27 @@ class RunSink:
         assert problem is not None
         raise problem
 
+    def _save_counts(self) -> None:
+        """Save the counts if they have changed, also if nothing was scored yet."""
+        now = {"tally": self._tally(), "live": self._counts()}
+        if now == self._told or (self._open is None and now["live"].keys() <= {"captured"}):
+            return
+        self._open = self._open or self._begun()
+        self._save(finished=False)
+
     def _save(self, *, finished: bool) -> None:
         """Add the changes since the last time to the manifest's counts."""
         if (folder := self._open) is None:
             return
-        now = dict(self._tally())
+        now = {"tally": dict(self._tally()), "live": dict(self._counts())}
+        added = {kind: self._since(kind, counts) for kind, counts in now.items()}
         tally = Counter(folder.manifest.tally)
-        tally.update({name: count - self._told.get(name, 0) for name, count in now.items()})
+        tally.update(added["tally"])
+        live = LiveCounts(sample_rates=(self._sample_rate,), counts=added["live"])
+        live = (folder.manifest.live or LiveCounts()) + live
+        folder.update_manifest(tally=dict(tally), live=live, finished=finished)
         self._told = now
-        folder.update_manifest(tally=dict(tally), finished=finished)
+
+    def _since(self, kind: str, counts: Mapping[str, int]) -> dict[str, int]:
+        told = self._told.get(kind, {})
+        return {name: count - told.get(name, 0) for name, count in counts.items()}

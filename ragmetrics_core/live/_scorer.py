@@ -1,31 +1,33 @@
 """The live scorer: takes captures from an application's hooks and scores them in the background."""
 
 import asyncio
-import logging
 import threading
 import time
-from collections.abc import Callable, Coroutine, Generator, Mapping
+from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from types import MappingProxyType
 from typing import Any, TypeVar, Unpack
-from weakref import finalize
+from weakref import finalize, ref
 
 from ragmetrics_core.adapting._judging import is_judging, judging_context, within_judging
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live._background import Background
+from ragmetrics_core.live._breaker import Breaker
 from ragmetrics_core.live._capture import Capture, LiveResult, Skip, SkipReason, capture_of
 from ragmetrics_core.live._evaluation import LiveEvaluation
 from ragmetrics_core.live._models import at_home, chosen, running_loop
 from ragmetrics_core.live._observers import Observers
 from ragmetrics_core.live._processes import finish_at_exit, leave_to_parent, renew_in_child
 from ragmetrics_core.live._queue import Queue, Ticket, done_by, seconds_left
+from ragmetrics_core.live._run_sink import Left
 from ragmetrics_core.live._settings import LIVE_DEFAULTS, LiveArgs, LiveSettings
 from ragmetrics_core.live._verbs import LiveFace
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.models import as_embedder, as_judge
 from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
+from ragmetrics_core.records import FAILED
 from ragmetrics_core.runs._preparation import Metrics
 from ragmetrics_core.samples import Sample
 
@@ -33,12 +35,43 @@ __all__ = ["LiveScorer"]
 
 T = TypeVar("T")
 
-_LOGGER = logging.getLogger("ragmetrics.live")
 # Beside one for each call that a synchronous judge may have in flight: for translations, and for clients
 # that look up hosts in a thread.
 _SPARE_THREADS = 2
 # Seconds beyond the timeout of a call after which a scorer that did nothing counts as stuck at exit.
 _PATIENCE = 10.0
+# Seconds between two savings of the counts.
+_SAVING = 5.0
+
+
+class _Unavailable(Exception):
+    """A capture has no scores because the judge is down; it waits."""
+
+
+def _has_failed(result: LiveResult) -> bool:
+    return any(record.status in FAILED for record in result.records)
+
+
+def _pump_later(scorer: "LiveScorer | None", seconds: float) -> None:
+    if scorer is not None and (background := scorer._background) is not None:
+        me = ref(scorer)
+        background.later(seconds, lambda: _pump_now(me()))
+
+
+def _pump_now(scorer: "LiveScorer | None") -> None:
+    if scorer is not None and (background := scorer._background) is not None:
+        with suppress(RuntimeError):  # it has ended
+            background.call(scorer._pump)
+
+
+def _save_again(background: Background, observers: Observers) -> None:
+    """Save the counts again and again, so that they are in the run of a killed process, too."""
+
+    def save() -> None:
+        background.sinks.submit(observers.save)
+        _save_again(background, observers)
+
+    background.later(_SAVING, save)
 
 
 class LiveScorer(LiveFace):
@@ -117,7 +150,14 @@ class LiveScorer(LiveFace):
         self._lock = threading.RLock()
         self._background: Background | None = None
         self._caught_up: Future[int] | None = None
-        self._is_woken = False
+        self._is_woken = self._is_stuck = False
+        me = ref(self)
+        self.breaker = Breaker(
+            opens=self.observers.judge_is_down,
+            tries=lambda seconds: _pump_later(me(), seconds),
+            closes=lambda: _pump_now(me()),
+        )
+        self.evaluation.breaker = self.breaker
 
     def after_fork(self) -> None:
         """Reset in a forked child; pending captures belong to the parent.
@@ -161,9 +201,7 @@ class LiveScorer(LiveFace):
             ticket = Ticket(self.observers.captured(capture))
             dropped = self.queue.put(ticket)
             if dropped is not None:
-                self.observers.counts.add("skipped", "overflow")
-                if self.observers.kept is not None:
-                    background.call(self._forget, dropped)
+                background.call(self._dropped, dropped)
             if not self._is_woken:
                 self._is_woken = True
                 background.call(self._pump)
@@ -192,17 +230,26 @@ class LiveScorer(LiveFace):
             loop = asyncio.get_running_loop()
             return await loop.create_task(self._scored(ticket), context=judging_context())
 
-    def catch_up(self) -> int:
+    def catch_up(self, *, failed: bool = False) -> int:
         """Start scoring the unscored captures of earlier processes in the folder; return their number.
 
         Also starts automatically with the first capture. Returns 0 without a folder (`out`).
 
+        Args:
+            failed: also score again the failed scores of the run that this scorer writes, today's say.
+
         Raises:
-            ConfigError: the scorer is closed.
+            ConfigError: the scorer is closed, or the run cannot be opened.
+            RecordError: the run cannot be read.
         """
-        if self.observers.kept is not None:
-            self._started()
-        return 0 if self._caught_up is None else self._caught_up.result()
+        if self.observers.kept is None:
+            return 0
+        background = self._started()
+        count = 0 if self._caught_up is None else self._caught_up.result()
+        if failed:
+            left = background.sinks.submit(self.observers.failed).result()
+            count += background.begin(self._take_over, left).result()
+        return count
 
     def hook_failed(self, error: BaseException) -> None:
         """Log an error of an adapter's hook with its traceback and count it; never raises."""
@@ -241,8 +288,7 @@ class LiveScorer(LiveFace):
         self.queue.is_closed = True
         until = self._until(timeout)
         done = self.flush(timeout)
-        for _ in range(self.queue.give_up()):
-            self.observers.counts.add("skipped", "closed")
+        self.observers.left_unscored(self.queue.give_up(), "the scorer was closed")
         with self._lock:
             background, self._background = self._background, None
         if background is not None:
@@ -254,15 +300,16 @@ class LiveScorer(LiveFace):
 
     def at_exit(self) -> None:
         """Finish pending captures, unless the judge is stuck; called when the interpreter exits."""
-        if (background := self._background) is None:
+        if (background := self._background) is None or self._is_stuck:
             return
         timeout = self._settings.traffic.timeout
         patience = None if timeout is None else timeout + _PATIENCE
         moved = self._moved()
         while not self._settled(self._until(patience)):
             before, moved = moved, self._moved()
-            if moved == before:
-                _LOGGER.warning("%d captures are not scored, because the judge is stuck", len(self.queue))
+            if moved == before or self.breaker.is_open:
+                self._is_stuck = True
+                self.observers.left_unscored(len(self.queue), "the judge is stuck")
                 break
         done_by(background.sinks.submit(self.observers.end, "close"), self._until(patience))
 
@@ -291,6 +338,7 @@ class LiveScorer(LiveFace):
                 self._finalizer = finalize(self, self._background.stop)
                 self._finalizer.atexit = False
                 finish_at_exit(self)
+                _save_again(self._background, self.observers)
                 if self.observers.kept is not None:
                     self._caught_up = self._background.begin(self._catch_up)
             return self._background
@@ -321,23 +369,30 @@ class LiveScorer(LiveFace):
         self._is_woken = False
         if (background := self._background) is None:  # closed meanwhile
             return
-        while (ticket := self.queue.begin()) is not None:
+        while self.queue.has_next and self.breaker.admits() and (ticket := self.queue.begin()) is not None:
             background.begin(self._work, ticket)
+        self.queue.hold(is_held=self.breaker.is_open)
         if self.observers.kept is not None:  # at once: the process may be killed before its turn comes
             for ticket in self.queue.waiting():
                 self._sample_of(ticket, background)
 
     async def _work(self, ticket: Ticket) -> bool:
         """Score a waiting capture; whether it has scores."""
+        is_put_back = False
         try:
             await self._scored(ticket)
+        except _Unavailable:
+            is_put_back = self.queue.put_back(ticket)
+            return False
         except Skip:
             return False
         except Exception as error:  # the boundary to translations and other code of the host's
             self.observers.tell("scoring failed", error, *self.evaluation.models.values(), self.evaluation)
             return False
         finally:
-            self.queue.leave(ticket)
+            if not is_put_back:
+                self.queue.leave(ticket)
+            self.breaker.ended()
             self._pump()
         return True
 
@@ -347,6 +402,8 @@ class LiveScorer(LiveFace):
         try:
             sample = await self._sample_of(ticket, background)
             result = await self.evaluation.measured(sample, ticket.capture, ticket.scored)
+            if self.breaker.is_open and self.queue.is_begun(ticket) and _has_failed(result):
+                raise _Unavailable
             await asyncio.wrap_future(background.sinks.submit(self.observers.hear, result))
         except Skip as skip:
             counts.add("skipped", skip.reason)
@@ -355,6 +412,8 @@ class LiveScorer(LiveFace):
             raise
         except asyncio.CancelledError:
             counts.add("skipped", "closed")
+            raise
+        except _Unavailable:
             raise
         except Exception:
             counts.add("failed")
@@ -376,8 +435,11 @@ class LiveScorer(LiveFace):
         self.observers.keep(sample)
         return sample
 
-    def _forget(self, dropped: Ticket) -> None:
-        """Remove a dropped capture from the stored ones; runs on the scorer's loop."""
+    def _dropped(self, dropped: Ticket) -> None:
+        """Count a dropped capture, and remove it from the stored ones; runs on the scorer's loop."""
+        self.observers.dropped()
+        if self.observers.kept is None:
+            return
         if dropped.making is not None and (background := self._background) is not None:
             forget = self.observers.forget
             dropped.making.add_done_callback(lambda _: background.sinks.submit(forget, dropped.capture.id))
@@ -385,7 +447,11 @@ class LiveScorer(LiveFace):
     async def _catch_up(self) -> int:
         """Take over unscored captures of earlier processes, which are pending from now on."""
         loop = asyncio.get_running_loop()
-        left = await loop.run_in_executor(None, self.observers.left)
+        return await self._take_over(await loop.run_in_executor(None, self.observers.left))
+
+    async def _take_over(self, left: Sequence[Left]) -> int:
+        """Wait with these samples behind the application's captures; return their number."""
+        loop = asyncio.get_running_loop()
         tickets: list[Ticket] = []
         for sample, scored in left:
             making: asyncio.Future[Sample] = loop.create_future()

@@ -34,6 +34,7 @@ class Statistics(NamedTuple):
         shown: contexts of the scored samples, by whether they are in the model's request: {"verified": 12,
             "absent": 1}. "nothing" counts samples whose model got no contexts, "unknown" those without known
             contexts, and "unaccounted" those whose request has text of unknown origin.
+        lost: results that a sink did not take, by sink: {"RunSink": 3}.
     """
 
     captured: int
@@ -44,6 +45,7 @@ class Statistics(NamedTuple):
     errors: Sequence[str]
     lacking: Mapping[str, int]
     shown: Mapping[str, int] = {}
+    lost: Mapping[str, int] = {}
 
 
 class Counts:
@@ -55,19 +57,30 @@ class Counts:
         self._numbers: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.errors: deque[str] = deque(maxlen=_KEPT_ERRORS)
 
-    def add(self, name: str, *kinds: str) -> None:
-        """Increment a number of `Statistics`, or one for each kind that it counts."""
+    def add(self, name: str, *kinds: str) -> bool:
+        """Increment a number of `Statistics`, or one for each kind; whether it was the first of its kind."""
         with self._lock:
-            for kind in kinds or [""]:
-                self._numbers[name][kind] += 1
+            numbers, kinds = self._numbers[name], kinds or ("",)
+            numbers.update(kinds)
+            return any(numbers[kind] == 1 for kind in kinds)
 
     def shown(self, *, pending: int, lacking: Mapping[str, int]) -> Statistics:
         """The current numbers."""
         numbers = self._numbers
         with self._lock:
             captured, scored, failed = (numbers[name].total() for name in ("captured", "scored", "failed"))
-            skipped, shown = dict(numbers["skipped"]), dict(numbers["shown"])
-        return Statistics(captured, scored, failed, pending, skipped, list(self.errors), lacking, shown)
+            skipped, shown, lost = (dict(numbers[name]) for name in ("skipped", "shown", "lost"))
+        return Statistics(captured, scored, failed, pending, skipped, list(self.errors), lacking, shown, lost)
+
+    def flat(self) -> dict[str, int]:
+        """The numbers for a manifest, by name or `name.kind`."""
+        with self._lock:
+            return {
+                f"{name}.{kind}" if kind else name: count
+                for name, kinds in self._numbers.items()
+                if name != "shown"
+                for kind, count in kinds.items()
+            }
 
 
 class LiveMean(NamedTuple):

@@ -87,7 +87,7 @@ class Meter:
 
     @property
     def spent(self) -> float:
-        """Largest spent share of any limit; 0.0 without a limit. Calls in flight count as the average call."""
+        """Largest spent share of any limit; 0.0 without a limit."""
         return max((used / limit if limit else 1.0 for used, limit, _ in self._limits()), default=0.0)
 
     def _check(self) -> None:

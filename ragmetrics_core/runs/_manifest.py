@@ -20,6 +20,7 @@ __all__ = [
     "FORMAT",
     "OF_THE_METRIC",
     "FileContents",
+    "LiveCounts",
     "Manifest",
     "ManifestSeal",
     "MetricEntry",
@@ -92,6 +93,37 @@ class MetricEntry(BaseModel):
         return (value - self.worst) / (self.best - self.worst)
 
 
+class LiveCounts(BaseModel):
+    """Counts of a live application's captures, and the shares that were sampled.
+
+    `counts` has captured, scored and failed captures, those that were not kept on disk (`not_kept`), those
+    skipped by reason (`skipped.overflow`) and results that a sink lost (`lost.RunSink`).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
+
+    sample_rates: tuple[float, ...] = ()
+    counts: dict[str, Count] = Field(default_factory=dict)
+
+    def __add__(self, other: "LiveCounts") -> "LiveCounts":
+        names = dict.fromkeys((*self.counts, *other.counts))
+        return LiveCounts(
+            sample_rates=tuple(dict.fromkeys((*self.sample_rates, *other.sample_rates))),
+            counts={name: self.counts.get(name, 0) + other.counts.get(name, 0) for name in names},
+        )
+
+    def __str__(self) -> str:
+        """The counts in one line: "40 captured, 5 scored, 35 skipped (overflow), sample rate 0.1"."""
+        parts = [f"{self.counts.get('captured', 0):,} captured"]
+        for name, count in self.counts.items():
+            kind, _, detail = name.partition(".")
+            if name != "captured" and count:
+                parts.append(f"{count:,} {kind.replace('_', ' ')}{f' ({detail})' if detail else ''}")
+        if self.sample_rates not in ((), (1.0,)):
+            parts.append(f"sample rate {' then '.join(f'{rate:g}' for rate in self.sample_rates)}")
+        return ", ".join(parts)
+
+
 class FileContents(BaseModel):
     """Contents of a file of a finished run: number of entries, and digest over the sorted entries."""
 
@@ -142,6 +174,7 @@ class Manifest(BaseModel):
     contents: dict[str, FileContents] | None = None
     altered: tuple[str, ...] = ()
     rotation: Literal["day"] | int | None = None
+    live: LiveCounts | None = None
 
     def stored(self) -> str:
         """Content of the file: these fields and their seal."""
@@ -149,6 +182,8 @@ class Manifest(BaseModel):
         fields.pop("seal", None)
         if self.rotation is None:  # not one of many that a live application writes
             del fields["rotation"]
+        if self.live is None:  # not of a live application
+            del fields["live"]
         return json.dumps({**fields, "seal": _seal(fields)}, ensure_ascii=False, indent=2) + "\n"
 
     def differences(self, other: "Manifest") -> list[str]:

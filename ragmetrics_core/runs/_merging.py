@@ -171,5 +171,6 @@ def _manifest(one: Manifest, other: Manifest) -> Manifest:
             "redacted": one.redacted or other.redacted,
             "finished": one.finished and other.finished,
             "tally": {name: one.tally.get(name, 0) + other.tally.get(name, 0) for name in names},
+            "live": one.live + other.live if one.live and other.live else one.live or other.live,
         }
     )

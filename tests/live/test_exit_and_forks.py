@@ -140,7 +140,7 @@ for number in range(10):
     scorer.submit(capture_of(f"parent {number}"))
 child = os.fork()
 if child == 0:
-    assert scorer.stats == (0, 0, 0, 0, {}, [], {}, {}), scorer.stats
+    assert scorer.stats == (0, 0, 0, 0, {}, [], {}, {}, {}), scorer.stats
     assert scorer.flush(timeout=0)
     scorer.submit(capture_of("child"))
     assert scorer.close(timeout=60)
