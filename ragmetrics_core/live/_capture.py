@@ -43,6 +43,7 @@ SkipReason = Literal[
     "not_sampled",
     "paused",
     "overflow",
+    "budget_spent",
     "closed",
     # what is wrong with the hooks
     "hook_failed",

@@ -1,6 +1,8 @@
 """Measurement of captures."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime
 from functools import partial
 from typing import Any
 
@@ -14,6 +16,7 @@ from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.runs import Manifest
 from ragmetrics_core.runs._own_loop import on_own_loop
 from ragmetrics_core.runs._preparation import Metrics, Preparation, prepare, with_prompts
+from ragmetrics_core.runs._prices import price_of
 from ragmetrics_core.samples import Sample
 
 __all__ = ["LiveEvaluation"]
@@ -28,6 +31,7 @@ class LiveEvaluation:
 
     Attributes:
         breaker: hears of the judge's answers and failures; set before the first measurement.
+        today: returns the day of the budget, UTC's.
 
     Raises:
         ConfigError: an argument is invalid.
@@ -40,10 +44,14 @@ class LiveEvaluation:
         self._settings = settings
         self.models = models
         self.breaker: Breaker | None = None
+        self.today: Callable[[], date] = lambda: datetime.now(UTC).date()
+        self._day = self.today()
+        self._earlier: Counter[str] = Counter()
         self._calls: Calls | None = None
         self._preparation: Preparation | None = None
         if not any(isinstance(model, Made) for model in models.values()):
             self._preparation = on_own_loop(self._prepared())
+            price_of(self._preparation.models.judges, settings.budget.prices)
 
     @property
     def names(self) -> dict[str, str]:
@@ -58,11 +66,25 @@ class LiveEvaluation:
     @property
     def tally(self) -> dict[str, int]:
         """Counts of model calls so far."""
-        return dict(vars(self._calls.tally)) if self._calls else {}
+        return dict(self._earlier) | (
+            {name: count + self._earlier[name] for name, count in vars(self._calls.tally).items()}
+            if self._calls
+            else {}
+        )
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the budget allows no further call for now."""
+        return self._calls is not None and not self._is_next_day and self._calls.meter.spent >= 1
+
+    @property
+    def _is_next_day(self) -> bool:
+        return self._settings.budget_period == "day" and self.today() > self._day
 
     def renew(self) -> None:
         """Rebuild the wrappers around the models: in a forked child they may hold a lock forever."""
         self._calls = None
+        self._earlier.clear()
 
     def sample(self, capture: Capture) -> Sample:
         """The capture's sample with its reference; redacted if `redact` is set.
@@ -90,23 +112,39 @@ class LiveEvaluation:
             Exception: any error of a factory.
         """
         redact = self._settings.redact
+        calls = await self._wired()
+        metrics = [metric for metric in self.metrics if metric.signature not in scored]
+        asked: dict[str, Prompt[Any]] = {}
+        records = await measure_sample(sample, metrics, calls, prompts=asked)
+        texts = {digest: PromptText.of(prompt) for digest, prompt in asked.items()}
+        shown = capture if redact is None else without_texts(capture, redact)
+        return LiveResult(sample, tuple(record.hydrated(sample, texts) for record in records), shown)
+
+    async def room(self) -> None:
+        """Wait until the budget, if there is one, allows another whole sample."""
+        if self._settings.budget.has_limit:
+            await (await self._wired()).room()
+
+    async def _wired(self) -> Calls:
+        """The calls of this day's budget."""
         preparation = self._preparation = self._preparation or await self._prepared()
+        if self._calls is not None and self._is_next_day:
+            self._earlier.update(vars(self._calls.tally))
+            self._calls = None
         if self._calls is None:
+            self._day = self.today()
             # A journal, even in memory, would keep every reply of an application that runs for months.
             self._calls = wired(
                 preparation.models,
                 self._settings.traffic,
                 None,
-                redact=redact,
+                self._settings.budget,
+                price=price_of(preparation.models.judges, self._settings.budget.prices),
+                redact=self._settings.redact,
                 redactor=partial(Guard, breaker=self.breaker),
                 ends_when_refused=False,
             )
-        metrics = [metric for metric in self.metrics if metric.signature not in scored]
-        asked: dict[str, Prompt[Any]] = {}
-        records = await measure_sample(sample, metrics, self._calls, prompts=asked)
-        texts = {digest: PromptText.of(prompt) for digest, prompt in asked.items()}
-        shown = capture if redact is None else without_texts(capture, redact)
-        return LiveResult(sample, tuple(record.hydrated(sample, texts) for record in records), shown)
+        return self._calls
 
     async def _prepared(self) -> Preparation:
         return await prepare([], metrics=self.metrics, redact=self._settings.redact, **self.models)

@@ -69,6 +69,7 @@ class Observers:
         self.means = Means(self._evaluation.names.values())
         self.memory.clear()
         self._failing: set[str] = set()
+        self._is_spent = False
         self._told: set[str] = set()
 
     def stats(self, *, pending: int) -> Statistics:
@@ -108,6 +109,12 @@ class Observers:
             self.counts.add("skipped", "closed")
         later = "; ragmetrics catch-up scores those in the folder" if self.kept is not None else ""
         _LOGGER.warning("%d captures are not scored, because %s%s", count, why, later)
+
+    def note_budget(self, *, is_spent: bool) -> None:
+        """Log once that the budget is spent."""
+        if is_spent and not self._is_spent:
+            _LOGGER.warning("the budget is spent: captures are skipped, and counted as budget_spent")
+        self._is_spent = is_spent
 
     def judge_is_down(self, failure: str) -> None:
         """Log that captures wait until the judge answers again."""

@@ -5,7 +5,7 @@ import random
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from typing import Any
@@ -38,20 +38,23 @@ class Queue:
     Args:
         settings: sampling, maximum number of waiting captures, concurrency, and overflow.
         pauses: number of pauses without a matching resume.
+        is_held: returns whether no waiting capture can be begun for now, so that nobody waits for them.
 
     Attributes:
         is_closed: whether it accepts no more captures.
     """
 
-    def __init__(self, settings: LiveSettings, pauses: int = 0) -> None:
+    def __init__(
+        self, settings: LiveSettings, pauses: int = 0, is_held: Callable[[], bool] = lambda: False
+    ) -> None:
         self._settings = settings
+        self._is_held = is_held
         self._chance = random.Random(settings.seed)
         self.pauses = pauses
         self.is_closed = False
         # With a lock that may be taken twice: a collected generator may end its run, and come here, while
         # this thread is in here already.
         self._changed = threading.Condition()
-        self._is_held = False
         self._waiting: deque[Ticket] = deque()
         self._left: deque[Ticket] = deque()
         self._begun: set[Ticket] = set()
@@ -125,12 +128,6 @@ class Queue:
             self._begun.add(ticket)
             return ticket
 
-    def hold(self, *, is_held: bool) -> None:
-        """Note whether no waiting capture can be begun now, so that nobody waits for them."""
-        with self._changed:
-            self._is_held = is_held
-            self._changed.notify_all()
-
     def put_back(self, ticket: Ticket) -> bool:
         """Let a capture in progress wait again, behind the others; False if it did not wait here before."""
         with self._changed:
@@ -165,7 +162,7 @@ class Queue:
 
             def is_done() -> bool:
                 left = here & self._open
-                return not left or (self._is_held and left.isdisjoint(self._begun))
+                return not left or (self._is_held() and left.isdisjoint(self._begun))
 
             self._changed.wait_for(is_done, timeout)
             return here.isdisjoint(self._open)

@@ -27,7 +27,6 @@ from ragmetrics_core.live._verbs import LiveFace
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.models import as_embedder, as_judge
 from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
-from ragmetrics_core.records import FAILED
 from ragmetrics_core.runs._preparation import Metrics
 from ragmetrics_core.samples import Sample
 
@@ -40,16 +39,16 @@ T = TypeVar("T")
 _SPARE_THREADS = 2
 # Seconds beyond the timeout of a call after which a scorer that did nothing counts as stuck at exit.
 _PATIENCE = 10.0
-# Seconds between two savings of the counts.
-_SAVING = 5.0
+# Seconds between two savings of the counts, and two looks at the day of the budget.
+_LOOKING = 5.0
 
 
 class _Unavailable(Exception):
-    """A capture has no scores because the judge is down; it waits."""
+    """A capture has no scores because the judge is down or the budget is spent; it waits."""
 
 
-def _has_failed(result: LiveResult) -> bool:
-    return any(record.status in FAILED for record in result.records)
+def _was_refused(result: LiveResult) -> bool:
+    return any(record.status in {"model_error", "timeout", "cancelled"} for record in result.records)
 
 
 def _pump_later(scorer: "LiveScorer | None", seconds: float) -> None:
@@ -64,14 +63,15 @@ def _pump_now(scorer: "LiveScorer | None") -> None:
             background.call(scorer._pump)
 
 
-def _save_again(background: Background, observers: Observers) -> None:
-    """Save the counts again and again, so that they are in the run of a killed process, too."""
+def _look_again(background: Background, observers: Observers, me: "ref[LiveScorer]") -> None:
+    """Save the counts every few seconds, for the run of a killed process, and begin what may begin now."""
 
-    def save() -> None:
+    def look() -> None:
         background.sinks.submit(observers.save)
-        _save_again(background, observers)
+        _pump_now(me())
+        _look_again(background, observers, me)
 
-    background.later(_SAVING, save)
+    background.later(_LOOKING, look)
 
 
 class LiveScorer(LiveFace):
@@ -145,19 +145,18 @@ class LiveScorer(LiveFace):
         renew_in_child(self)
 
     def _begin(self, pauses: int) -> None:
-        self.queue = Queue(self._settings, pauses)
+        me, evaluation = ref(self), self.evaluation
+        breaker = self.breaker = evaluation.breaker = Breaker(
+            opens=self.observers.judge_is_down,
+            tries=lambda seconds: _pump_later(me(), seconds),
+            closes=lambda: _pump_now(me()),
+        )
+        self.queue = Queue(self._settings, pauses, lambda: breaker.is_open or evaluation.is_spent)
         # A collected generator may end its run, and come here, while this thread is in here already.
         self._lock = threading.RLock()
         self._background: Background | None = None
         self._caught_up: Future[int] | None = None
         self._is_woken = self._is_stuck = False
-        me = ref(self)
-        self.breaker = Breaker(
-            opens=self.observers.judge_is_down,
-            tries=lambda seconds: _pump_later(me(), seconds),
-            closes=lambda: _pump_now(me()),
-        )
-        self.evaluation.breaker = self.breaker
 
     def after_fork(self) -> None:
         """Reset in a forked child; pending captures belong to the parent.
@@ -190,7 +189,8 @@ class LiveScorer(LiveFace):
         try:
             if is_judging():
                 return False
-            if (refusal := self.queue.refusal()) is not None:
+            refusal = self.queue.refusal() or ("budget_spent" if self.evaluation.is_spent else None)
+            if refusal is not None:
                 self.observers.counts.add("skipped", refusal)
                 return False
             if self._settings.mode == "inline":
@@ -307,10 +307,14 @@ class LiveScorer(LiveFace):
         moved = self._moved()
         while not self._settled(self._until(patience)):
             before, moved = moved, self._moved()
-            if moved == before or self.breaker.is_open:
-                self._is_stuck = True
-                self.observers.left_unscored(len(self.queue), "the judge is stuck")
-                break
+            reason = "the judge is stuck"
+            if self.breaker.is_open or self.evaluation.is_spent:
+                reason = "the judge is down" if self.breaker.is_open else "the budget is spent"
+            elif moved != before:
+                continue
+            self._is_stuck = True
+            self.observers.left_unscored(len(self.queue), reason)
+            break
         done_by(background.sinks.submit(self.observers.end, "close"), self._until(patience))
 
     def _until(self, timeout: float | None) -> float | None:
@@ -338,7 +342,7 @@ class LiveScorer(LiveFace):
                 self._finalizer = finalize(self, self._background.stop)
                 self._finalizer.atexit = False
                 finish_at_exit(self)
-                _save_again(self._background, self.observers)
+                _look_again(self._background, self.observers, ref(self))
                 if self.observers.kept is not None:
                     self._caught_up = self._background.begin(self._catch_up)
             return self._background
@@ -369,9 +373,11 @@ class LiveScorer(LiveFace):
         self._is_woken = False
         if (background := self._background) is None:  # closed meanwhile
             return
-        while self.queue.has_next and self.breaker.admits() and (ticket := self.queue.begin()) is not None:
-            background.begin(self._work, ticket)
-        self.queue.hold(is_held=self.breaker.is_open)
+        is_spent = self.evaluation.is_spent
+        while not is_spent and self.queue.has_next and self.breaker.admits():
+            if (ticket := self.queue.begin()) is not None:
+                background.begin(self._work, ticket)
+        self.observers.note_budget(is_spent=is_spent)
         if self.observers.kept is not None:  # at once: the process may be killed before its turn comes
             for ticket in self.queue.waiting():
                 self._sample_of(ticket, background)
@@ -401,8 +407,11 @@ class LiveScorer(LiveFace):
         background, counts = self._background or self._started(), self.observers.counts
         try:
             sample = await self._sample_of(ticket, background)
+            if self.queue.is_begun(ticket):
+                await self.evaluation.room()
             result = await self.evaluation.measured(sample, ticket.capture, ticket.scored)
-            if self.breaker.is_open and self.queue.is_begun(ticket) and _has_failed(result):
+            is_unavailable = self.breaker.is_open or self.evaluation.is_spent
+            if is_unavailable and self.queue.is_begun(ticket) and _was_refused(result):
                 raise _Unavailable
             await asyncio.wrap_future(background.sinks.submit(self.observers.hear, result))
         except Skip as skip:

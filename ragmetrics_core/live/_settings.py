@@ -10,7 +10,7 @@ from ragmetrics_core.keywords import checked, names_in, refuse_unknown
 from ragmetrics_core.live._capture import LiveResult
 from ragmetrics_core.live._places import Rotate, check_rotation
 from ragmetrics_core.live._sinks import Sink
-from ragmetrics_core.models import Traffic, TrafficArgs
+from ragmetrics_core.models import Budget, BudgetArgs, Traffic, TrafficArgs
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.redaction import Redact
 from ragmetrics_core.samples import Sample
@@ -41,7 +41,7 @@ References = Mapping[str, Expected] | Callable[[Sample], Expected | None]
 """Expected answers by question or by capture id, or a function from the sample to its answer."""
 
 
-class SharedLiveArgs(TrafficArgs, total=False):
+class SharedLiveArgs(TrafficArgs, BudgetArgs, total=False):
     """Live settings that are plain objects everywhere, including pipelines written as YAML."""
 
     on_result: Callable[[LiveResult], None] | None
@@ -55,6 +55,12 @@ class SharedLiveArgs(TrafficArgs, total=False):
 
     seed: int | None
     """Random seed of that draw."""
+
+    budget_period: Literal["day"] | None
+    """Period of `max_calls`, `max_tokens` and `max_cost`: "day" (UTC), or None for the life of the scorer.
+
+    Each process has its own budget. While it is spent, new captures are skipped as `budget_spent`.
+    """
 
     max_pending: int
     """Maximum number of waiting captures."""
@@ -86,7 +92,7 @@ class SharedLiveArgs(TrafficArgs, total=False):
 
 
 class LiveArgs(SharedLiveArgs, total=False):
-    """The settings of `LiveSettings` and its `Traffic` as keywords, for `LiveScorer` and the adapters."""
+    """The settings of `LiveSettings`, its `Traffic` and its `Budget` as keywords, also for the adapters."""
 
     mode: Mode
     """"background" does not delay the application; "inline" makes it wait for the scores."""
@@ -111,14 +117,16 @@ class LiveSettings:
     Attributes:
         traffic: settings for model calls. `concurrency` also limits the captures in progress. Without
             `timeout`, exiting the interpreter may take as long as a call.
+        budget: limits on spending on the judge, for each `budget_period`.
         mode, out, sinks, on_result, references, sample_rate, seed: see `LiveArgs`.
-        max_pending, overflow, redact, rotate, keep, strict_shown, prompts: see `LiveArgs`.
+        budget_period, max_pending, overflow, redact, rotate, keep, strict_shown, prompts: see `LiveArgs`.
 
     Raises:
         ConfigError: a setting is invalid.
     """
 
     traffic: Traffic = field(default_factory=Traffic)
+    budget: Budget = field(default_factory=Budget)
     mode: Mode = "background"
     out: str | Path | None = None
     sinks: Sequence[Sink] = ()
@@ -126,6 +134,7 @@ class LiveSettings:
     references: References | None = None
     sample_rate: float = 1.0
     seed: int | None = None
+    budget_period: Literal["day"] | None = None
     max_pending: int = 1000
     overflow: Overflow = "drop_oldest"
     redact: Redact | None = None
@@ -147,6 +156,10 @@ class LiveSettings:
         check_rotation(self.rotate, self.keep)
         if self.rotate is not None and self.out is None:
             raise ConfigError("rotate needs a folder for records: pass out=..., too")
+        if self.budget_period not in (None, "day"):
+            raise ConfigError(f'budget_period must be "day" or None, not {self.budget_period!r}')
+        if self.budget_period is not None and not self.budget.has_limit:
+            raise ConfigError("budget_period needs a limit: pass max_calls, max_tokens or max_cost, too")
         if self.max_pending < 1:
             raise ConfigError(f"max_pending must be at least 1, not {self.max_pending}")
 
@@ -160,13 +173,15 @@ class LiveSettings:
         refuse_unknown(settings, *names_in(LiveArgs))
         given: dict[str, Any] = dict(settings)
         how: TrafficArgs = {name: given.pop(name) for name in names_in(TrafficArgs) if name in given}  # type: ignore[assignment]
-        return replace(self, traffic=self.traffic.but(**how), **given)
+        limits: BudgetArgs = {name: given.pop(name) for name in names_in(BudgetArgs) if name in given}  # type: ignore[assignment]
+        return replace(self, traffic=self.traffic.but(**how), budget=self.budget.but(**limits), **given)
 
     @property
     def keywords(self) -> LiveArgs:
-        """The settings, including those of its traffic, as keywords."""
-        own = {name: getattr(self, name) for name in names_in(LiveArgs) if name not in names_in(TrafficArgs)}
-        return {**self.traffic.keywords, **own}  # type: ignore[typeddict-item]
+        """The settings, including those of its traffic and its budget, as keywords."""
+        shared = {**self.traffic.keywords, **self.budget.keywords}
+        own = {name: getattr(self, name) for name in names_in(LiveArgs) if name not in shared}
+        return {**shared, **own}  # type: ignore[typeddict-item]
 
 
 def check_expected(expected: object, what: str) -> None:

@@ -338,3 +338,44 @@ def test_catch_up_failed_scores_the_runs_of_all_days(tmp_path):
     for day in (1, 2):
         (mean,) = Run.load(folder / f"2026-11-0{day}").means()
         assert mean.n == 1
+
+
+def test_a_budget_gives_whole_captures_and_skips_the_rest_with_one_warning(tmp_path, caplog):
+    with LiveScorer("faithfulness", judge=supports, out=tmp_path / "run", max_calls=10) as live:
+        for number in range(20):  # each takes two calls of its own
+            live.submit(capture_of(f"{number}", answer=f"{number}", contexts=[f"The SMF {number}."]))
+        assert not live.flush()
+        assert live.stats.scored == 5
+        assert not live.submit(capture_of())
+    assert live.stats.skipped == {"budget_spent": 1, "closed": 15}
+    assert manifest_in(tmp_path / "run").tally["calls"] == 10
+    assert sum("the budget is spent" in record.message for record in caplog.records) == 1
+
+
+def test_a_budget_of_a_day_begins_anew_with_the_next_day_and_not_if_the_clock_goes_back(live):
+    scorer = live(judge=supports, max_calls=2, budget_period="day")
+    days = [date(2026, 11, 2)]
+    scorer.evaluation.today = lambda: days[-1]
+    scorer.evaluation._day = days[-1]
+    scored = []
+    for day in (2, 1, 3, 3, 4):
+        days.append(date(2026, 11, day))
+        taken = scorer.submit(capture_of(f"{day}", contexts=[f"The SMF {len(days)}."], answer=f"{len(days)}"))
+        scored.append(taken and scorer.flush())
+    assert scored == [True, False, True, False, True]
+    assert scorer.evaluation.tally["calls"] == 6
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"budget_period": "day"}, "needs a limit"),
+        ({"budget_period": "week", "max_calls": 1}, "must be"),
+        ({"max_cost": 1.0}, "needs the judge's price"),
+        ({"max_cost": 1.0, "prices": {"another": {"prompt": 1.0, "completion": 1.0}}}, "there is no price"),
+        ({"max_calls": -1}, "must be 0 or more"),
+    ],
+)
+def test_a_wrong_budget_is_refused_at_once(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        LiveScorer("faithfulness", judge="embedded", **settings)
