@@ -4,6 +4,7 @@ from ragmetrics_core.adapting._judging import is_judging
 from ragmetrics_core.live._capture import Capture, LiveResult, Skip, SkipReason, by_name, reason_of
 from ragmetrics_core.live._collector import Collector, Node
 from ragmetrics_core.live._notes import Notes, NoteTaker, note_contexts, notes_before, noting, take_notes
+from ragmetrics_core.live._opentelemetry_metrics import OpenTelemetryMetrics
 from ragmetrics_core.live._opentelemetry_sink import OpenTelemetrySink
 from ragmetrics_core.live._run_sink import RunSink
 from ragmetrics_core.live._scorer import LiveScorer
@@ -38,6 +39,7 @@ __all__ = [
     "Node",
     "NoteTaker",
     "Notes",
+    "OpenTelemetryMetrics",
     "OpenTelemetrySink",
     "References",
     "RunSink",

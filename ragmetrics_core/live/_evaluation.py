@@ -12,6 +12,7 @@ from ragmetrics_core.live._capture import Capture, LiveResult, translated, witho
 from ragmetrics_core.live._models import Guard, Made
 from ragmetrics_core.live._settings import Expected, LiveSettings, check_expected
 from ragmetrics_core.metrics import names_of, resolve
+from ragmetrics_core.models import Price
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.runs import Manifest
 from ragmetrics_core.runs._own_loop import on_own_loop
@@ -31,6 +32,7 @@ class LiveEvaluation:
 
     Attributes:
         breaker: hears of the judge's answers and failures; set before the first measurement.
+        price: the judge's price, if there are prices.
         today: returns the day of the budget, UTC's.
 
     Raises:
@@ -47,11 +49,12 @@ class LiveEvaluation:
         self.today: Callable[[], date] = lambda: datetime.now(UTC).date()
         self._day = self.today()
         self._earlier: Counter[str] = Counter()
+        self.price: Price | None = None
         self._calls: Calls | None = None
         self._preparation: Preparation | None = None
         if not any(isinstance(model, Made) for model in models.values()):
             self._preparation = on_own_loop(self._prepared())
-            price_of(self._preparation.models.judges, settings.budget.prices)
+            self.price = price_of(self._preparation.models.judges, settings.budget.prices)
 
     @property
     def names(self) -> dict[str, str]:
@@ -133,13 +136,14 @@ class LiveEvaluation:
             self._calls = None
         if self._calls is None:
             self._day = self.today()
+            self.price = price_of(preparation.models.judges, self._settings.budget.prices)
             # A journal, even in memory, would keep every reply of an application that runs for months.
             self._calls = wired(
                 preparation.models,
                 self._settings.traffic,
                 None,
                 self._settings.budget,
-                price=price_of(preparation.models.judges, self._settings.budget.prices),
+                price=self.price,
                 redact=self._settings.redact,
                 redactor=partial(Guard, breaker=self.breaker),
                 ends_when_refused=False,

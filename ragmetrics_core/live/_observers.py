@@ -10,6 +10,7 @@ from ragmetrics_core.live._evaluation import LiveEvaluation
 from ragmetrics_core.live._kept_captures import KeptCaptures
 from ragmetrics_core.live._log import described, discreet, one_line, traced
 from ragmetrics_core.live._missing_fields import MissingFields
+from ragmetrics_core.live._opentelemetry_metrics import OpenTelemetryMetrics
 from ragmetrics_core.live._opentelemetry_sink import OpenTelemetrySink, current_span_context
 from ragmetrics_core.live._run_sink import Left, RunSink
 from ragmetrics_core.live._settings import LiveSettings
@@ -61,6 +62,28 @@ class Observers:
         self._introduced = False
         self.renew()
         self._introduce()
+
+    def watch(self, pending: Callable[[], int]) -> None:
+        """Let sinks that report numbers read them."""
+
+        def numbers() -> dict[str, float]:
+            tally = self._evaluation.tally
+            tokens = {kind: tally.get(f"{kind}_tokens", 0) for kind in ("prompt", "completion")}
+            found: dict[str, float] = {
+                "pending": pending(),
+                "calls": tally.get("calls", 0),
+                **self.counts.flat(),
+            }
+            found |= {f"tokens.{kind}": count for kind, count in tokens.items()}
+            if (price := self._evaluation.price) is not None:
+                found["cost"] = (
+                    tokens["prompt"] * price.prompt + tokens["completion"] * price.completion
+                ) / 1e6
+            return found
+
+        for sink in self._sinks:
+            if isinstance(sink, OpenTelemetryMetrics):
+                sink.watch(numbers)
 
     def renew(self) -> None:
         """Reset in a forked child."""

@@ -142,6 +142,8 @@ class LiveScorer(LiveFace):
         self.evaluation = LiveEvaluation(metrics, settings, models)
         self.observers = Observers(self.evaluation, settings, ways)
         self._begin(pauses=0)
+        me = ref(self)
+        self.observers.watch(lambda: len(live.queue) if (live := me()) is not None else 0)
         renew_in_child(self)
 
     def _begin(self, pauses: int) -> None:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
+from io import StringIO
 from typing import Any
 
 import pytest
@@ -12,11 +13,17 @@ pytest.importorskip("opentelemetry.sdk")
 from opentelemetry import _logs, trace
 from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import (
+    ConsoleMetricExporter,
+    InMemoryMetricReader,
+    PeriodicExportingMetricReader,
+)
 from opentelemetry.sdk.trace import TracerProvider
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.live import OpenTelemetrySink
-from tests.live.captures import ANSWER, by_context, capture_of, faithful
+from ragmetrics_core.live import OpenTelemetryMetrics, OpenTelemetrySink
+from tests.live.captures import ANSWER, by_context, capture_of, faithful, unfaithful
 from tests.live.conftest import MakeScorer
 
 
@@ -124,3 +131,57 @@ def test_without_the_package_the_message_names_the_extra(monkeypatch: pytest.Mon
 
     with pytest.raises(ConfigError, match=r"ragmetrics-core\[otel\]"):
         OpenTelemetrySink()
+
+
+def numbers_of(reader: InMemoryMetricReader) -> dict[tuple[str, Any], Any]:
+    """The values of all metrics, by name and attribute."""
+    found: dict[tuple[str, Any], Any] = {}
+    for resource in reader.get_metrics_data().resource_metrics:
+        for scope in resource.scope_metrics:
+            for metric in scope.metrics:
+                for point in metric.data.data_points:
+                    key = (
+                        metric.name.removeprefix("ragmetrics.live."),
+                        next(iter(point.attributes.values()), ""),
+                    )
+                    found[key] = point.bucket_counts if metric.name.endswith("score") else point.value
+    return found
+
+
+def test_counts_tokens_cost_and_scores_are_metrics(live: MakeScorer):
+    reader = InMemoryMetricReader()
+    sink = OpenTelemetryMetrics(MeterProvider([reader]))
+    judge = by_context()
+    prices = {judge.identity: {"prompt": 1_000_000.0, "completion": 0.0}}
+    scorer = live(judge=judge, sinks=[sink], prices=prices, max_pending=1)
+    for capture in (faithful(), faithful(), unfaithful()):
+        scorer.score(capture)
+    with scorer.paused():
+        scorer.submit(faithful())
+
+    numbers = numbers_of(reader)
+    assert (numbers["captured", ""], numbers["scored", ""], numbers["pending", ""]) == (3, 3, 0)
+    assert numbers["dropped", "paused"] == 1
+    assert numbers["calls", ""] == scorer.evaluation.tally["calls"]
+    assert numbers["tokens", "prompt"] == scorer.evaluation.tally["prompt_tokens"]
+    assert numbers["cost", ""] == scorer.evaluation.tally["prompt_tokens"]  # 1 for each token
+    assert numbers["scores", "faithfulness"] == 3
+    # up to 0.0, ..., up to 1.0, above
+    assert list(numbers["score", "faithfulness"]) == [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0]
+
+
+def test_one_object_of_metrics_belongs_to_one_scorer(live: MakeScorer):
+    sink = OpenTelemetryMetrics(MeterProvider([InMemoryMetricReader()]))
+    live(sinks=[sink])
+    with pytest.raises(ConfigError, match="make another one"):
+        live(sinks=[sink])
+
+
+def test_the_console_exporter_prints_the_metrics_without_a_collector(live: MakeScorer):
+    # the recipe of docs/live.md
+    printed = StringIO()
+    reader = PeriodicExportingMetricReader(ConsoleMetricExporter(out=printed))
+    provider = MeterProvider([reader])
+    live(judge=by_context(), sinks=[OpenTelemetryMetrics(provider)]).score(faithful())
+    provider.shutdown()
+    assert '"name": "ragmetrics.live.scored"' in printed.getvalue()
