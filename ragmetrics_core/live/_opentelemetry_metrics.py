@@ -20,7 +20,7 @@ _BOUNDARIES = [tenth / 10 for tenth in range(11)]
 
 
 class OpenTelemetryMetrics(Direct):
-    """Report a live scorer's numbers through OpenTelemetry's Metrics API, for any exporter, such as Prometheus.
+    """Report a live scorer's numbers through OpenTelemetry's Metrics API; any exporter takes them.
 
     ====================================== ====================== =====================================
     metric                                 kind                   attributes

@@ -171,14 +171,14 @@ def test_keywords_are_the_fields_of_their_object_and_of_the_same_types(args: Any
     of_keywords = {
         name: kind
         for name, kind in get_type_hints(args).items()
-        if args is not LiveArgs or name not in TrafficArgs.__annotations__
+        if args is not LiveArgs or name not in {**TrafficArgs.__annotations__, **BudgetArgs.__annotations__}
     }
 
     renamed = {name.removeprefix(prefix): kind for name, kind in of_keywords.items()}
     assert {name: of_object[name] for name in renamed} == renamed
-    # what only the object has: how attempts are spaced, and the traffic that live keywords spell out
+    # what only the object has: how attempts are spaced, and what live keywords spell out
     left = {each.name for each in fields(settings)} - set(renamed)
-    assert left <= {"first_delay", "longest_delay", "patience", "traffic"}
+    assert left <= {"first_delay", "longest_delay", "patience", "traffic", "budget"}
 
 
 @pytest.mark.parametrize("args", [TrafficArgs, BudgetArgs, LiveArgs], ids=lambda each: each.__name__)
