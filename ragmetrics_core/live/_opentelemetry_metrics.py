@@ -109,7 +109,7 @@ class OpenTelemetryMetrics(Direct):
         from opentelemetry.metrics import Observation
 
         def read(_: object) -> Iterator[Any]:
-            numbers = self._numbers() if self._numbers is not None else {}
+            numbers: Mapping[str, float] = {} if self._numbers is None else self._numbers()
             for each, number in numbers.items():
                 if each == name:
                     yield Observation(number)

@@ -51,24 +51,13 @@ def _was_refused(result: LiveResult) -> bool:
     return any(record.status in {"model_error", "timeout", "cancelled"} for record in result.records)
 
 
-def _pump_later(scorer: "LiveScorer | None", seconds: float) -> None:
-    if scorer is not None and (background := scorer._background) is not None:
-        me = ref(scorer)
-        background.later(seconds, lambda: _pump_now(me()))
-
-
-def _pump_now(scorer: "LiveScorer | None") -> None:
-    if scorer is not None and (background := scorer._background) is not None:
-        with suppress(RuntimeError):  # it has ended
-            background.call(scorer._pump)
-
-
 def _look_again(background: Background, observers: Observers, me: "ref[LiveScorer]") -> None:
     """Save the counts every few seconds, for the run of a killed process, and begin what may begin now."""
 
     def look() -> None:
         background.sinks.submit(observers.save)
-        _pump_now(me())
+        if (scorer := me()) is not None:
+            scorer.pump()
         _look_again(background, observers, me)
 
     background.later(_LOOKING, look)
@@ -148,10 +137,19 @@ class LiveScorer(LiveFace):
 
     def _begin(self, pauses: int) -> None:
         me, evaluation = ref(self), self.evaluation
+
+        def pump() -> None:
+            if (scorer := me()) is not None:
+                scorer.pump()
+
+        def begin_waiting(seconds: float = 0.0) -> None:
+            if (scorer := me()) is not None and (background := scorer._background) is not None:
+                background.later(seconds, pump)
+
         breaker = self.breaker = evaluation.breaker = Breaker(
             opens=self.observers.judge_is_down,
-            tries=lambda seconds: _pump_later(me(), seconds),
-            closes=lambda: _pump_now(me()),
+            tries=begin_waiting,
+            closes=begin_waiting,
         )
         self.queue = Queue(self._settings, pauses, lambda: breaker.is_open or evaluation.is_spent)
         # A collected generator may end its run, and come here, while this thread is in here already.
@@ -206,7 +204,7 @@ class LiveScorer(LiveFace):
                 background.call(self._dropped, dropped)
             if not self._is_woken:
                 self._is_woken = True
-                background.call(self._pump)
+                background.call(self.pump)
             return dropped is not ticket
         except Exception as error:  # the boundary to the host: whatever happens here must not reach it
             self.hook_failed(error)
@@ -370,7 +368,7 @@ class LiveScorer(LiveFace):
         finally:
             self.queue.leave(ticket)
 
-    def _pump(self) -> None:
+    def pump(self) -> None:
         """Start work if possible; runs on the scorer's loop."""
         self._is_woken = False
         if (background := self._background) is None:  # closed meanwhile
@@ -401,7 +399,7 @@ class LiveScorer(LiveFace):
             if not is_put_back:
                 self.queue.leave(ticket)
             self.breaker.ended()
-            self._pump()
+            self.pump()
         return True
 
     async def _scored(self, ticket: Ticket) -> LiveResult:
@@ -470,5 +468,5 @@ class LiveScorer(LiveFace):
             tickets.append(Ticket(capture_of(sample), making, scored))
             self.observers.counts.add("captured")
         self.queue.put_left(tickets)
-        self._pump()
+        self.pump()
         return len(tickets)

@@ -30,7 +30,7 @@ def numbered(count: int) -> list[Sample]:
 
 
 @pytest.mark.parametrize("limit", [2, 5, 50, 51, 300])
-def test_a_limit_on_calls_gives_whole_samples_with_any_number_in_flight(limit):
+def test_a_limit_on_calls_gives_whole_samples_with_any_number_in_flight(limit: int):
     # two calls a sample: half the limit, and all samples beyond twice their number
     run = evaluate(numbered(60), metrics="faithfulness", judge=answered, concurrency=64, max_calls=limit)
     (mean,) = run.means()

@@ -6,8 +6,10 @@ import signal
 import threading
 import time
 from collections import Counter
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -15,12 +17,17 @@ from typer.testing import CliRunner
 from ragmetrics_core import Run, Sample, evaluate
 from ragmetrics_core.cli._app import app
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.live import CallableSink, LiveScorer, RunSink
+from ragmetrics_core.live import CallableSink, LiveResult, LiveScorer, RunSink
 from ragmetrics_core.live._breaker import Breaker
 from ragmetrics_core.live._delivery import Delivery
 from ragmetrics_core.models import as_judge
+from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.runs._manifest import LiveCounts, manifest_in
 from tests.live.captures import capture_of, supports
+from tests.live.conftest import MakeScorer
+
+Log = pytest.LogCaptureFixture
+Results = list[LiveResult]
 
 
 def live_counts(folder: Path) -> dict[str, int]:
@@ -30,7 +37,7 @@ def live_counts(folder: Path) -> dict[str, int]:
     return live.counts
 
 
-def test_dropped_captures_are_in_the_manifest_and_once_in_the_log(tmp_path, caplog):
+def test_dropped_captures_are_in_the_manifest_and_once_in_the_log(tmp_path: Path, caplog: Log):
     release = threading.Event()
 
     def judge(text: str) -> str:
@@ -52,7 +59,7 @@ def test_dropped_captures_are_in_the_manifest_and_once_in_the_log(tmp_path, capl
     assert sum("captures are dropped" in record.message for record in caplog.records) == 1
 
 
-def test_the_sample_rate_and_what_it_left_out_are_in_the_manifest(tmp_path):
+def test_the_sample_rate_and_what_it_left_out_are_in_the_manifest(tmp_path: Path):
     for rate in (0.1, 0.5):
         with LiveScorer(
             "faithfulness", judge="embedded", out=tmp_path / "run", sample_rate=rate, seed=1
@@ -66,7 +73,7 @@ def test_the_sample_rate_and_what_it_left_out_are_in_the_manifest(tmp_path):
     assert "sample rate 0.1 then 0.5" in str(stored)
 
 
-def test_drops_are_in_the_manifest_though_nothing_was_ever_scored(tmp_path):
+def test_drops_are_in_the_manifest_though_nothing_was_ever_scored(tmp_path: Path):
     never = threading.Event()
     live = LiveScorer(
         "faithfulness",
@@ -77,6 +84,7 @@ def test_drops_are_in_the_manifest_though_nothing_was_ever_scored(tmp_path):
     )
     for number in range(20):
         live.submit(capture_of(f"{number}"))
+    assert not live.flush(timeout=0.5)
     assert not live.close(timeout=0.1)
     for _ in range(100):
         if (tmp_path / "run/manifest.json").exists():
@@ -96,7 +104,7 @@ def test_counts_of_merged_runs_add_up():
     assert str(total) == "7 captured, 3 scored, 4 skipped (overflow), sample rate 1 then 0.5"
 
 
-def test_results_wait_for_a_full_disk_and_are_written_when_there_is_room(tmp_path):
+def test_results_wait_for_a_full_disk_and_are_written_when_there_is_room(tmp_path: Path):
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     with LiveScorer("faithfulness", judge="embedded", out=tmp_path / "run") as live:
@@ -122,7 +130,7 @@ class Numbers:
         self.is_down = is_down
         self.taken: list[int] = []
 
-    def write(self, result) -> None:
+    def write(self, result: Any) -> None:
         if self.is_down or result in self.refused:
             raise OSError("no room")
         self.taken.append(result)
@@ -133,27 +141,27 @@ class Numbers:
 
 
 @pytest.fixture
-def results(live):
+def results(live: MakeScorer) -> Results:
     """Results of ten captures, from a sink."""
-    found = []
+    found: list[LiveResult] = []
     scorer = live(sinks=[CallableSink(found.append)])
     for number in range(10):
         scorer.submit(capture_of(f"{number}"))
     scorer.flush()
-    return sorted(found, key=lambda result: result.sample.question)
+    return sorted(found, key=lambda result: result.sample.question or "")
 
 
-def delivered(results, sink, *, limit=1000):
+def delivered(results: Results, sink: Any, *, limit: int = 1000) -> tuple[Delivery, list[object]]:
     """Deliver results; return what came out, as numbers, and how many were lost."""
     number_of = {result.sample.id: number for number, result in enumerate(results)}
     write = sink.write
     sink.write = lambda result: write(number_of[result.sample.id])
-    lost = []
+    lost: list[object] = []
     delivery = Delivery(sink, fails=lambda *_: None, loses=lost.append, limit=limit)
     return delivery, lost
 
 
-def test_a_sink_that_comes_back_gets_all_results_in_order(results):
+def test_a_sink_that_comes_back_gets_all_results_in_order(results: Results):
     sink = Numbers(is_down=True)
     delivery, lost = delivered(results, sink)
     for result in results[:6]:
@@ -164,7 +172,9 @@ def test_a_sink_that_comes_back_gets_all_results_in_order(results):
     assert (sink.taken, lost) == (list(range(10)), [])
 
 
-def test_a_result_that_a_sink_always_refuses_does_not_hold_the_others_up_and_is_counted(results):
+def test_a_result_that_a_sink_always_refuses_does_not_hold_the_others_up_and_is_counted(
+    results: Results,
+):
     sink = Numbers(2)
     delivery, lost = delivered(results, sink)
     for result in results:
@@ -173,7 +183,7 @@ def test_a_result_that_a_sink_always_refuses_does_not_hold_the_others_up_and_is_
     assert len(lost) == 1
 
 
-def test_no_more_results_wait_than_the_limit_and_the_rest_is_counted_as_lost(results):
+def test_no_more_results_wait_than_the_limit_and_the_rest_is_counted_as_lost(results: Results):
     sink = Numbers(is_down=True)
     delivery, lost = delivered(results, sink, limit=4)
     for result in results:
@@ -183,7 +193,7 @@ def test_no_more_results_wait_than_the_limit_and_the_rest_is_counted_as_lost(res
     assert len(lost) == 10
 
 
-def test_what_a_sink_never_takes_is_in_the_statistics_and_in_the_manifest(tmp_path):
+def test_what_a_sink_never_takes_is_in_the_statistics_and_in_the_manifest(tmp_path: Path):
     sink = Numbers(is_down=True)
     with LiveScorer("faithfulness", judge="embedded", out=tmp_path / "run", sinks=[sink]) as live:
         for number in range(3):
@@ -193,7 +203,7 @@ def test_what_a_sink_never_takes_is_in_the_statistics_and_in_the_manifest(tmp_pa
 
 
 @pytest.mark.parametrize("place", ["run", "run/captures"])
-def test_a_file_in_place_of_a_folder_is_refused_at_once(tmp_path, place):
+def test_a_file_in_place_of_a_folder_is_refused_at_once(tmp_path: Path, place: str):
     file = tmp_path / place
     file.parent.mkdir(exist_ok=True)
     file.write_text("a file")
@@ -231,7 +241,7 @@ def test_a_breaker_opens_at_the_fifth_failure_in_a_row_and_tries_after_5_10_20_4
     assert (made.admits(), events[-1]) == (True, "closed")
 
 
-def test_captures_wait_while_the_judge_is_down_and_are_scored_when_it_answers(tmp_path):
+def test_captures_wait_while_the_judge_is_down_and_are_scored_when_it_answers(tmp_path: Path):
     is_down, calls = threading.Event(), Counter[bool]()
     is_down.set()
 
@@ -260,7 +270,7 @@ def test_captures_wait_while_the_judge_is_down_and_are_scored_when_it_answers(tm
     assert statuses == {"ok": 30}
 
 
-def test_closing_while_the_judge_is_down_leaves_the_captures_to_the_next_process(tmp_path, caplog):
+def test_closing_while_the_judge_is_down_leaves_captures_to_the_next_process(tmp_path: Path, caplog: Log):
     def down(text: str) -> str:
         raise ConnectionError("down")
 
@@ -274,7 +284,7 @@ def test_closing_while_the_judge_is_down_leaves_the_captures_to_the_next_process
     assert sum("sample" in json.loads(line) for line in file.read_text().splitlines()) == 30
 
 
-def test_waiting_for_one_score_gets_the_failure_though_the_judge_is_down(live):
+def test_waiting_for_one_score_gets_the_failure_though_the_judge_is_down(live: MakeScorer):
     def down(text: str) -> str:
         raise ConnectionError("down")
 
@@ -284,7 +294,7 @@ def test_waiting_for_one_score_gets_the_failure_though_the_judge_is_down(live):
         assert record.status == "model_error"
 
 
-def test_the_manifest_of_a_run_without_live_scoring_does_not_change(tmp_path):
+def test_the_manifest_of_a_run_without_live_scoring_does_not_change(tmp_path: Path):
     evaluate(
         [Sample(question="Who?", answer="The SMF.", contexts=("The SMF.",))],
         judge="embedded",
@@ -293,18 +303,18 @@ def test_the_manifest_of_a_run_without_live_scoring_does_not_change(tmp_path):
     assert "live" not in json.loads((tmp_path / "run/manifest.json").read_text())
 
 
-def failing_then(folder: Path, **settings) -> None:
+def failing_then(folder: Path) -> None:
     """A run of three captures whose judge failed, in the application's folder."""
 
     def broken(text: str) -> str:
         raise ValueError("broken")
 
-    with LiveScorer("faithfulness", judge=as_judge(broken, identity="j"), out=folder, **settings) as live:
+    with LiveScorer("faithfulness", judge=as_judge(broken, identity="j"), out=folder) as live:
         for number in range(3):
             live.submit(capture_of(f"{number}"))
 
 
-def test_failed_scores_are_scored_again_in_place(tmp_path):
+def test_failed_scores_are_scored_again_in_place(tmp_path: Path):
     failing_then(tmp_path / "run")
     assert [mean.statuses for mean in Run.load(tmp_path / "run").means()] == [{"model_error": 3}]
     judge = as_judge(supports, identity="j")
@@ -323,11 +333,11 @@ class FailingEmbedded:
     identity = as_judge("embedded").identity
     concurrency = 4
 
-    async def agenerate(self, request):
+    async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         raise ValueError("broken")
 
 
-def test_catch_up_failed_scores_the_runs_of_all_days(tmp_path):
+def test_catch_up_failed_scores_the_runs_of_all_days(tmp_path: Path):
     folder = tmp_path / "by-day"
     for day in (1, 2):
         sink = RunSink(folder, rotate="day", today=lambda day=day: date(2026, 11, day))
@@ -340,7 +350,7 @@ def test_catch_up_failed_scores_the_runs_of_all_days(tmp_path):
         assert mean.n == 1
 
 
-def test_a_budget_gives_whole_captures_and_skips_the_rest_with_one_warning(tmp_path, caplog):
+def test_a_budget_gives_whole_captures_and_skips_the_rest_with_one_warning(tmp_path: Path, caplog: Log):
     with LiveScorer("faithfulness", judge=supports, out=tmp_path / "run", max_calls=10) as live:
         for number in range(20):  # each takes two calls of its own
             live.submit(capture_of(f"{number}", answer=f"{number}", contexts=[f"The SMF {number}."]))
@@ -352,12 +362,12 @@ def test_a_budget_gives_whole_captures_and_skips_the_rest_with_one_warning(tmp_p
     assert sum("the budget is spent" in record.message for record in caplog.records) == 1
 
 
-def test_a_budget_of_a_day_begins_anew_with_the_next_day_and_not_if_the_clock_goes_back(live):
+def test_a_budget_of_a_day_begins_anew_with_the_next_day_and_not_if_the_clock_goes_back(live: MakeScorer):
     scorer = live(judge=supports, max_calls=2, budget_period="day")
     days = [date(2026, 11, 2)]
     scorer.evaluation.today = lambda: days[-1]
     scorer.evaluation._day = days[-1]
-    scored = []
+    scored: list[bool] = []
     for day in (2, 1, 3, 3, 4):
         days.append(date(2026, 11, day))
         taken = scorer.submit(capture_of(f"{day}", contexts=[f"The SMF {len(days)}."], answer=f"{len(days)}"))
@@ -376,6 +386,6 @@ def test_a_budget_of_a_day_begins_anew_with_the_next_day_and_not_if_the_clock_go
         ({"max_calls": -1}, "must be 0 or more"),
     ],
 )
-def test_a_wrong_budget_is_refused_at_once(settings, message):
+def test_a_wrong_budget_is_refused_at_once(settings: dict[str, Any], message: str):
     with pytest.raises(ConfigError, match=message):
         LiveScorer("faithfulness", judge="embedded", **settings)
