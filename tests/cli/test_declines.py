@@ -68,7 +68,11 @@ def row_of(tables, name):
 def test_answers_replaced_by_a_refusal_are_lost_and_never_better(command, runs, name, declined):
     outcome = command("study compare", runs / "main", runs / name, "--format json")
     (row,) = outcome.json[0]["rows"]
-    assert (row["verdict"], row["lost"], row["n"]) == ("worse", declined, 52 - declined)
+    # the bundled judge gives the one German answer no score, which the third run leaves as it is
+    open_ids = {each.sample_id for each in Run.load(runs / "main").records() if each.value is None}
+    assert open_ids <= {"tc-50"}
+    lost = declined - (len(open_ids) if name == "all" else 0)
+    assert (row["verdict"], row["lost"], row["n"]) == ("worse", lost, 52 - len(open_ids) - lost)
     counts = row_of(outcome.json, "declines")
     assert counts["main"] == {"run": "main", "answered": 52, "declined": 0, "undecided": 0, "blank": 0}
     assert counts[name] == {
