@@ -144,7 +144,7 @@ class Background:
         self._loop.call_soon_threadsafe(function, *args, context=judging_context())
 
     def later(self, seconds: float, function: Callable[[], object]) -> None:
-        """Call the function on the loop after so many seconds; not if the loop has ended."""
+        """Call the function on the loop after a number of seconds; not if the loop has ended."""
         with suppress(RuntimeError):
             self.call(self._loop.call_later, seconds, function)
 

@@ -49,7 +49,7 @@ Look = Literal["yes", "no", "unsure", "open"]
 
 
 def look_of(verdict: Verdict) -> Look:
-    """How a verdict is shown; one with a probability near 0.5 is unsure, however it counts."""
+    """The look of a verdict; a probability near 0.5 makes it unsure, however it counts."""
     if verdict.supported is None:
         return "open"
     if verdict.unsure:

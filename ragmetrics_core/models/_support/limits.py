@@ -47,8 +47,8 @@ class _Amount(NamedTuple):
 def foreign(said: Sentence, evidence: IndexedTexts, rarity: Rarity) -> str:
     """The difference in script or language between a statement and its evidence; "" if there is none.
 
-    A statement is foreign if most of its letters are of scripts that the evidence lacks, or if it has more
-    function words of another language than words that the evidence's language has too.
+    A statement is foreign if most of its letters are of scripts that the evidence lacks, or if function
+    words of a foreign language outnumber the words that the evidence's language has too.
 
     Args:
         said: the statement.
@@ -123,7 +123,7 @@ def _amounts(tokens: tuple[Token, ...]) -> Iterator[_Amount]:
 
 
 def _is_there(one: Token, two: Token) -> bool:
-    """Whether the number stands there with the same unit, or with none."""
+    """Whether the other number is the same, with the same unit or without one."""
     return two.unit in {None, one.unit} and not set(one.readings).isdisjoint(two.readings)
 
 
