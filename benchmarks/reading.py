@@ -21,8 +21,8 @@ from benchmarks.table import Row, limited
 from benchmarks.workload import LocalJudge, samples
 from ragmetrics_core import Record, evaluate
 from ragmetrics_core.metrics import RECOMMENDED
-from ragmetrics_core.records._sealing import sealed_line
-from ragmetrics_core.records._written_record import WrittenRecord
+from ragmetrics_core.records.sealing import sealed_line
+from ragmetrics_core.records.written_record import WrittenRecord
 from ragmetrics_core.runs import Run
 from ragmetrics_core.runs._folder import Folder
 

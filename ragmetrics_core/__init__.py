@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from ragmetrics_core._lazy import loaded_when_asked
-from ragmetrics_core._version import VERSION
+from ragmetrics_core.lazy import loaded_when_asked
+from ragmetrics_core.version import VERSION
 
 if TYPE_CHECKING:
     from ragmetrics_core.drivers import recompute, rescore
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from ragmetrics_core.models import Budget, OpenAIEmbedder, OpenAIJudge, Traffic, as_judge
     from ragmetrics_core.protocol import Embedder, Judge, Scorer
     from ragmetrics_core.records import Record
-    from ragmetrics_core.records._comparison import diff
-    from ragmetrics_core.report._html import write_report
+    from ragmetrics_core.records.comparison import diff
+    from ragmetrics_core.report.html import write_report
     from ragmetrics_core.runs import Run
     from ragmetrics_core.runs._evaluate import aevaluate, evaluate
     from ragmetrics_core.samples import Sample
@@ -56,8 +56,8 @@ _NAMES = {
     "models": ("Budget", "OpenAIEmbedder", "OpenAIJudge", "Traffic", "as_judge"),
     "protocol": ("Embedder", "Judge", "Scorer"),
     "records": ("Record",),
-    "records._comparison": ("diff",),
-    "report._html": ("write_report",),
+    "records.comparison": ("diff",),
+    "report.html": ("write_report",),
     "runs": ("Run",),
     "runs._evaluate": ("aevaluate", "evaluate"),
     "samples": ("Sample",),

@@ -20,7 +20,7 @@ from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer
 from ragmetrics_core.redaction import Redact, redacted
 from ragmetrics_core.runs import Metrics, OnError, with_prompts
-from ragmetrics_core.runs._own_loop import on_own_loop
+from ragmetrics_core.runs.own_loop import on_own_loop
 from ragmetrics_core.shapes import is_series
 from ragmetrics_llama_index import _templates as templates
 from ragmetrics_llama_index._models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed

@@ -18,7 +18,6 @@ from ragmetrics_core.adapting._finish_reasons import Ending, ending, finish_reas
 from ragmetrics_core.adapting._foreign_models import ForeignModel, ForeignName, usage_of
 from ragmetrics_core.adapting._held_replies import ForeignJudge, Said, said, said_in
 from ragmetrics_core.adapting._interfaces import can_only_raise
-from ragmetrics_core.adapting._judging import is_judging
 from ragmetrics_core.adapting._moment import as_now
 from ragmetrics_core.adapting._skip import Skip
 from ragmetrics_core.adapting._stages import documents_anywhere
@@ -26,6 +25,7 @@ from ragmetrics_core.adapting._threads import Pool, harmless, in_own_thread, in_
 from ragmetrics_core.adapting._translation import sample_of
 from ragmetrics_core.adapting._ways import Form, ReplyHeldBack, Way, Ways, named_in, sampling_of
 from ragmetrics_core.adapting._wiring import makers_of
+from ragmetrics_core.adapting.judging import is_judging
 
 __all__ = [
     "Call",

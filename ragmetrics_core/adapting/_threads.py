@@ -14,7 +14,7 @@ from contextvars import Context, copy_context
 from typing import Any, ParamSpec, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
-from ragmetrics_core.adapting._judging import is_judging
+from ragmetrics_core.adapting.judging import is_judging
 from ragmetrics_core.errors import ModelError
 
 __all__ = ["Pool", "harmless", "in_own_thread", "in_thread", "lend"]

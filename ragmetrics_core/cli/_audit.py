@@ -8,10 +8,10 @@ from rich.text import Text
 from ragmetrics_core.cli._arguments import AsJson, OwnMetrics, RunFolder
 from ragmetrics_core.cli._own import open_run
 from ragmetrics_core.cli._screen import page, show, write_json
-from ragmetrics_core.report import _terminal as terminal
-from ragmetrics_core.report._json_pages import audit_json
+from ragmetrics_core.report import terminal
+from ragmetrics_core.report.json_pages import audit_json
 from ragmetrics_core.runs import Run
-from ragmetrics_core.runs._shown import ShownContexts
+from ragmetrics_core.runs.shown_contexts import ShownContexts
 from ragmetrics_core.wording import number_of
 
 __all__ = ["audit"]

@@ -15,11 +15,11 @@ from ragmetrics_core.cli._screen import page, remarks, show
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models import TrafficArgs
 from ragmetrics_core.records import FAILED
-from ragmetrics_core.report import _terminal as terminal
-from ragmetrics_core.report._terminal import plain
+from ragmetrics_core.report import terminal
+from ragmetrics_core.report.terminal import plain
 from ragmetrics_core.runs import export_wave, import_replies
-from ragmetrics_core.runs._lock import is_held
-from ragmetrics_core.runs._manifest import manifest_in
+from ragmetrics_core.runs.lock import is_held
+from ragmetrics_core.runs.manifest import manifest_in
 from ragmetrics_core.wording import number_of
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def catch_up(
             grounded:MODEL or cascade:CHEAP,EXPENSIVE.
     """
     from ragmetrics_core.live import LiveScorer
-    from ragmetrics_core.live._places import places_of
+    from ragmetrics_core.live.places import places_of
 
     places = places_of(run)
     runs = [run] if places.rotate is None else places.runs()

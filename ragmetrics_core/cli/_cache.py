@@ -8,7 +8,7 @@ import typer
 from ragmetrics_core.cli._screen import page
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.journal import Journal
-from ragmetrics_core.report import _terminal as terminal
+from ragmetrics_core.report import terminal
 
 __all__ = ["prune", "stats"]
 

@@ -10,7 +10,7 @@ from rich.text import Text
 from ragmetrics_core.cli._screen import remarks
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, resolve
-from ragmetrics_core.report._terminal import plain
+from ragmetrics_core.report.terminal import plain
 from ragmetrics_core.study import GateVerdict, Limit, Scores, limit_of
 
 __all__ = ["Limits", "tell"]

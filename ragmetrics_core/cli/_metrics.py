@@ -3,9 +3,9 @@
 from ragmetrics_core.cli._arguments import AsJson
 from ragmetrics_core.cli._screen import page, show, write_json
 from ragmetrics_core.metrics import METRICS
-from ragmetrics_core.metrics._catalogue import metric_class
-from ragmetrics_core.report import _terminal as terminal
-from ragmetrics_core.report._json_pages import catalogue_json
+from ragmetrics_core.metrics.catalogue import metric_class
+from ragmetrics_core.report import terminal
+from ragmetrics_core.report.json_pages import catalogue_json
 
 __all__ = ["metrics"]
 

@@ -9,8 +9,8 @@ from typing import Any, cast
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import Metric
-from ragmetrics_core.metrics._catalogue import split_names, with_settings
-from ragmetrics_core.metrics._metric import is_metric, is_metric_class
+from ragmetrics_core.metrics.catalogue import split_names, with_settings
+from ragmetrics_core.metrics.metric import is_metric, is_metric_class
 from ragmetrics_core.redaction import Redact
 from ragmetrics_core.runs import Run
 

@@ -15,7 +15,7 @@ from ragmetrics_core.cli._screen import page, remarks, show, write
 from ragmetrics_core.cli._study_labels import good_values_in
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models import TrafficArgs, missing_model
-from ragmetrics_core.models._names import judge_by_name, read_options
+from ragmetrics_core.models.names import judge_by_name, read_options
 from ragmetrics_core.probe import (
     CARD,
     PEOPLE,
@@ -33,8 +33,8 @@ from ragmetrics_core.probe import (
     people_tables,
 )
 from ragmetrics_core.probe import probe as run_probe
-from ragmetrics_core.report import _terminal as terminal
-from ragmetrics_core.report._judge_lines import judge_notes
+from ragmetrics_core.report import terminal
+from ragmetrics_core.report.judge_lines import judge_notes
 
 __all__ = ["probe"]
 

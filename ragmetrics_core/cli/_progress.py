@@ -12,9 +12,9 @@ from rich.progress import Progress as Bar
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.runs import Progress
-from ragmetrics_core.runs._loading import read_rows
-from ragmetrics_core.runs._rows import kind_of, opened
-from ragmetrics_core.runs._tables import count_parquet
+from ragmetrics_core.runs._data_frames import count_parquet
+from ragmetrics_core.runs._source_files import kind_of, opened
+from ragmetrics_core.runs.loading import read_rows
 from ragmetrics_core.wording import number_of
 
 __all__ = ["PlainLines", "count_rows", "progress_of", "told"]

@@ -9,14 +9,14 @@ from rich.text import Text
 from ragmetrics_core.cli._arguments import AsJson, MetricName, OwnMetrics, RunFolder, SampleId
 from ragmetrics_core.cli._own import open_run
 from ragmetrics_core.cli._screen import Output, page, remarks, show, write_json
-from ragmetrics_core.records._comparison import diff as compare
-from ragmetrics_core.report import _terminal as terminal
-from ragmetrics_core.report._html import write_report
-from ragmetrics_core.report._json_pages import runs_json
+from ragmetrics_core.records.comparison import diff as compare
+from ragmetrics_core.report import terminal
+from ragmetrics_core.report.html import write_report
+from ragmetrics_core.report.json_pages import runs_json
 from ragmetrics_core.runs import Run, list_runs
 from ragmetrics_core.runs import merge as merge_runs
-from ragmetrics_core.runs._verdict_log import verdict_rows, write_csv, write_jsonl
-from ragmetrics_core.runs._writing import replacing, unwritable
+from ragmetrics_core.runs.verdict_log import verdict_rows, write_csv, write_jsonl
+from ragmetrics_core.runs.writing import replacing, unwritable
 from ragmetrics_core.wording import number_of
 
 __all__ = ["correct", "diff", "merge", "report", "runs", "verdicts"]

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from ragmetrics_core.report._json_pages import JsonPage
-from ragmetrics_core.report._terminal import escaped, visible
+from ragmetrics_core.report.json_pages import JsonPage
+from ragmetrics_core.report.terminal import escaped, visible
 
 __all__ = ["Output", "page", "remarks", "show", "write", "write_json"]
 

@@ -16,8 +16,8 @@ from ragmetrics_core.cli._own import open_run
 from ragmetrics_core.cli._screen import page, write
 from ragmetrics_core.cli._screen import show as print_page
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.report import _terminal as terminal
-from ragmetrics_core.report._judge_lines import measured_lines
+from ragmetrics_core.report import terminal
+from ragmetrics_core.report.judge_lines import measured_lines
 from ragmetrics_core.runs import Run
 
 __all__ = ["show"]

@@ -31,7 +31,7 @@ from ragmetrics_core.cli._study_people import (
     systems,
 )
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.report._plots import draw_groups, draw_intervals
+from ragmetrics_core.report.plots import draw_groups, draw_intervals
 from ragmetrics_core.runs import Run, read_samples
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.study import (

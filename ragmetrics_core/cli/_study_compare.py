@@ -14,11 +14,11 @@ from ragmetrics_core.cli._limits import Limits, tell
 from ragmetrics_core.cli._screen import write
 from ragmetrics_core.cli._study_output import Tables, Testing, open_runs, put
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.metrics._catalogue import split_names
-from ragmetrics_core.report._gate_files import comment_text, github_text, junit_text
-from ragmetrics_core.report._plots import draw_intervals
+from ragmetrics_core.metrics.catalogue import split_names
+from ragmetrics_core.report.gate_files import comment_text, github_text, junit_text
+from ragmetrics_core.report.plots import draw_intervals
 from ragmetrics_core.runs import Run
-from ragmetrics_core.runs._writing import write_whole
+from ragmetrics_core.runs.writing import write_whole
 from ragmetrics_core.study import (
     RunComparison,
     TraceDifference,

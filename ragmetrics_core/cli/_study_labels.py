@@ -12,9 +12,9 @@ import typer
 from ragmetrics_core.cli._screen import remarks
 from ragmetrics_core.cli._study_output import Runs, Seed, StudyOutput, Wanted
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.report._annotation_sheet import sheet_html
+from ragmetrics_core.report.annotation_sheet import sheet_html
 from ragmetrics_core.runs import Run
-from ragmetrics_core.runs._writing import write_whole
+from ragmetrics_core.runs.writing import write_whole
 from ragmetrics_core.samples import Label
 from ragmetrics_core.study import (
     LabelKind,

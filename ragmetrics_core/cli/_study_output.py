@@ -9,12 +9,12 @@ import typer
 
 from ragmetrics_core.cli._screen import page, remarks, show, write
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.metrics._catalogue import split_names
-from ragmetrics_core.report._plots import draw_curves
-from ragmetrics_core.report._study_files import csv_text, json_text, markdown_text
-from ragmetrics_core.report._terminal import study_page
+from ragmetrics_core.metrics.catalogue import split_names
+from ragmetrics_core.report.plots import draw_curves
+from ragmetrics_core.report.study_files import csv_text, json_text, markdown_text
+from ragmetrics_core.report.terminal import study_page
 from ragmetrics_core.runs import Run
-from ragmetrics_core.runs._writing import write_whole
+from ragmetrics_core.runs.writing import write_whole
 from ragmetrics_core.study import Estimate, Scores, StudyTable, named_runs, read_scores
 
 __all__ = [

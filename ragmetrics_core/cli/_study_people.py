@@ -28,7 +28,7 @@ from ragmetrics_core.cli._study_output import (
     open_runs,
 )
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.report._plots import draw_curves, draw_heat_map, draw_intervals
+from ragmetrics_core.report.plots import draw_curves, draw_heat_map, draw_intervals
 from ragmetrics_core.runs import Run
 from ragmetrics_core.study import (
     HUMAN,

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ragmetrics_core import scoring
-from ragmetrics_core._branches import together
+from ragmetrics_core.branches import together
 from ragmetrics_core.drivers._interpreter import Drawn, Interpreter, Path, Segments, settled, written
 from ragmetrics_core.errors import (
     AccessRefused,
@@ -20,15 +20,15 @@ from ragmetrics_core.errors import (
     RecordError,
     StepFailed,
 )
-from ragmetrics_core.metrics._metric import Metric
-from ragmetrics_core.models._cascade import Decider, decider_of
-from ragmetrics_core.models._identity import known_as
+from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.models._line import Line
-from ragmetrics_core.models._meter import Meter, Tally
+from ragmetrics_core.models.cascade import Decider, decider_of
+from ragmetrics_core.models.identity import known_as
+from ragmetrics_core.models.meter import Meter, Tally
 from ragmetrics_core.prompts import Prompt, digest_of
 from ragmetrics_core.protocol import Compare, Completion, Embedder, Generate, Judge, Rate, Scorer
 from ragmetrics_core.records import CompareStep, Correction, RateStep
-from ragmetrics_core.records._written_record import WrittenRecord
+from ragmetrics_core.records.written_record import WrittenRecord
 from ragmetrics_core.samples import Sample
 
 __all__ = ["Calls", "Models", "measure_sample"]

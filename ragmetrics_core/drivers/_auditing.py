@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ragmetrics_core.drivers._own_code import without_place
 from ragmetrics_core.drivers._replay import Replay, not_hydrated, rewritten
 from ragmetrics_core.errors import RecordError
-from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.records import Record
 from ragmetrics_core.shapes import is_dict, is_series

@@ -5,8 +5,8 @@ from typing import Any, cast
 
 from ragmetrics_core.drivers._replay import Replay, metric_of, replayed
 from ragmetrics_core.errors import ConfigError, RecordError
-from ragmetrics_core.metrics import _catalogue as catalogue
-from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.metrics import catalogue
+from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.prompts import Message
 from ragmetrics_core.records import Correction, GenerateStep, Record
 

@@ -12,7 +12,6 @@ from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, TypeVar
 
-from ragmetrics_core._version import VERSION
 from ragmetrics_core.drivers._counting import counted
 from ragmetrics_core.drivers._marked_words import placed_in
 from ragmetrics_core.drivers._own_code import OwnCode, blank_text, status_of
@@ -20,8 +19,8 @@ from ragmetrics_core.drivers._questions import Drawn, Question
 from ragmetrics_core.drivers._segments import Segments, Used
 from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Decision, Evidence, Judged, Measurement, majority, undefined
-from ragmetrics_core.metrics import _catalogue as catalogue
-from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.metrics import catalogue
+from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.parsers import READER, WITH_CLAIM, Answer, Declined
 from ragmetrics_core.prompts import Prompt, digest_of
 from ragmetrics_core.protocol import (
@@ -44,9 +43,10 @@ from ragmetrics_core.records import (
     RateStep,
     Status,
 )
-from ragmetrics_core.records._stored_form import VERDICT
-from ragmetrics_core.records._written_record import WrittenRecord, checked_outcome
+from ragmetrics_core.records.stored_form import VERDICT
+from ragmetrics_core.records.written_record import WrittenRecord, checked_outcome
 from ragmetrics_core.samples import MissingField, Sample, UnverifiedContexts
+from ragmetrics_core.version import VERSION
 
 __all__ = ["Drawn", "Interpreter", "Path", "Segments", "settled", "written"]
 

@@ -13,9 +13,9 @@ from pydantic import ValidationError
 
 from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Measurement
-from ragmetrics_core.metrics._metric import Metric
-from ragmetrics_core.metrics._steps.references import of_reference
-from ragmetrics_core.models._redactor import keyless
+from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.metrics.steps.references import of_reference
+from ragmetrics_core.models.redactor import keyless
 from ragmetrics_core.protocol import Part, Steps
 from ragmetrics_core.records import Status
 from ragmetrics_core.samples import MissingField, Sample

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 from ragmetrics_core.drivers._interpreter import Drawn, Interpreter, Path, Segments, written
 from ragmetrics_core.errors import ConfigError, PromptError, RecordError, StepFailed
 from ragmetrics_core.measurement import Decision, Evidence
-from ragmetrics_core.metrics import _catalogue as catalogue
-from ragmetrics_core.metrics._metric import Metric, signature_of
+from ragmetrics_core.metrics import catalogue
+from ragmetrics_core.metrics.metric import Metric, signature_of
 from ragmetrics_core.parsers import READER
 from ragmetrics_core.prompts import Message, Prompt, PromptText, digest_of
 from ragmetrics_core.protocol import Compare, Completion, Count, Generate, Rate, Reply, Usage
@@ -21,8 +21,8 @@ from ragmetrics_core.records import (
     RateStep,
     Record,
 )
-from ragmetrics_core.records._packing import outlined_step
-from ragmetrics_core.records._written_record import WrittenRecord
+from ragmetrics_core.records.packing import outlined_step
+from ragmetrics_core.records.written_record import WrittenRecord
 
 __all__ = ["Replay", "metric_of", "not_hydrated", "now", "replayed", "rewritten"]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from ragmetrics_core.drivers._asynchronous import Calls, Models
 from ragmetrics_core.journal import Journal
 from ragmetrics_core.models import Batched, Budget, Line, Meter, Price, Traffic
-from ragmetrics_core.models._redactor import Redactor
+from ragmetrics_core.models.redactor import Redactor
 from ragmetrics_core.protocol import Embedder, Judge, Scorer
 from ragmetrics_core.redaction import Redact
 

@@ -1,6 +1,6 @@
 """Live scoring: score the answers of a running application in the background, through an adapter's hooks."""
 
-from ragmetrics_core.adapting._judging import is_judging
+from ragmetrics_core.adapting.judging import is_judging
 from ragmetrics_core.live._capture import Capture, LiveResult, Skip, SkipReason, by_name, reason_of
 from ragmetrics_core.live._collector import Collector, Node
 from ragmetrics_core.live._notes import Notes, NoteTaker, note_contexts, notes_before, noting, take_notes

@@ -10,7 +10,7 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from ragmetrics_core.adapting import harmless, lend
-from ragmetrics_core.adapting._judging import judging_context, mark_thread
+from ragmetrics_core.adapting.judging import judging_context, mark_thread
 from ragmetrics_core.errors import ModelError
 
 __all__ = ["Background", "Threads"]

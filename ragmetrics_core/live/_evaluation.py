@@ -15,9 +15,9 @@ from ragmetrics_core.metrics import names_of, resolve
 from ragmetrics_core.models import Price
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.runs import Manifest
-from ragmetrics_core.runs._own_loop import on_own_loop
-from ragmetrics_core.runs._preparation import Metrics, Preparation, prepare, with_prompts
-from ragmetrics_core.runs._prices import price_of
+from ragmetrics_core.runs.own_loop import on_own_loop
+from ragmetrics_core.runs.preparation import Metrics, Preparation, prepare, with_prompts
+from ragmetrics_core.runs.prices import price_of
 from ragmetrics_core.samples import Sample
 
 __all__ = ["LiveEvaluation"]

@@ -4,7 +4,7 @@ import re
 import traceback
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.models._redactor import Redactor
+from ragmetrics_core.models.redactor import Redactor
 from ragmetrics_core.redaction import Redact
 from ragmetrics_core.wording import visible
 

@@ -19,9 +19,9 @@ from ragmetrics_core.errors import (
 )
 from ragmetrics_core.live._breaker import Breaker
 from ragmetrics_core.models import CallableJudge, as_judge
-from ragmetrics_core.models._per_loop import PerLoop
-from ragmetrics_core.models._redactor import Redactor
-from ragmetrics_core.models._wrapper import Wrapper, unwrapped
+from ragmetrics_core.models.per_loop import PerLoop
+from ragmetrics_core.models.redactor import Redactor
+from ragmetrics_core.models.wrapper import Wrapper, unwrapped
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, TextFunction
 
 __all__ = ["Guard", "Made", "at_home", "chosen", "running_loop"]

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ragmetrics_core._version import VERSION
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live._capture import LiveResult
 from ragmetrics_core.live._sinks import Direct
+from ragmetrics_core.version import VERSION
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider

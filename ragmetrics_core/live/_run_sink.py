@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live._capture import LiveResult
-from ragmetrics_core.live._places import Day, Places, Rotate
 from ragmetrics_core.live._processes import leave_to_parent, renew_in_child
+from ragmetrics_core.live.places import Day, Places, Rotate
 from ragmetrics_core.records import FAILED
 from ragmetrics_core.runs import Folder, Manifest
-from ragmetrics_core.runs._lock import is_held
-from ragmetrics_core.runs._manifest import LiveCounts, manifest_in
-from ragmetrics_core.runs._removal import holds_run
+from ragmetrics_core.runs.lock import is_held
+from ragmetrics_core.runs.manifest import LiveCounts, manifest_in
+from ragmetrics_core.runs.removal import holds_run
 from ragmetrics_core.samples import Sample
 
 __all__ = ["Left", "RunSink"]

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar, Unpack
 from weakref import finalize, ref
 
-from ragmetrics_core.adapting._judging import is_judging, judging_context, within_judging
+from ragmetrics_core.adapting.judging import is_judging, judging_context, within_judging
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live._background import Background
@@ -27,7 +27,7 @@ from ragmetrics_core.live._verbs import LiveFace
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.models import as_embedder, as_judge
 from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
-from ragmetrics_core.runs._preparation import Metrics
+from ragmetrics_core.runs.preparation import Metrics
 from ragmetrics_core.samples import Sample
 
 __all__ = ["LiveScorer"]

@@ -8,8 +8,8 @@ from typing import Any, Literal, Self, Unpack, get_args
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import checked, names_in, refuse_unknown
 from ragmetrics_core.live._capture import LiveResult
-from ragmetrics_core.live._places import Rotate, check_rotation
 from ragmetrics_core.live._sinks import Sink
+from ragmetrics_core.live.places import Rotate, check_rotation
 from ragmetrics_core.models import Budget, BudgetArgs, Traffic, TrafficArgs
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.redaction import Redact

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ragmetrics_core import prompts
 from ragmetrics_core.asking import ask_each, review, together
 from ragmetrics_core.measurement import Decision, Labels, Measurement, score
-from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.parsers import DecliningVerdict, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps

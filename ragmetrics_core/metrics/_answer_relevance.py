@@ -7,7 +7,7 @@ from typing import Literal
 from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask, ask_draws, review, similar
 from ragmetrics_core.measurement import Decision, Labels, Measurement, undefined, valued
-from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.parsers import Expected, GeneratedQuestion, QuestionList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps

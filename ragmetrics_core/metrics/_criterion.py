@@ -7,7 +7,7 @@ from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask_each
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Labels, Measurement, score
-from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.parsers import VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps

@@ -2,11 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from ragmetrics_core._lazy import loaded_when_asked
+from ragmetrics_core.lazy import loaded_when_asked
 from ragmetrics_core.models._foreign_errors import foreign_answer, model_error
 from ragmetrics_core.models._foreign_settings import SettingsDigest, foreign_name, settings_digest
-from ragmetrics_core.models._identity import function_identity, is_unnamed
-from ragmetrics_core.models._redactor import keyless
 from ragmetrics_core.models._secrets import bare_address, holds_secret, settings_for_names
 from ragmetrics_core.models._wrapping import (
     CallableJudge,
@@ -16,19 +14,21 @@ from ragmetrics_core.models._wrapping import (
     as_scorer,
     missing_model,
 )
+from ragmetrics_core.models.identity import function_identity, is_unnamed
+from ragmetrics_core.models.redactor import keyless
 
 if TYPE_CHECKING:
     from ragmetrics_core.models._batched import Batched
     from ragmetrics_core.models._budget import Budget, BudgetArgs, Price, Prices
-    from ragmetrics_core.models._cascade import Cascade
     from ragmetrics_core.models._encoders import CrossEncoderScorer, TokenMatchScorer
     from ragmetrics_core.models._entailment import EntailmentJudge
     from ragmetrics_core.models._lexical import LexicalJudge
     from ragmetrics_core.models._line import Line
-    from ragmetrics_core.models._meter import Meter, Tally
     from ragmetrics_core.models._openai_compatible import OpenAIEmbedder, OpenAIJudge
     from ragmetrics_core.models._traffic import Traffic, TrafficArgs
     from ragmetrics_core.models._wordllama import WordLlamaEmbedder
+    from ragmetrics_core.models.cascade import Cascade
+    from ragmetrics_core.models.meter import Meter, Tally
 
 __all__ = [
     "Batched",
@@ -72,12 +72,12 @@ __all__ = [
 _MODULES = {
     "_batched": ["Batched"],
     "_budget": ["Budget", "BudgetArgs", "Price", "Prices"],
-    "_cascade": ["Cascade"],
+    "cascade": ["Cascade"],
     "_encoders": ["CrossEncoderScorer", "TokenMatchScorer"],
     "_entailment": ["EntailmentJudge"],
     "_lexical": ["LexicalJudge"],
     "_line": ["Line"],
-    "_meter": ["Meter", "Tally"],
+    "meter": ["Meter", "Tally"],
     "_openai_compatible": ["OpenAIEmbedder", "OpenAIJudge"],
     "_traffic": ["Traffic", "TrafficArgs"],
     "_wordllama": ["WordLlamaEmbedder"],

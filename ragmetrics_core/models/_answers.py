@@ -16,7 +16,7 @@ from ragmetrics_core.journal import (
     encode_vector,
 )
 from ragmetrics_core.models._batched import Vectors
-from ragmetrics_core.models._redactor import Redactor
+from ragmetrics_core.models.redactor import Redactor
 from ragmetrics_core.protocol import Completion
 
 __all__ = ["RATINGS", "REPLIES", "VECTORS", "AnswerKind"]

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ConfigError, ModelError
-from ragmetrics_core.models._per_loop import PerLoop
-from ragmetrics_core.models._wrapper import Wrapper, unwrapped
+from ragmetrics_core.models.per_loop import PerLoop
+from ragmetrics_core.models.wrapper import Wrapper, unwrapped
 from ragmetrics_core.protocol import Embedder
 
 __all__ = ["Batched", "Vectors", "in_rows"]

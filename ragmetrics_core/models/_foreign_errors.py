@@ -15,7 +15,7 @@ from ragmetrics_core.errors import (
     ModelTimeout,
     TransientModelError,
 )
-from ragmetrics_core.models._redactor import keyless
+from ragmetrics_core.models.redactor import keyless
 from ragmetrics_core.protocol import Completion
 from ragmetrics_core.shapes import is_mapping, is_series
 

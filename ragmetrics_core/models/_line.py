@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
-from ragmetrics_core._branches import own_task
+from ragmetrics_core.branches import own_task
 from ragmetrics_core.errors import (
     AccessRefused,
     BudgetSpent,
@@ -18,14 +18,14 @@ from ragmetrics_core.errors import (
 from ragmetrics_core.journal import Journal, call_address
 from ragmetrics_core.models._answers import RATINGS, REPLIES, VECTORS, AnswerKind
 from ragmetrics_core.models._batched import Vectors, in_rows
-from ragmetrics_core.models._cascade import Decider, decider_of
 from ragmetrics_core.models._foreign_errors import model_error
-from ragmetrics_core.models._meter import Meter
 from ragmetrics_core.models._pace import Allowance, Pace, Turns
-from ragmetrics_core.models._per_loop import PerLoop
-from ragmetrics_core.models._redactor import Redactor
 from ragmetrics_core.models._traffic import Traffic
-from ragmetrics_core.models._wrapper import Wrapper, unwrapped
+from ragmetrics_core.models.cascade import Decider, decider_of
+from ragmetrics_core.models.meter import Meter
+from ragmetrics_core.models.per_loop import PerLoop
+from ragmetrics_core.models.redactor import Redactor
+from ragmetrics_core.models.wrapper import Wrapper, unwrapped
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer
 

@@ -30,7 +30,6 @@ from ragmetrics_core.models._foreign_errors import (
     names_in,
     retry_after,
 )
-from ragmetrics_core.models._per_loop import PerLoop
 from ragmetrics_core.models._secrets import (
     HIDDEN,
     SHORTEST,
@@ -39,6 +38,7 @@ from ragmetrics_core.models._secrets import (
     secrets_in,
     without_secrets,
 )
+from ragmetrics_core.models.per_loop import PerLoop
 from ragmetrics_core.shapes import Json
 
 if TYPE_CHECKING:

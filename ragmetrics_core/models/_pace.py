@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ragmetrics_core.models._meter import CHARACTERS_PER_TOKEN
-from ragmetrics_core.models._per_loop import PerLoop
+from ragmetrics_core.models.meter import CHARACTERS_PER_TOKEN
+from ragmetrics_core.models.per_loop import PerLoop
 from ragmetrics_core.protocol import Completion, Generate
 
 __all__ = ["Allowance", "Pace", "Turns"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, NamedTuple, cast
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.models._wrapper import PromptChecker
+from ragmetrics_core.models.wrapper import PromptChecker
 from ragmetrics_core.prompts import Item
 from ragmetrics_core.protocol import Completion, Generate, Judge
 

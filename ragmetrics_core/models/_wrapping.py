@@ -9,8 +9,8 @@ from typing import Any, cast
 from ragmetrics_core.adapting import in_thread
 from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.models._foreign_lines import line_for
-from ragmetrics_core.models._identity import function_identity, is_unnamed
-from ragmetrics_core.models._wrapper import PromptChecker, Wrapper, unwrapped
+from ragmetrics_core.models.identity import function_identity, is_unnamed
+from ragmetrics_core.models.wrapper import PromptChecker, Wrapper, unwrapped
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer, TextFunction
 
 __all__ = ["CallableJudge", "PromptChecker", "as_embedder", "as_judge", "as_scorer", "missing_model"]
@@ -109,7 +109,7 @@ def as_judge(judge: Judge | TextFunction | str, *, identity: str | None = None, 
             "identity= must be text that names a function; other judges have their own identity"
         )
     if isinstance(judge, str):
-        from ragmetrics_core.models._names import judge_by_name
+        from ragmetrics_core.models.names import judge_by_name
 
         return judge_by_name(judge, asked=asked)
     if isinstance(judge, CallableJudge) and not judge.is_chosen:
@@ -135,7 +135,7 @@ def as_embedder(embedder: Embedder | str, *, asked: bool = True) -> Embedder:
         ConfigError: `embedder` is invalid.
     """
     if isinstance(embedder, str):
-        from ragmetrics_core.models._names import embedder_by_name
+        from ragmetrics_core.models.names import embedder_by_name
 
         return embedder_by_name(embedder, asked=asked)
     if isinstance(unwrapped(embedder), Embedder):
@@ -156,7 +156,7 @@ def as_scorer(scorer: Scorer | str, *, asked: bool = True) -> Scorer:
         ConfigError: `scorer` is invalid.
     """
     if isinstance(scorer, str):
-        from ragmetrics_core.models._names import scorer_by_name
+        from ragmetrics_core.models.names import scorer_by_name
 
         return scorer_by_name(scorer, asked=asked)
     if isinstance(unwrapped(scorer), Scorer):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import Metric, get, resolve
-from ragmetrics_core.metrics._catalogue import (
+from ragmetrics_core.metrics.catalogue import (
     ALIASES,
     METRICS,
     RECOMMENDED,
@@ -15,12 +15,12 @@ from ragmetrics_core.metrics._catalogue import (
     split_names,
 )
 from ragmetrics_core.models import as_embedder, as_judge
-from ragmetrics_core.models._identity import known_as
+from ragmetrics_core.models.identity import known_as
 from ragmetrics_core.probe._people_card import PEOPLE, PairedGain, PeopleCard, read_cards
 from ragmetrics_core.probe._people_tables import MAIN_FIGURES
 from ragmetrics_core.probe._same_judge import is_same_judge, model_of, without_server
 from ragmetrics_core.protocol import Embedder
-from ragmetrics_core.runs._preparation import AnyJudge, Metrics
+from ragmetrics_core.runs.preparation import AnyJudge, Metrics
 from ragmetrics_core.wording import number_of
 
 __all__ = ["ChosenMetrics", "chosen_by_cards"]

@@ -9,8 +9,8 @@ from typing import Any, Unpack
 from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.keywords import names_in, refuse_unknown, unfolded
 from ragmetrics_core.metrics import Faithfulness, Metric, get, resolve
-from ragmetrics_core.metrics._catalogue import models_needed
-from ragmetrics_core.metrics._metric import is_metric
+from ragmetrics_core.metrics.catalogue import models_needed
+from ragmetrics_core.metrics.metric import is_metric
 from ragmetrics_core.models import (
     Price,
     Prices,
@@ -21,8 +21,8 @@ from ragmetrics_core.models import (
     as_judge,
     missing_model,
 )
-from ragmetrics_core.models._cascade import Cascade
-from ragmetrics_core.models._wrapper import unwrapped
+from ragmetrics_core.models.cascade import Cascade
+from ragmetrics_core.models.wrapper import unwrapped
 from ragmetrics_core.probe._people_card import PeopleCard, keep_card
 from ragmetrics_core.probe._people_figures import card_of
 from ragmetrics_core.probe._probing import check_beside
@@ -30,12 +30,12 @@ from ragmetrics_core.probe._same_judge import model_of
 from ragmetrics_core.protocol import Embedder, Judge
 from ragmetrics_core.records import FAILED, Record
 from ragmetrics_core.runs import Progress, aevaluate
-from ragmetrics_core.runs._loading import Source
-from ragmetrics_core.runs._own_loop import synchronous
-from ragmetrics_core.runs._preparation import Metrics
-from ragmetrics_core.runs._prices import price_of
-from ragmetrics_core.study._label_words import Question
-from ragmetrics_core.study._labelled import LabelledSet, limited, read_labelled
+from ragmetrics_core.runs.loading import Source
+from ragmetrics_core.runs.own_loop import synchronous
+from ragmetrics_core.runs.preparation import Metrics
+from ragmetrics_core.runs.prices import price_of
+from ragmetrics_core.study.label_vocabulary import Question
+from ragmetrics_core.study.labelled_samples import LabelledSet, limited, read_labelled
 
 __all__ = ["LabelledArgs", "acompare_on", "aprobe_on", "compare_on", "probe_on"]
 

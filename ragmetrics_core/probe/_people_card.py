@@ -8,12 +8,12 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
-from ragmetrics_core.models._identity import is_unnamed
+from ragmetrics_core.models.identity import is_unnamed
 from ragmetrics_core.probe._card import CardPart, Count, Replies, StoredEstimate, read_json
 from ragmetrics_core.runs import Run
-from ragmetrics_core.runs._writing import write_whole
+from ragmetrics_core.runs.writing import write_whole
 from ragmetrics_core.study import Column, Estimate
-from ragmetrics_core.study._label_words import Question
+from ragmetrics_core.study.label_vocabulary import Question
 
 __all__ = [
     "PEOPLE",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.metrics import Metric
-from ragmetrics_core.models._cascade import Cascade
+from ragmetrics_core.models.cascade import Cascade
 from ragmetrics_core.probe._baselines import BASELINES
 from ragmetrics_core.probe._figures import replies_of
 from ragmetrics_core.probe._people_card import (
@@ -32,11 +32,11 @@ from ragmetrics_core.probe._weighted import (
 )
 from ragmetrics_core.records import Record
 from ragmetrics_core.runs import Run
-from ragmetrics_core.study._correlations import kendall_figure, spearman_figure
-from ragmetrics_core.study._detection import calibration
-from ragmetrics_core.study._labelled import Labelled, LabelledSet
-from ragmetrics_core.study._reliability import krippendorff_alpha
-from ragmetrics_core.study._resampling import Figure
+from ragmetrics_core.study.coefficients import kendall_figure, spearman_figure
+from ragmetrics_core.study.detection import calibration
+from ragmetrics_core.study.labelled_samples import Labelled, LabelledSet
+from ragmetrics_core.study.reliability import krippendorff_alpha
+from ragmetrics_core.study.resampling import Figure
 
 __all__ = ["Measured", "card_of"]
 

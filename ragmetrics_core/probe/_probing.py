@@ -12,7 +12,7 @@ from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.metrics import ContextPrecision, Faithfulness, Metric
 from ragmetrics_core.models import Tally, Traffic, TrafficArgs, as_judge, missing_model
-from ragmetrics_core.models._identity import known_as, unlike
+from ragmetrics_core.models.identity import known_as, unlike
 from ragmetrics_core.probe._card import Consistency, FitnessCard, Injection, Position, ShareOf, Verbosity
 from ragmetrics_core.probe._corpus import Attack, Case, Passage, Verdicts, read_corpus, spread, truth
 from ragmetrics_core.probe._figures import (
@@ -28,8 +28,8 @@ from ragmetrics_core.probe._layouts import Layout, Target, attacked, laid_out, t
 from ragmetrics_core.protocol import Judge
 from ragmetrics_core.records import Record
 from ragmetrics_core.runs import Progress, Run, aevaluate
-from ragmetrics_core.runs._own_loop import synchronous
-from ragmetrics_core.runs._writing import write_whole
+from ragmetrics_core.runs.own_loop import synchronous
+from ragmetrics_core.runs.writing import write_whole
 
 __all__ = ["CARD", "PROBES", "Probe", "aprobe", "check_beside", "count_samples", "probe"]
 

@@ -2,8 +2,8 @@
 
 import re
 
-from ragmetrics_core.models._identity import is_unnamed
-from ragmetrics_core.models._wrapper import unwrapped
+from ragmetrics_core.models.identity import is_unnamed
+from ragmetrics_core.models.wrapper import unwrapped
 from ragmetrics_core.protocol import Judge
 
 __all__ = ["is_same_judge", "model_of", "without_server"]

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.study import Estimate
-from ragmetrics_core.study._parts import wilson_interval
-from ragmetrics_core.study._resampling import Figure, bootstrap, divided, drawn_units
+from ragmetrics_core.study.estimates import wilson_interval
+from ragmetrics_core.study.resampling import Figure, bootstrap, divided, drawn_units
 
 __all__ = ["area", "balanced_accuracy", "fitted_threshold", "halves", "rounded", "share", "stored"]
 

@@ -7,8 +7,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
 
-from ragmetrics_core._language_tags import spelled
 from ragmetrics_core.errors import PromptError
+from ragmetrics_core.language_tags import spelled
 from ragmetrics_core.parsers import Answer
 from ragmetrics_core.prompts._prompt import Prompt, digest_of
 

@@ -11,8 +11,8 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any, Generic, Literal, NamedTuple, Self, TypeVar
 
-from ragmetrics_core._language_tags import spelled, tags_of
 from ragmetrics_core.errors import PromptError
+from ragmetrics_core.language_tags import spelled, tags_of
 from ragmetrics_core.parsers import Answer, Expected, split_sentences
 
 __all__ = [

@@ -15,10 +15,10 @@ from pydantic_core import PydanticSerializationError, to_json
 from ragmetrics_core.errors import RecordError, SampleError
 from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.prompts import Message, PromptText, digest_of
-from ragmetrics_core.records._packing import packed
 from ragmetrics_core.records._parts import Abstained, Correction, GenerateStep, PartResult, Step, Stored
-from ragmetrics_core.records._sealing import seal_of, sealed_line
-from ragmetrics_core.records._stored_form import PACKED, VERDICT, unpacked
+from ragmetrics_core.records.packing import packed
+from ragmetrics_core.records.sealing import seal_of, sealed_line
+from ragmetrics_core.records.stored_form import PACKED, VERDICT, unpacked
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.shapes import Json, is_dict
 from ragmetrics_core.wording import number_of, quoted
@@ -209,7 +209,7 @@ class Record(Stored, frozen=True):
     def _repr_html_(self) -> str:
         """The score with its verdicts, for a notebook."""
         # by name, as for a run
-        shown: str = import_module("ragmetrics_core.report._html").notebook_proof(self)
+        shown: str = import_module("ragmetrics_core.report.html").notebook_proof(self)
         return shown
 
     @classmethod

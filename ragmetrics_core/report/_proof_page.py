@@ -23,9 +23,7 @@ from ragmetrics_core.records import (
     Status,
     Step,
 )
-from ragmetrics_core.records._comparison import Change, RecordDiff
-from ragmetrics_core.report._json_pages import JsonPage
-from ragmetrics_core.report._judge_lines import judge_notes
+from ragmetrics_core.records.comparison import Change, RecordDiff
 from ragmetrics_core.report._marks import (
     LONG_TEXT,
     MOST_VERDICTS,
@@ -38,6 +36,8 @@ from ragmetrics_core.report._marks import (
     standings_of,
 )
 from ragmetrics_core.report._text import cut, flat, one_line, words
+from ragmetrics_core.report.json_pages import JsonPage
+from ragmetrics_core.report.judge_lines import judge_notes
 from ragmetrics_core.samples import Sample, Stage, UnaccountedText
 from ragmetrics_core.wording import number_of, quoted
 

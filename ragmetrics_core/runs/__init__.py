@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ragmetrics_core._lazy import loaded_when_asked
+from ragmetrics_core.lazy import loaded_when_asked
 
 # These two now: each has a function of its own name, which must not be taken for the module later on.
 from ragmetrics_core.runs._evaluate import OnError, Progress, aevaluate, evaluate
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from ragmetrics_core.runs._diagnosis import Finding, diagnose
     from ragmetrics_core.runs._folder import Folder
     from ragmetrics_core.runs._listing import ListedRun, list_runs
-    from ragmetrics_core.runs._loading import BadRow, aread_samples, read_samples
-    from ragmetrics_core.runs._manifest import Manifest, MetricEntry
     from ragmetrics_core.runs._merging import merge
-    from ragmetrics_core.runs._preparation import Metrics, with_prompts
-    from ragmetrics_core.runs._prices import read_prices
     from ragmetrics_core.runs._run import Run
-    from ragmetrics_core.runs._settings import EvaluationArgs
-    from ragmetrics_core.runs._stored import Key
+    from ragmetrics_core.runs._stored_lines import Key
     from ragmetrics_core.runs._summary import Declines, Mean, Outcome
     from ragmetrics_core.runs._waves import Imported, Wave, export_wave, import_replies
+    from ragmetrics_core.runs.loading import BadRow, aread_samples, read_samples
+    from ragmetrics_core.runs.manifest import Manifest, MetricEntry
+    from ragmetrics_core.runs.preparation import Metrics, with_prompts
+    from ragmetrics_core.runs.prices import read_prices
+    from ragmetrics_core.runs.settings import EvaluationArgs
 
 __all__ = [
     "BadRow",
@@ -62,14 +62,14 @@ _NAMES = {
     "_diagnosis": ("Finding", "diagnose"),
     "_folder": ("Folder",),
     "_listing": ("ListedRun", "list_runs"),
-    "_loading": ("BadRow", "aread_samples", "read_samples"),
-    "_manifest": ("Manifest", "MetricEntry"),
+    "loading": ("BadRow", "aread_samples", "read_samples"),
+    "manifest": ("Manifest", "MetricEntry"),
     "_merging": ("merge",),
-    "_preparation": ("Metrics", "with_prompts"),
-    "_prices": ("read_prices",),
+    "preparation": ("Metrics", "with_prompts"),
+    "prices": ("read_prices",),
     "_run": ("Run",),
-    "_settings": ("EvaluationArgs",),
-    "_stored": ("Key",),
+    "settings": ("EvaluationArgs",),
+    "_stored_lines": ("Key",),
     "_summary": ("Declines", "Mean", "Outcome"),
     "_waves": ("Imported", "Wave", "export_wave", "import_replies"),
 }

@@ -22,10 +22,10 @@ from ragmetrics_core.metrics import Metric, get
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.runs._folder import Folder
 from ragmetrics_core.runs._index import Place
-from ragmetrics_core.runs._lines import Lines
 from ragmetrics_core.runs._reading import Reader
 from ragmetrics_core.runs._record_audit import RecordAudit
-from ragmetrics_core.runs._stored import Key
+from ragmetrics_core.runs._stored_lines import Key
+from ragmetrics_core.runs.append_only_lines import Lines
 
 __all__ = ["audit_places", "doubtful", "processes_for"]
 

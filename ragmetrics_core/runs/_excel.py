@@ -8,8 +8,8 @@ from typing import Any, Final
 from zipfile import BadZipFile, ZipFile
 
 from ragmetrics_core.errors import ConfigError, SampleError
-from ragmetrics_core.runs._rows import ReadRow, refuse_unpacked
-from ragmetrics_core.runs._separated import header_of
+from ragmetrics_core.runs._csv_rows import header_of
+from ragmetrics_core.runs._source_files import ReadRow, refuse_unpacked
 
 __all__ = ["rows_of_excel"]
 

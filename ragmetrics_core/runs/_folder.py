@@ -12,16 +12,11 @@ from typing import Any, NamedTuple
 from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.records import Record
-from ragmetrics_core.records._written_record import WrittenRecord
+from ragmetrics_core.records.written_record import WrittenRecord
 from ragmetrics_core.runs._index import Index
-from ragmetrics_core.runs._lines import Lines
-from ragmetrics_core.runs._loading import BadRow
-from ragmetrics_core.runs._lock import FolderLock, is_held
-from ragmetrics_core.runs._manifest import FORMAT, FileContents, Manifest, manifest_in, seal_in
 from ragmetrics_core.runs._reading import Reader
-from ragmetrics_core.runs._removal import holds_run, is_empty, is_run, remove_written
 from ragmetrics_core.runs._seals import are_sealed
-from ragmetrics_core.runs._stored import (
+from ragmetrics_core.runs._stored_lines import (
     Given,
     Key,
     StoredSample,
@@ -32,7 +27,12 @@ from ragmetrics_core.runs._stored import (
     stored_record,
     told_row,
 )
-from ragmetrics_core.runs._writing import not_a_link, put_in_place, unwritable
+from ragmetrics_core.runs.append_only_lines import Lines
+from ragmetrics_core.runs.loading import BadRow
+from ragmetrics_core.runs.lock import FolderLock, is_held
+from ragmetrics_core.runs.manifest import FORMAT, FileContents, Manifest, manifest_in, seal_in
+from ragmetrics_core.runs.removal import holds_run, is_empty, is_run, remove_written
+from ragmetrics_core.runs.writing import not_a_link, put_in_place, unwritable
 from ragmetrics_core.samples import Sample, labels_digest
 
 __all__ = ["Folder"]

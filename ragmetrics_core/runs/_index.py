@@ -27,8 +27,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from ragmetrics_core.journal._connection import Connection
-from ragmetrics_core.runs._lines import Lines
-from ragmetrics_core.runs._stored import (
+from ragmetrics_core.runs._stored_lines import (
     Given,
     Key,
     StoredRecord,
@@ -38,7 +37,8 @@ from ragmetrics_core.runs._stored import (
     sample_in,
 )
 from ragmetrics_core.runs._summary import Outcome
-from ragmetrics_core.runs._writing import no_link
+from ragmetrics_core.runs.append_only_lines import Lines
+from ragmetrics_core.runs.writing import no_link
 from ragmetrics_core.shapes import is_tuple
 
 __all__ = ["Index", "Known", "Place", "Sealed", "remove_kept"]

@@ -9,9 +9,16 @@ from typing import Final, TypeAlias, TypeGuard
 import numpy as np
 
 from ragmetrics_core.errors import SampleError
-from ragmetrics_core.runs._rows import ReadRow, index_columns, numbered, opened, opened_text, refuse_repeated
+from ragmetrics_core.runs._source_files import (
+    ReadRow,
+    index_columns,
+    numbered,
+    opened,
+    opened_text,
+    refuse_repeated,
+)
 from ragmetrics_core.samples import Sample
-from ragmetrics_core.samples._columns import TEXT_COLUMNS, field_named, shown, spelled
+from ragmetrics_core.samples.columns import TEXT_COLUMNS, field_named, shown, spelled
 from ragmetrics_core.shapes import is_dict, is_list, is_mapping
 from ragmetrics_core.wording import number_of
 

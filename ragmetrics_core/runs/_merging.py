@@ -8,12 +8,12 @@ from typing import TypeVar, get_args
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.journal import Journal
-from ragmetrics_core.models._identity import unlike
+from ragmetrics_core.models.identity import unlike
 from ragmetrics_core.records import Record
+from ragmetrics_core.runs._duplicates import Prefer, Settled, settled, settled_sample
 from ragmetrics_core.runs._folder import Folder
-from ragmetrics_core.runs._manifest import Manifest
 from ragmetrics_core.runs._run import Run
-from ragmetrics_core.runs._settling import Prefer, Settled, settled, settled_sample
+from ragmetrics_core.runs.manifest import Manifest
 from ragmetrics_core.samples import Sample
 
 __all__ = ["merge"]

@@ -10,7 +10,7 @@ from ragmetrics_core.errors import RecordError
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.records import Record
 from ragmetrics_core.runs._index import Place
-from ragmetrics_core.runs._lines import DAMAGED, Lines
+from ragmetrics_core.runs.append_only_lines import DAMAGED, Lines
 from ragmetrics_core.samples import Sample
 
 __all__ = ["Reader"]

@@ -20,21 +20,21 @@ from ragmetrics_core.errors import BudgetSpent, ConfigError, RecordError
 from ragmetrics_core.journal import Journal, call_address, encode_reply
 from ragmetrics_core.keywords import checked, refuse_unknown, unfolded
 from ragmetrics_core.models import Meter, Traffic
-from ragmetrics_core.models._cascade import Cascade
-from ragmetrics_core.models._identity import WITHOUT_IDENTITY
-from ragmetrics_core.models._redactor import Redactor
-from ragmetrics_core.models._wrapper import Wrapper, unwrapped
+from ragmetrics_core.models.cascade import Cascade
+from ragmetrics_core.models.identity import WITHOUT_IDENTITY
+from ragmetrics_core.models.redactor import Redactor
+from ragmetrics_core.models.wrapper import Wrapper, unwrapped
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.runs._evaluate import Evaluation, Progress, journal_of, refuse_useless
 from ragmetrics_core.runs._folder import Folder
-from ragmetrics_core.runs._loading import AsyncSource
-from ragmetrics_core.runs._lock import FolderLock
-from ragmetrics_core.runs._own_loop import synchronous
-from ragmetrics_core.runs._preparation import PREPARATION_DEFAULTS, PreparationArgs, prepare
-from ragmetrics_core.runs._resuming import useless_calls
 from ragmetrics_core.runs._run import Run
+from ragmetrics_core.runs._unfinished_scores import useless_calls
 from ragmetrics_core.runs._wave_replies import lines_of, reply_in
-from ragmetrics_core.runs._writing import not_a_link, put_in_place, replacing
+from ragmetrics_core.runs.loading import AsyncSource
+from ragmetrics_core.runs.lock import FolderLock
+from ragmetrics_core.runs.own_loop import synchronous
+from ragmetrics_core.runs.preparation import PREPARATION_DEFAULTS, PreparationArgs, prepare
+from ragmetrics_core.runs.writing import not_a_link, put_in_place, replacing
 
 __all__ = ["Imported", "Wave", "export_wave", "import_replies"]
 

@@ -13,7 +13,6 @@ from pydantic_core import PydanticSerializationError
 
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.redaction import Redact, Renamed, redacted, redacted_reply
-from ragmetrics_core.samples._columns import ColumnNames, check_columns, read_row
 from ragmetrics_core.samples._labels import Label
 from ragmetrics_core.samples._stages import (
     Shown,
@@ -24,6 +23,7 @@ from ragmetrics_core.samples._stages import (
     unproven,
 )
 from ragmetrics_core.samples._tiling import tile
+from ragmetrics_core.samples.columns import ColumnNames, check_columns, read_row
 from ragmetrics_core.shapes import is_tuple
 
 __all__ = [

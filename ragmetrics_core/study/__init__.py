@@ -5,16 +5,6 @@ samples left out; `*_tables` turn results into tables. Requires scipy (extra `st
 """
 
 from ragmetrics_core.study._agreement import HUMAN, Agreement, agreement_tables, study_agreement
-from ragmetrics_core.study._annotation import (
-    Annotations,
-    Sheet,
-    annotation_tables,
-    items_of,
-    judge_accuracy,
-    ratings_of,
-    read_annotations,
-    verdict_changes,
-)
 from ragmetrics_core.study._comparison import (
     PairedMetric,
     RunComparison,
@@ -22,12 +12,6 @@ from ragmetrics_core.study._comparison import (
     comparison_tables,
 )
 from ragmetrics_core.study._consensus import Consensus, Rule, consensus_of, rule_of
-from ragmetrics_core.study._correlations import (
-    Correlation,
-    compare_correlations,
-    correlate,
-    pooled_correlation,
-)
 from ragmetrics_core.study._funnel import Funnel, funnel_tables, study_funnel
 from ragmetrics_core.study._gating import (
     FailIf,
@@ -42,9 +26,7 @@ from ragmetrics_core.study._gating import (
     near,
 )
 from ragmetrics_core.study._groups import GroupStudy, group_tables, study_groups
-from ragmetrics_core.study._judge_errors import JudgeErrors, corrected_mean, judge_errors
-from ragmetrics_core.study._label_words import LabelKind, reading_of
-from ragmetrics_core.study._labels import (
+from ragmetrics_core.study._human_labels import (
     HumanLabel,
     Judgement,
     LabelledUnit,
@@ -60,10 +42,11 @@ from ragmetrics_core.study._labels import (
     read_units,
     scale_of,
 )
+from ragmetrics_core.study._judge_errors import JudgeErrors, corrected_mean, judge_errors
+from ragmetrics_core.study._kendall_of_systems import system_correlation
 from ragmetrics_core.study._metric_comparison import compare_metrics
+from ragmetrics_core.study._metrics_against_people import PeopleStudy, people_tables, study_people
 from ragmetrics_core.study._pairwise import PreferenceStudy, preference_tables, study_preferences
-from ragmetrics_core.study._parts import Estimate, Summary, mean_of
-from ragmetrics_core.study._people_correlations import PeopleStudy, people_tables, study_people
 from ragmetrics_core.study._planning import SizePlan, plan_study, plan_tables
 from ragmetrics_core.study._powered import (
     PoweredComparison,
@@ -82,8 +65,7 @@ from ragmetrics_core.study._repeats import (
 )
 from ragmetrics_core.study._retrieval import RetrievalStudy, first_hits, retrieval_tables, study_retrieval
 from ragmetrics_core.study._scores import Scores, named_runs, read_scores
-from ragmetrics_core.study._system_correlation import system_correlation
-from ragmetrics_core.study._systems import SystemStudy, study_systems, system_tables, systems_of
+from ragmetrics_core.study._system_ranking import SystemStudy, study_systems, system_tables, systems_of
 from ragmetrics_core.study._tables import (
     Cell,
     Column,
@@ -98,6 +80,24 @@ from ragmetrics_core.study._tables import (
 )
 from ragmetrics_core.study._trace import TraceDifference, trace_difference, trace_tables
 from ragmetrics_core.study._trend import Trend, TrendPoint, study_trend, trend_tables
+from ragmetrics_core.study.annotation import (
+    Annotations,
+    Sheet,
+    annotation_tables,
+    items_of,
+    judge_accuracy,
+    ratings_of,
+    read_annotations,
+    verdict_changes,
+)
+from ragmetrics_core.study.coefficients import (
+    Correlation,
+    compare_correlations,
+    correlate,
+    pooled_correlation,
+)
+from ragmetrics_core.study.estimates import Estimate, Summary, mean_of
+from ragmetrics_core.study.label_vocabulary import LabelKind, reading_of
 
 __all__ = [
     "HUMAN",

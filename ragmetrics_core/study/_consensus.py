@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from statistics import fmean, median
 from typing import Literal, NamedTuple, TypeVar
 
-from ragmetrics_core.study._labels import LabelledUnit, Value
+from ragmetrics_core.study._human_labels import LabelledUnit, Value
 
 __all__ = ["Consensus", "How", "Rule", "asked_after_disagreement", "consensus_of", "majority", "rule_of"]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
-from ragmetrics_core.records._comparison import RecordDiff, diff
+from ragmetrics_core.records.comparison import RecordDiff, diff
 from ragmetrics_core.runs import Run
 from ragmetrics_core.study._scores import read_scores
 from ragmetrics_core.study._tables import Column, Marked, StudyTable, counted, plain_table, table_of

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import evaluate
-from ragmetrics_core.report._gate_files import MARKER
+from ragmetrics_core.report.gate_files import MARKER
 from tests.cli.conftest import judged_by
 
 yaml = pytest.importorskip("yaml", reason="yaml is not installed, which reads the action")

@@ -7,7 +7,7 @@ from shutil import copytree
 from typing import Any
 
 from ragmetrics_core import Run
-from ragmetrics_core.runs._lock import FolderLock
+from ragmetrics_core.runs.lock import FolderLock
 from tests.lines import plain
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from ragmetrics_core import Run, Sample
 from ragmetrics_core.live._kept_captures import KeptCaptures
-from ragmetrics_core.live._places import Places
+from ragmetrics_core.live.places import Places
 from tests.cli.conftest import Command
 
 TEXT = "The SMF selects the UPF."

@@ -12,7 +12,7 @@ from ragmetrics_core import Run, as_judge, evaluate
 from ragmetrics_core.cli._progress import PlainLines, count_rows, told
 from ragmetrics_core.errors import ConfigError, ModelTimeout
 from ragmetrics_core.models import Tally
-from ragmetrics_core.report import _terminal as terminal
+from ragmetrics_core.report import terminal
 from ragmetrics_core.runs import Progress
 from ragmetrics_core.testing import ScriptedJudge
 

@@ -7,7 +7,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from ragmetrics_core import evaluate
-from ragmetrics_core.report._gate_files import MARKER
+from ragmetrics_core.report.gate_files import MARKER
 from tests.cli.conftest import judged_by
 
 GOLDEN = Path(__file__).with_name("gate_comment.md")

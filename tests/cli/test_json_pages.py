@@ -10,7 +10,7 @@ from pydantic import VERSION
 
 from ragmetrics_core import Run, evaluate
 from ragmetrics_core.metrics import METRICS
-from ragmetrics_core.report import _json_pages as json_pages
+from ragmetrics_core.report import json_pages
 
 GOLDEN = Path(__file__).with_name("json_pages.json")
 PAGES = ["AuditPage", "CataloguePage", "EvaluationPage", "PlanPage", "RunsPage"]

@@ -2,7 +2,7 @@
 
 from ragmetrics_core import Run, evaluate
 from ragmetrics_core.runs import export_wave
-from ragmetrics_core.runs._lock import FolderLock
+from ragmetrics_core.runs.lock import FolderLock
 from ragmetrics_core.testing import ScriptedJudge
 from tests.cli.conftest import SAMPLES
 

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from ragmetrics_core import Record, Run, evaluate, recompute
 from ragmetrics_core.errors import ModelRefused
-from ragmetrics_core.report import _terminal as terminal
+from ragmetrics_core.report import terminal
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from ragmetrics_core import Run, evaluate
 from ragmetrics_core.protocol import Completion
-from ragmetrics_core.runs._verdict_log import VerdictRow, verdict_rows, write_csv, write_jsonl
+from ragmetrics_core.runs.verdict_log import VerdictRow, verdict_rows, write_csv, write_jsonl
 from ragmetrics_core.testing import ScriptedJudge
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from ragmetrics_core import scoring
 from ragmetrics_core.asking import review, split
 from ragmetrics_core.measurement import Decision, Labels, Measurement, score, undefined
-from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.protocol import Steps
 from ragmetrics_core.samples import Answered
 

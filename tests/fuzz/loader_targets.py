@@ -35,9 +35,9 @@ from ragmetrics_core.probe import (
 )
 from ragmetrics_core.prompts import VERDICTS, load_file, read_folder
 from ragmetrics_core.redaction import redacted_reply
-from ragmetrics_core.report._study_files import json_text, markdown_text
+from ragmetrics_core.report.study_files import json_text, markdown_text
 from ragmetrics_core.runs import BadRow, import_replies, read_samples
-from ragmetrics_core.runs._prices import read_prices
+from ragmetrics_core.runs.prices import read_prices
 from ragmetrics_core.study import Estimate, read_annotations, read_labels
 from ragmetrics_core.testing import ScriptedJudge
 from tests.fuzz.place import OTHER, SAMPLE, file_with, folder, run_with

@@ -9,9 +9,9 @@ from ragmetrics_core import write_report
 from ragmetrics_core.drivers import audit, by_vote, correct, recompute, rendered, rescore, self_contained
 from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.records import Record
-from ragmetrics_core.records._comparison import diff
+from ragmetrics_core.records.comparison import diff
 from ragmetrics_core.runs import Run, list_runs
-from ragmetrics_core.runs._verdict_log import verdict_rows
+from ragmetrics_core.runs.verdict_log import verdict_rows
 from tests.fuzz.place import folder, records, run_with, whole_file
 from tests.fuzz.target import Target
 

@@ -1,4 +1,4 @@
-"""Names say what may be touched and what is meant."""
+"""Names say what is meant."""
 
 import ast
 import re
@@ -15,15 +15,6 @@ if not CORE.is_dir():
 FOREIGN_WORDS = re.compile(
     r"Evaluator$|^EvaluationFailed$|^(HitRate|AveragePrecision|Context(Precision|Recall))$"
 )
-
-
-def test_what_lies_inside_a_package_of_the_core_is_private():
-    inside = [path.relative_to(CORE).parts for path in CORE.rglob("*.py") if path.stem[:2] != "__"]
-    open_to_all = [
-        parts for parts in inside if len(parts) > 1 and not any(part.startswith("_") for part in parts[1:])
-    ]
-
-    assert open_to_all == []
 
 
 def test_no_two_classes_of_the_tree_have_one_name():

@@ -34,7 +34,7 @@ def module_names() -> list[str]:
 
 def imported(name: str) -> ModuleType:
     """A module; the test is skipped where the module is for an extra that is not installed."""
-    if name.startswith(("ragmetrics_core.cli.", "ragmetrics_core.report._terminal")):
+    if name.startswith(("ragmetrics_core.cli.", "ragmetrics_core.report.terminal")):
         pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics-core[cli]'")
     return importlib.import_module(name)
 

@@ -52,7 +52,7 @@ KEEPS = """
 import itertools, sys
 import ragmetrics_core.live._kept_captures as module
 from ragmetrics_core import Sample
-from ragmetrics_core.live._places import Places
+from ragmetrics_core.live.places import Places
 module._SPARE = 2_000  # so that the file is replaced every few captures
 kept = module.KeptCaptures(Places(sys.argv[1]))
 for number in itertools.count():

@@ -13,8 +13,8 @@ import pytest
 from ragmetrics_core import Run
 from ragmetrics_core.live import LiveScorer
 from ragmetrics_core.live._kept_captures import KeptCaptures
-from ragmetrics_core.live._places import Places
-from ragmetrics_core.runs._lock import FolderLock
+from ragmetrics_core.live.places import Places
+from ragmetrics_core.runs.lock import FolderLock
 from tests.lines import plain
 from tests.live.captures import capture_of
 from tests.live.suite import ROOT

@@ -19,9 +19,9 @@ from ragmetrics_core import Run, Sample, evaluate
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import LiveScorer, RunSink
 from ragmetrics_core.live._kept_captures import KeptCaptures
-from ragmetrics_core.live._places import Places
+from ragmetrics_core.live.places import Places
 from ragmetrics_core.runs import merge
-from ragmetrics_core.runs._lock import FolderLock
+from ragmetrics_core.runs.lock import FolderLock
 from tests.lines import plain
 from tests.live.captures import ANSWER, by_context, capture_of, faithful, supports, unfaithful
 from tests.live.suite import ROOT, scored_in

@@ -11,7 +11,7 @@ import pytest
 from ragmetrics_core import Run, evaluate
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import CallableSink, LiveResult, LoggingSink, MemorySink, RunSink
-from ragmetrics_core.runs._lock import FolderLock
+from ragmetrics_core.runs.lock import FolderLock
 from tests.live.captures import by_context, capture_of, faithful, supports, unfaithful
 from tests.live.conftest import MakeScorer
 

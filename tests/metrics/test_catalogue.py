@@ -22,7 +22,7 @@ from ragmetrics_core.metrics import (
     get,
     resolve,
 )
-from ragmetrics_core.metrics._catalogue import reworded
+from ragmetrics_core.metrics.catalogue import reworded
 from ragmetrics_core.prompts import QUESTIONS, STATEMENTS, VERDICTS, PromptText
 from ragmetrics_core.protocol import Part
 

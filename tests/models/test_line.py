@@ -23,8 +23,8 @@ from ragmetrics_core.models import (
     as_embedder,
     as_judge,
 )
-from ragmetrics_core.models._per_loop import PerLoop
-from ragmetrics_core.models._redactor import Redactor
+from ragmetrics_core.models.per_loop import PerLoop
+from ragmetrics_core.models.redactor import Redactor
 from ragmetrics_core.protocol import Completion
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 from tests.models.waits import SlowEmbedder, SlowJudge, line, now, request, run

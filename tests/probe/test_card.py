@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.probe import FitnessCard, ShareOf, card_tables, probe
-from ragmetrics_core.report._study_files import json_text
+from ragmetrics_core.report.study_files import json_text
 from tests.probe.judges import judge_of, right
 
 

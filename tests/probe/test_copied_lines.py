@@ -19,7 +19,7 @@ from ragmetrics_core.parsers import (
 )
 from ragmetrics_core.probe import read_corpus
 from ragmetrics_core.protocol import Completion, Generate
-from ragmetrics_core.runs._preparation import prompt_names
+from ragmetrics_core.runs.preparation import prompt_names
 from ragmetrics_core.testing import HashEmbedder, OverlapScorer
 
 ATTACKS = read_corpus().attacks

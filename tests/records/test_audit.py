@@ -12,7 +12,7 @@ from ragmetrics_core import Record, Run, diff, evaluate, prompts, recompute, res
 from ragmetrics_core.drivers import audit, rendered, self_contained
 from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.metrics import METRICS, ContextRelevance, FactualCorrectness, GroundednessRating
-from ragmetrics_core.records._sealing import sealed_line
+from ragmetrics_core.records.sealing import sealed_line
 from ragmetrics_core.runs import Key
 from ragmetrics_core.testing import HashEmbedder, OverlapScorer, ScriptedJudge
 from tests.catalogue import reason_to_skip

@@ -17,8 +17,8 @@ from benchmarks.workload import LocalJudge, samples
 from ragmetrics_core import Record, Run, evaluate
 from ragmetrics_core.drivers import audit, self_contained
 from ragmetrics_core.errors import RecordError
-from ragmetrics_core.records._packing import packed
-from ragmetrics_core.records._stored_form import unpacked
+from ragmetrics_core.records.packing import packed
+from ragmetrics_core.records.stored_form import unpacked
 from ragmetrics_core.runs import merge
 from ragmetrics_core.testing import HashEmbedder
 from tests.lines import plain

@@ -81,6 +81,6 @@ def test_a_metric_that_raised_has_a_sign_in_the_report(opened, tmp_path):
 
 
 def test_every_status_has_a_sign():
-    script = files("ragmetrics_core.report._html").joinpath("script", "elements.js").read_text("utf-8")
+    script = files("ragmetrics_core.report.html").joinpath("script", "elements.js").read_text("utf-8")
     listed = script.partition("const STATUS = {")[2].partition("};")[0].splitlines()
     assert {line.partition(":")[0].strip() for line in listed if ":" in line} == set(get_args(Status))

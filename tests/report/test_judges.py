@@ -4,7 +4,7 @@ import pytest
 
 from ragmetrics_core import evaluate, write_report
 from ragmetrics_core.models import LexicalJudge
-from ragmetrics_core.report._judge_lines import judge_lines
+from ragmetrics_core.report.judge_lines import judge_lines
 from ragmetrics_core.testing import ScriptedJudge
 from tests.report.conftest import data_of
 

@@ -12,8 +12,7 @@ from ragmetrics_core import evaluate, write_report
 from ragmetrics_core.models import LexicalJudge
 from ragmetrics_core.probe import carried_cards
 from ragmetrics_core.protocol import Completion
-from ragmetrics_core.report import _proof_page
-from ragmetrics_core.report import _terminal as terminal
+from ragmetrics_core.report import _proof_page, terminal
 from ragmetrics_core.testing import ScriptedJudge
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -2,7 +2,7 @@
 
 from ragmetrics_core import Sample
 from ragmetrics_core.report._proof_page import SamplePage
-from ragmetrics_core.runs._shown import ShownContexts
+from ragmetrics_core.runs.shown_contexts import ShownContexts
 from ragmetrics_core.samples import Stage, StageChunk, UnaccountedText
 
 CHUNK = "The tower opened in 1889."

@@ -8,7 +8,7 @@ import pytest
 from ragmetrics_core import evaluate
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.runs import ListedRun, list_runs
-from ragmetrics_core.runs._lock import FolderLock
+from ragmetrics_core.runs.lock import FolderLock
 from ragmetrics_core.testing import ScriptedJudge
 
 REPLIES = {

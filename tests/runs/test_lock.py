@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.runs._lock import FolderLock
+from ragmetrics_core.runs.lock import FolderLock
 
 HOLDER = """
 import sys
-from ragmetrics_core.runs._lock import FolderLock
+from ragmetrics_core.runs.lock import FolderLock
 with FolderLock(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.read()

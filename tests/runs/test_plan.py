@@ -12,7 +12,7 @@ from ragmetrics_core import evaluate
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import METRICS, Faithfulness, get
 from ragmetrics_core.models import LexicalJudge, OpenAIJudge, Price
-from ragmetrics_core.models._wrapper import Wrapper
+from ragmetrics_core.models.wrapper import Wrapper
 from ragmetrics_core.parsers import (
     DecliningVerdict,
     EntityList,

@@ -14,7 +14,7 @@ from ragmetrics_core.drivers import MetricEstimate
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models import Line, OpenAIJudge, Price
 from ragmetrics_core.runs import Plan, read_prices
-from ragmetrics_core.runs._prices import price_of
+from ragmetrics_core.runs.prices import price_of
 
 SMALL = OpenAIJudge("small", api_key="none")
 LARGE = OpenAIJudge("large", api_key="none")

@@ -13,7 +13,7 @@ from benchmarks.workload import LocalJudge, samples
 from ragmetrics_core import evaluate
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.runs import Run, list_runs, merge
-from ragmetrics_core.runs._lock import FolderLock, is_held
+from ragmetrics_core.runs.lock import FolderLock, is_held
 
 PARTS = (10, 20, 30)
 

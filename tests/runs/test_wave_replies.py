@@ -8,7 +8,7 @@ from ragmetrics_core import Run
 from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.protocol import Completion, Usage
 from ragmetrics_core.runs import import_replies
-from ragmetrics_core.runs._lock import FolderLock
+from ragmetrics_core.runs.lock import FolderLock
 from tests.runs.by_file import STATEMENTS, Post, batch_line, failed_line, plain_line, scripted, write
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.samples import Sample
-from ragmetrics_core.samples._columns import COLUMNS
+from ragmetrics_core.samples.columns import COLUMNS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "data.md"
 if not PAGE.is_file():

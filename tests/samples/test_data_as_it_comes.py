@@ -13,7 +13,7 @@ import pytest
 from ragmetrics_core import Sample, evaluate
 from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.runs import read_samples
-from ragmetrics_core.runs._tables import DataFrameLike
+from ragmetrics_core.runs._data_frames import DataFrameLike
 
 COLUMNS: dict[str, Any] = {
     "id": ["a", "b"],

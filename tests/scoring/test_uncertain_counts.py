@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core.scoring._uncertain_counts import central_counts, poisson_binomial
+from ragmetrics_core.scoring.uncertain_counts import central_counts, poisson_binomial
 
 probabilities = st.lists(st.floats(0, 1), max_size=40)
 

@@ -15,8 +15,8 @@ from pydantic import SecretStr
 from ragmetrics_core import evaluate
 from ragmetrics_core.errors import ConfigError, ModelError, ModelOverloaded, ModelTimeout
 from ragmetrics_core.models import CallableJudge, Line, Traffic
-from ragmetrics_core.models._redactor import Redactor
 from ragmetrics_core.models._secrets import secrets_in, without_secrets
+from ragmetrics_core.models.redactor import Redactor
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 from tests.secrets.planted import KEY, PASSWORD, SAMPLE, found, held, shown
 

@@ -18,7 +18,7 @@ from ragmetrics_core.metrics import METRICS
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.redaction import redacted_reply
 from ragmetrics_core.runs import export_wave, import_replies, merge
-from ragmetrics_core.runs._verdict_log import verdict_rows, write_csv, write_jsonl
+from ragmetrics_core.runs.verdict_log import verdict_rows, write_csv, write_jsonl
 from ragmetrics_core.testing import HashEmbedder, OverlapScorer, RandomJudge, ScriptedJudge
 from tests.secrets.planted import NAME, SAMPLE, found, held, shown, without_name
 

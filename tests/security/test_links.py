@@ -18,7 +18,7 @@ from ragmetrics_core.cli._app import app
 from ragmetrics_core.errors import ConfigError, RagMetricsError
 from ragmetrics_core.live import LiveScorer
 from ragmetrics_core.probe import CARD
-from ragmetrics_core.runs._writing import replacing, write_whole
+from ragmetrics_core.runs.writing import replacing, write_whole
 from ragmetrics_core.testing import RandomJudge
 
 ROWS = [

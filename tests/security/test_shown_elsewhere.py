@@ -8,8 +8,8 @@ import pytest
 
 from ragmetrics_core import Run, Sample, evaluate
 from ragmetrics_core.live import Capture, LiveScorer, LoggingSink
-from ragmetrics_core.report._study_files import csv_text
 from ragmetrics_core.report._text import cut, one_line
+from ragmetrics_core.report.study_files import csv_text
 from ragmetrics_core.study import StudyTable
 from ragmetrics_core.study._tables import TableColumn
 from ragmetrics_core.wording import visible

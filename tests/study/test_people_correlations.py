@@ -20,7 +20,7 @@ from ragmetrics_core.study import (
     system_tables,
     systems_of,
 )
-from ragmetrics_core.study._system_correlation import kendall_score_interval
+from ragmetrics_core.study._kendall_of_systems import kendall_score_interval
 
 
 def test_systems_are_ranked_by_their_means():

@@ -1,6 +1,0 @@
-"""Runs as one HTML file that needs no network and executes nothing from the data; see docs/report.md."""
-
-from ragmetrics_core.report._html.notebook import notebook_proof, notebook_table
-from ragmetrics_core.report._html.writing import write_report
-
-__all__ = ["notebook_proof", "notebook_table", "write_report"]
