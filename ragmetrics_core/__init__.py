@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ragmetrics_core.lazy import loaded_when_asked
+from ragmetrics_core.lazy import NOTEBOOK_PAGES, loaded_when_asked, loaded_when_called
 from ragmetrics_core.version import VERSION
 
 if TYPE_CHECKING:
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from ragmetrics_core.records import Record
     from ragmetrics_core.records.comparison import diff
     from ragmetrics_core.report.html import write_report
-    from ragmetrics_core.runs import Run
-    from ragmetrics_core.runs._evaluate import aevaluate, evaluate
+    from ragmetrics_core.runs import Run, aevaluate, evaluate
     from ragmetrics_core.samples import Sample
     from ragmetrics_core.testing import ScriptedJudge
 
@@ -58,14 +57,16 @@ _NAMES = {
     "records": ("Record",),
     "records.comparison": ("diff",),
     "report.html": ("write_report",),
-    "runs": ("Run",),
-    "runs._evaluate": ("aevaluate", "evaluate"),
+    "runs": ("Run", "aevaluate", "evaluate"),
     "samples": ("Sample",),
     "testing": ("ScriptedJudge",),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 
 __getattr__ = loaded_when_asked(__name__, _MODULES)
+
+NOTEBOOK_PAGES["record"] = loaded_when_called("ragmetrics_core.report.html", "notebook_proof")
+NOTEBOOK_PAGES["run"] = loaded_when_called("ragmetrics_core.report.html", "notebook_table")
 
 
 __dir__ = __all__.copy

@@ -1,13 +1,16 @@
-"""Lazy imports of a package's names (PEP 562).
+"""Lazy imports: a package's names (PEP 562), and functions.
 
-The package lists the names for type checkers under `TYPE_CHECKING`, and here with their modules.
+A package lists its names for type checkers under `TYPE_CHECKING`, and here with their modules.
 """
 
 import importlib
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
-__all__ = ["loaded_when_asked"]
+__all__ = ["NOTEBOOK_PAGES", "loaded_when_asked", "loaded_when_called"]
+
+NOTEBOOK_PAGES: Final[dict[str, Callable[[Any], str]]] = {}
+"""Functions that show a run or a record in a notebook; the package sets them, and the report defines them."""
 
 
 def loaded_when_asked(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
@@ -19,3 +22,12 @@ def loaded_when_asked(package: str, modules: Mapping[str, str]) -> Callable[[str
         return getattr(importlib.import_module(f"{package}.{modules[name]}"), name)
 
     return attribute
+
+
+def loaded_when_called(module: str, name: str) -> Callable[..., Any]:
+    """A function of a module that is imported at the first call."""
+
+    def call(*args: Any) -> Any:
+        return getattr(importlib.import_module(module), name)(*args)
+
+    return call

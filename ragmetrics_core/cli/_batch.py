@@ -10,7 +10,7 @@ from rich.text import Text
 from ragmetrics_core.cli._arguments import Data, Evaluating, Judging, RunFolder, traffic_of
 from ragmetrics_core.cli._evaluate import closing
 from ragmetrics_core.cli._own import redact_of
-from ragmetrics_core.cli._progress import count_rows, progress_of
+from ragmetrics_core.cli._progress import progress_of
 from ragmetrics_core.cli._screen import page, remarks, show
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models import TrafficArgs
@@ -20,6 +20,7 @@ from ragmetrics_core.report.terminal import plain
 from ragmetrics_core.runs import export_wave, import_replies
 from ragmetrics_core.runs.lock import is_held
 from ragmetrics_core.runs.manifest import manifest_in
+from ragmetrics_core.runs.row_counts import count_rows
 from ragmetrics_core.wording import number_of
 
 if TYPE_CHECKING:

@@ -12,13 +12,14 @@ from rich.text import Text
 
 from ragmetrics_core.cli._arguments import AsJson, Data, Evaluating, traffic_of
 from ragmetrics_core.cli._limits import Limits, tell
-from ragmetrics_core.cli._progress import count_rows, progress_of
+from ragmetrics_core.cli._progress import progress_of
 from ragmetrics_core.cli._screen import page, remarks, show, write_json
 from ragmetrics_core.report import terminal
 from ragmetrics_core.report.json_pages import evaluation_json, plan_json
 from ragmetrics_core.runs import OnError, Run
 from ragmetrics_core.runs import evaluate as run_evaluation
 from ragmetrics_core.runs import plan as make_plan
+from ragmetrics_core.runs.row_counts import count_rows
 from ragmetrics_core.runs.settings import EvaluationArgs
 from ragmetrics_core.study import GateVerdict, decide_limits, read_scores
 

@@ -1,23 +1,17 @@
 """Progress of an evaluation: a live bar on a terminal, a line every few seconds elsewhere."""
 
-import csv
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.runs import Progress
-from ragmetrics_core.runs._data_frames import count_parquet
-from ragmetrics_core.runs._source_files import kind_of, opened
-from ragmetrics_core.runs.loading import read_rows
 from ragmetrics_core.wording import number_of
 
-__all__ = ["PlainLines", "count_rows", "progress_of", "told"]
+__all__ = ["PlainLines", "progress_of", "told"]
 
 Report = Callable[[Progress], None]
 EVERY = 5.0
@@ -75,29 +69,6 @@ def told(progress: Progress, total: int | None) -> str:
     tokens = progress.tally.prompt_tokens + progress.tally.completion_tokens
     parts += [f"{_short(tokens)} {'token' if tokens == 1 else 'tokens'}"] if tokens else []
     return ", ".join(parts)
-
-
-def count_rows(path: Path, *, at_most: int | None = None) -> int | None:
-    """Number of rows in a file, without parsing samples; None if unknown.
-
-    It serves only the progress bar, so it ignores errors: the evaluation reports them.
-    """
-    if not path.is_file():  # opening a pipe may block forever
-        return None
-    try:
-        match kind_of(path):
-            case ".jsonl" | ".ndjson":
-                with opened(path) as file:
-                    count = sum(not line.isspace() for line in file)
-            case ".csv" | ".tsv" | ".json":
-                count = sum(1 for _ in read_rows(path))
-            case ".parquet":
-                count = count_parquet(path)
-            case _:
-                return None
-    except (OSError, ConfigError, ValueError, csv.Error):
-        return None
-    return count if at_most is None else min(count, at_most)
 
 
 def _short(count: int) -> str:

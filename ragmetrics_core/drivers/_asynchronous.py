@@ -21,7 +21,7 @@ from ragmetrics_core.errors import (
     StepFailed,
 )
 from ragmetrics_core.metrics.metric import Metric
-from ragmetrics_core.models._line import Line
+from ragmetrics_core.models import Line
 from ragmetrics_core.models.cascade import Decider, decider_of
 from ragmetrics_core.models.identity import known_as
 from ragmetrics_core.models.meter import Meter, Tally

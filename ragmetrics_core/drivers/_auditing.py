@@ -1,8 +1,6 @@
 """Audit of a record: the fields that its replies do not reproduce."""
 
 from functools import lru_cache
-from math import isclose
-from sys import float_info
 from typing import Any, NamedTuple
 
 from ragmetrics_core.drivers._own_code import without_place
@@ -11,12 +9,10 @@ from ragmetrics_core.errors import RecordError
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.records import Record
+from ragmetrics_core.records.comparison import are_same
 from ragmetrics_core.shapes import is_dict, is_series
 
-__all__ = ["Difference", "are_same", "audit", "is_reproduced"]
-
-# Another machine may round a sum in another way: a few units in the last place.
-_ROUNDING = 4 * float_info.epsilon
+__all__ = ["Difference", "audit", "is_reproduced"]
 
 
 class Difference(NamedTuple):
@@ -85,13 +81,6 @@ def audit(record: Record, *, metric: Metric[Any] | None = None) -> list[Differen
     if record.digest and record.digest not in (record.seal, *(seals := record.seals())):
         found.append(Difference("digest", record.digest, seals[0]))
     return found
-
-
-def are_same(one: object, other: object) -> bool:
-    """Whether two values are equal; numbers may differ by rounding."""
-    if isinstance(one, float) and isinstance(other, float):
-        return isclose(one, other, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
-    return one == other
 
 
 def _compare(name: str, stored: object, derived: object) -> list[Difference]:

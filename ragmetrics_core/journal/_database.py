@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from ragmetrics_core.errors import RecordError
-from ragmetrics_core.journal._connection import Connection
+from ragmetrics_core.journal.connection import Connection
 
 __all__ = ["AnsweredCall", "Database"]
 

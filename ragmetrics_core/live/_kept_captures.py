@@ -15,7 +15,7 @@ from ragmetrics_core.errors import ConfigError, RagMetricsError
 from ragmetrics_core.live._processes import leave_to_parent, renew_in_child
 from ragmetrics_core.live._run_sink import Left
 from ragmetrics_core.live.places import CAPTURES_FILE, Places, capture_places
-from ragmetrics_core.runs._folder import Folder
+from ragmetrics_core.runs import Folder
 from ragmetrics_core.runs.append_only_lines import Lines
 from ragmetrics_core.runs.lock import FolderLock
 from ragmetrics_core.runs.removal import CAPTURES

@@ -9,8 +9,7 @@ from itertools import chain
 from typing import Protocol
 from weakref import ref
 
-from ragmetrics_core.adapting import is_judging
-from ragmetrics_core.adapting._documents import Chunk, chunks_of
+from ragmetrics_core.adapting import Chunk, chunks_of, is_judging
 
 __all__ = ["NoteTaker", "Notes", "note_contexts", "notes_before", "noting", "take_notes"]
 

@@ -3,18 +3,32 @@
 from abc import abstractmethod
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self
+from typing import Protocol, Self
 
 from ragmetrics_core.adapting import in_thread
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.live._capture import LiveResult
+from ragmetrics_core.live._capture import Capture, LiveResult, SkipReason
+from ragmetrics_core.live._evaluation import LiveEvaluation
+from ragmetrics_core.live._observers import Observers
+from ragmetrics_core.live._queue import Queue
 from ragmetrics_core.live._statistics import Alarm, Alert, LiveMean, Statistics, log_alert
 from ragmetrics_core.metrics import ALIASES
 
-if TYPE_CHECKING:
-    from ragmetrics_core.live._scorer import LiveScorer
-
 __all__ = ["LiveFace"]
+
+
+class Scoring(Protocol):
+    """The live scorer, as far as its methods are shared; see `LiveScorer`."""
+
+    evaluation: LiveEvaluation
+    observers: Observers
+    queue: Queue
+
+    def submit(self, capture: Capture) -> bool: ...
+    def skip(self, reason: SkipReason) -> None: ...
+    def hook_failed(self, error: BaseException) -> None: ...
+    def flush(self, timeout: float | None = None) -> bool: ...
+    def close(self, timeout: float | None = None) -> bool: ...
 
 
 class LiveFace:
@@ -25,7 +39,7 @@ class LiveFace:
 
     @property
     @abstractmethod
-    def live(self) -> "LiveScorer":
+    def live(self) -> Scoring:
         """The live scorer: it takes the captures and scores them."""
 
     @property

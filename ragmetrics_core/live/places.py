@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from ragmetrics_core.errors import ConfigError, RagMetricsError
-from ragmetrics_core.runs._folder import Folder
+from ragmetrics_core.runs import Folder
 from ragmetrics_core.runs.lock import is_held
 from ragmetrics_core.runs.manifest import manifest_in
 from ragmetrics_core.runs.removal import CAPTURES, remove_run

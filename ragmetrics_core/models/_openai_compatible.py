@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import SecretStr
 
-from ragmetrics_core.adapting import Way, Ways, said_in, sampling_of, usage_of
-from ragmetrics_core.errors import ConfigError, ModelError, TransientModelError
+from ragmetrics_core.adapting import Way, Ways, sampling_of
+from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.keywords import checked
 from ragmetrics_core.models._openai_endpoint import Endpoint, encodable
 from ragmetrics_core.models._secrets import secrets_in
+from ragmetrics_core.models.openai_replies import completions_in
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.protocol import Completion, Generate, fixed_property
-from ragmetrics_core.shapes import Json, are_dicts
 
-__all__ = ["OpenAIEmbedder", "OpenAIJudge", "Served", "completions_in"]
+__all__ = ["OpenAIEmbedder", "OpenAIJudge", "Served"]
 
 ResponseFormat = Literal["text", "json_object", "json_schema"]
 _PLAINEST: Final = Way()
@@ -268,41 +268,6 @@ class OpenAIEmbedder(Served):
         if not all(np.isfinite(vector).all() for vector in vectors):
             raise ModelError(f"{self.endpoint.url} gave a vector with numbers that are not finite")
         return vectors
-
-
-def completions_in(reply: Mapping[str, Any], *, where: str, model: str) -> list[Completion]:
-    """The completions in the JSON reply of a chat completions server.
-
-    Args:
-        reply: the JSON reply.
-        where: source of the reply, for messages.
-        model: the model's name if the reply does not give it.
-
-    Raises:
-        ModelError: the reply has no completions.
-    """
-    choices: Json = reply.get("choices")
-    if not isinstance(choices, list) or not are_dicts(choices):
-        raise ModelError(f"{where} answered without choices: is it a chat completions server?")
-    if not choices:
-        raise TransientModelError(f"{where} answered with an empty list of choices")
-    usage = usage_of(reply.get("usage"))
-    named = reply.get("model")
-    completions: list[Completion] = []
-    for choice in choices:
-        reason = choice.get("finish_reason")
-        text, reason = said_in(
-            choice.get("message"), finish_reason=reason if isinstance(reason, str) else None
-        )
-        completions.append(
-            Completion(
-                text=encodable(text),
-                model=named if isinstance(named, str) and named else model,
-                usage=None if completions else usage,
-                finish_reason=reason,
-            )
-        )
-    return completions
 
 
 def _vector(embedding: object) -> NDArray[np.float64]:

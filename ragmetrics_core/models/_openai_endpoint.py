@@ -7,7 +7,7 @@ from base64 import b64encode
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from importlib.util import find_spec
 from ssl import SSLCertVerificationError
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast
 from urllib.parse import parse_qsl, unquote, urljoin, urlsplit
 
 from pydantic import SecretStr
@@ -43,8 +43,6 @@ from ragmetrics_core.shapes import Json
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
-
-    from ragmetrics_core.models._openai_compatible import Served
 
 __all__ = ["Endpoint", "encodable"]
 
@@ -112,6 +110,23 @@ class Address(NamedTuple):
         )
 
 
+class ServedModel(Protocol):
+    """A model on a server, as `OpenAIJudge` and `OpenAIEmbedder` describe it."""
+
+    @property
+    def model(self) -> str: ...
+    @property
+    def base_url(self) -> str | None: ...
+    @property
+    def api_key(self) -> str | SecretStr | None: ...
+    @property
+    def asked(self) -> bool: ...
+    @property
+    def largest(self) -> int:
+        """Maximum size of an answer in bytes."""
+        ...
+
+
 class Endpoint:
     """Post to an OpenAI-compatible server, with separate connections for each event loop.
 
@@ -129,7 +144,7 @@ class Endpoint:
         ConfigError: the aiohttp package or the key is missing, or the address or key is invalid.
     """
 
-    def __init__(self, served: "Served") -> None:
+    def __init__(self, served: ServedModel) -> None:
         # Keys stand in no variable of their own here: a traceback may come with the values of all of them.
         user, given = type(served).__name__, cast("SecretStr | None", served.api_key)
         key = SecretStr(((given.get_secret_value() if given else "") or os.environ.get(_KEY) or "").strip())

@@ -206,7 +206,6 @@ def _judge(name: str, settings: Mapping[str, Any], *, asked: bool) -> Judge:
 def _checker(rest: str, *, asked: bool) -> "Checker":
     """The grounded model with a name that says which prompt format it takes."""
     from ragmetrics_core.models import grounded
-    from ragmetrics_core.models.grounded._classifiers import MINICHECKS
 
     model, base_url = _at_server(rest)
     known = model.rstrip("/").rpartition("/")[2].casefold()
@@ -215,7 +214,7 @@ def _checker(rest: str, *, asked: bool) -> "Checker":
     if "granite-guardian" in known:
         return grounded.GraniteGuardian(model=model, base_url=base_url)
     if base_url is None and "minicheck" in known:
-        for kind in MINICHECKS:
+        for kind in grounded.MiniCheck.kinds:
             if kind in known:
                 return grounded.MiniCheck(model=model, kind=kind, asked=asked)
     if base_url is None and "factcg" in known:

@@ -6,13 +6,13 @@ A stored record names its sample and its prompts by digest. Reading a run hydrat
 
 import json
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 from typing import Any, Final, Literal
 
 from pydantic import ConfigDict, Field
 from pydantic_core import PydanticSerializationError, to_json
 
 from ragmetrics_core.errors import RecordError, SampleError
+from ragmetrics_core.lazy import NOTEBOOK_PAGES
 from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.prompts import Message, PromptText, digest_of
 from ragmetrics_core.records._parts import Abstained, Correction, GenerateStep, PartResult, Step, Stored
@@ -208,9 +208,7 @@ class Record(Stored, frozen=True):
 
     def _repr_html_(self) -> str:
         """The score with its verdicts, for a notebook."""
-        # by name, as for a run
-        shown: str = import_module("ragmetrics_core.report.html").notebook_proof(self)
-        return shown
+        return NOTEBOOK_PAGES["record"](self)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "Record":

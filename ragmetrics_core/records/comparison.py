@@ -3,12 +3,17 @@
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isclose
+from sys import float_info
 from typing import NamedTuple
 
 from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.records import Record
 
-__all__ = ["Change", "RecordDiff", "diff"]
+__all__ = ["Change", "RecordDiff", "are_same", "diff"]
+
+# Another machine may round a sum in another way: a few units in the last place.
+_ROUNDING = 4 * float_info.epsilon
 
 
 class Change(NamedTuple):
@@ -63,6 +68,13 @@ class RecordDiff:
         lines = [f"{self.before.signature}: {_outcome(self.before)} → {_outcome(self.after)}{moved}"]
         lines += [f"  {change}" for change in (*self.flipped, *self.removed, *self.added, *self.reworded)]
         return "\n".join(lines)
+
+
+def are_same(one: object, other: object) -> bool:
+    """Whether two values are equal; numbers may differ by rounding."""
+    if isinstance(one, float) and isinstance(other, float):
+        return isclose(one, other, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
+    return one == other
 
 
 def diff(before: Record, after: Record, *, alike: float = 0.75) -> RecordDiff:

@@ -15,7 +15,7 @@ def sheet_html(sheet: Sheet, *, title: str = "Answers to judge") -> str:
     The content security policy allows that one script by its digest, and no connections.
     """
     script = script_of(
-        ("_html", "script", "building.js"), ("_html", "script", "annotations.js"), ("annotation", "sheet.js")
+        ("html", "script", "building.js"), ("html", "script", "annotations.js"), ("annotation", "sheet.js")
     )
     items = [
         {

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from ragmetrics_core.drivers import correct
-from ragmetrics_core.drivers._auditing import are_same
 from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.records import FAILED, Correction, Record
+from ragmetrics_core.records.comparison import are_same
 from ragmetrics_core.samples import Sample
 
 __all__ = ["Prefer", "Settled", "settled", "settled_sample"]

@@ -26,7 +26,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from ragmetrics_core.journal._connection import Connection
+from ragmetrics_core.journal.connection import Connection
 from ragmetrics_core.runs._stored_lines import (
     Given,
     Key,

@@ -22,7 +22,7 @@ from ragmetrics_core.runs.prices import price_of
 from ragmetrics_core.runs.settings import RUN_DEFAULTS, RunArgs, settled
 
 if TYPE_CHECKING:
-    from ragmetrics_core.models._lexical import LexicalJudge
+    from ragmetrics_core.models import LexicalJudge
 
 __all__ = ["Plan", "aplan", "plan"]
 
@@ -110,7 +110,7 @@ async def aplan(
     """
     traffic, budget, made_of = settled(traffic, budget, settings)
     # Loaded here, because its word lists take longer than all else that evaluating needs.
-    from ragmetrics_core.models._lexical import LexicalJudge
+    from ragmetrics_core.models import LexicalJudge
 
     stand_in = _StandIn(LexicalJudge())
     prepared = await prepare(samples, **made_of, out=out, asked=False)

@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ragmetrics_core.drivers import Difference, by_vote, correct, self_contained
 from ragmetrics_core.errors import ConfigError, RecordError
+from ragmetrics_core.lazy import NOTEBOOK_PAGES
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.records import Record
@@ -81,7 +81,7 @@ class Run:
         notes = self._folder.manifest.notes
         if self.finished and not self.sample_ids and not self.rejected:
             return (*notes, "no samples were given, so nothing was measured")
-        unused = unused_columns(self)
+        unused = unused_columns(self.outcomes(), self.sample)
         return notes if unused is None else (*notes, unused)
 
     @property
@@ -409,7 +409,7 @@ class Run:
 
     def to_rows(self) -> list[dict[str, Any]]:
         """One row for each sample: its texts, each metric's value and status, diagnosis and labels."""
-        return list(rows_of(self))
+        return list(rows_of(self.metrics, self.outcomes(), self.diagnoses(), self.samples()))
 
     def to_pandas(self) -> "DataFrame":
         """The rows of `to_rows` as a pandas data frame."""
@@ -419,6 +419,4 @@ class Run:
 
     def _repr_html_(self) -> str:
         """The means as a table, for a notebook."""
-        # by name, for it stands above this module, and a notebook asks the run itself
-        shown: str = import_module("ragmetrics_core.report.html").notebook_table(self)
-        return shown
+        return NOTEBOOK_PAGES["run"](self)

@@ -1,28 +1,31 @@
 """A run as one row for each sample: texts, values, diagnosis, labels."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
+from ragmetrics_core.runs._stored_lines import Key
 from ragmetrics_core.runs._summary import Outcome, declines
-
-if TYPE_CHECKING:
-    from ragmetrics_core.runs._run import Run
+from ragmetrics_core.runs.manifest import MetricEntry
+from ragmetrics_core.samples import Sample
 
 __all__ = ["rows_of"]
 
 
-def rows_of(run: "Run") -> Iterator[dict[str, Any]]:
+def rows_of(
+    entries: Sequence[MetricEntry],
+    outcomes: Iterable[tuple[Key, Outcome]],
+    diagnoses: Mapping[str, tuple[str, ...]],
+    samples: Iterable[Sample],
+) -> Iterator[dict[str, Any]]:
     """The rows by column; a metric's column is its name if unique, else its signature."""
-    names = [entry.name for entry in run.metrics]
+    names = [entry.name for entry in entries]
     columns = {
-        entry.signature: entry.name if names.count(entry.name) == 1 else entry.signature
-        for entry in run.metrics
+        entry.signature: entry.name if names.count(entry.name) == 1 else entry.signature for entry in entries
     }
     of_samples: dict[str, dict[str, Outcome]] = {}
-    for key, outcome in run.outcomes():
+    for key, outcome in outcomes:
         of_samples.setdefault(key.sample_id, {})[key.signature] = outcome
-    diagnoses = run.diagnoses()
-    for sample in run.samples():
+    for sample in samples:
         own = of_samples.get(sample.id, {})
         row: dict[str, Any] = {"sample": sample.id, "question": sample.question, "answer": sample.answer}
         for signature, column in columns.items():

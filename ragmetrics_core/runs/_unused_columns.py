@@ -1,10 +1,12 @@
 """Note on text columns that became labels, for runs with skipped scores."""
 
+from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from ragmetrics_core.runs._run import Run
+from ragmetrics_core.runs._stored_lines import Key
+from ragmetrics_core.runs._summary import Outcome
+from ragmetrics_core.samples import Sample
 
 __all__ = ["unused_columns"]
 
@@ -13,15 +15,13 @@ _SAMPLES: Final = 20
 _COLUMNS: Final = 8
 
 
-def unused_columns(run: "Run") -> str | None:
+def unused_columns(outcomes: Iterable[tuple[Key, Outcome]], sample_of: Callable[[str], Sample]) -> str | None:
     """Note that names the text columns of skipped samples; None if there are none."""
-    skipped = {
-        key.sample_id: outcome.reason for key, outcome in run.outcomes() if outcome.status == "skipped"
-    }
+    skipped = {key.sample_id: outcome.reason for key, outcome in outcomes if outcome.status == "skipped"}
     names = {
         name: field
         for sample_id, field in islice(skipped.items(), _SAMPLES)
-        for name, value in run.sample(sample_id).labels.items()
+        for name, value in sample_of(sample_id).labels.items()
         if isinstance(value, str)
     }
     if not names:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ragmetrics_core.errors import ConfigError, ModelError
-from ragmetrics_core.models._openai_compatible import completions_in
+from ragmetrics_core.models.openai_replies import completions_in
 from ragmetrics_core.protocol import Completion
 from ragmetrics_core.shapes import Json
 

@@ -21,8 +21,14 @@ from ragmetrics_core.drivers import Models
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, resolve
 from ragmetrics_core.metrics.catalogue import models_needed, of_part, reworded
-from ragmetrics_core.models import PromptChecker, as_embedder, as_judge, as_scorer, missing_model
-from ragmetrics_core.models._secrets import holds_secret
+from ragmetrics_core.models import (
+    PromptChecker,
+    as_embedder,
+    as_judge,
+    as_scorer,
+    holds_secret,
+    missing_model,
+)
 from ragmetrics_core.models.redactor import Redactor
 from ragmetrics_core.parsers import READER
 from ragmetrics_core.prompts import PromptText, read_folder

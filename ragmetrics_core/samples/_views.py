@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any, Self
 
 from ragmetrics_core.errors import SampleError
-from ragmetrics_core.samples import Sample
+from ragmetrics_core.samples._sample import Sample
 
 __all__ = [
     "Answered",

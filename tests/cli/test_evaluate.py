@@ -9,11 +9,12 @@ import pytest
 from rich.console import Console
 
 from ragmetrics_core import Run, as_judge, evaluate
-from ragmetrics_core.cli._progress import PlainLines, count_rows, told
+from ragmetrics_core.cli._progress import PlainLines, told
 from ragmetrics_core.errors import ConfigError, ModelTimeout
 from ragmetrics_core.models import Tally
 from ragmetrics_core.report import terminal
 from ragmetrics_core.runs import Progress
+from ragmetrics_core.runs.row_counts import count_rows
 from ragmetrics_core.testing import ScriptedJudge
 
 TELECOM = Path(__file__).resolve().parents[2] / "examples" / "data" / "telecom.jsonl"

@@ -10,8 +10,8 @@ from ragmetrics_core.drivers._replay import now
 from ragmetrics_core.errors import ModelError, RecordError
 from ragmetrics_core.journal._bodies import decode_rating, decode_reply, decode_vector, encode_reply
 from ragmetrics_core.models import OpenAIJudge
-from ragmetrics_core.models._openai_compatible import completions_in
 from ragmetrics_core.models._openai_endpoint import Endpoint
+from ragmetrics_core.models.openai_replies import completions_in
 from ragmetrics_core.protocol import Completion
 from ragmetrics_core.runs.manifest import Manifest, manifest_in
 from tests.fuzz.place import run_with, whole_file

@@ -37,8 +37,6 @@ BY_NAME = {
     "ragmetrics_core/models/identity.py": "modules that the code of a function judge imports by itself",
     "ragmetrics_core/lazy.py": "modules of the package that asks",
     "ragmetrics_core/cli/_own.py": "a metric that the command line names as MODULE:NAME",
-    "ragmetrics_core/records/_record.py": "a module of its own, for what a notebook shows of a score",
-    "ragmetrics_core/runs/_run.py": "a module of its own, for what a notebook shows of a run",
 }
 
 

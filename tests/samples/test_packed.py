@@ -8,6 +8,7 @@ import pytest
 
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.runs import export_wave, plan, read_samples
+from ragmetrics_core.runs.row_counts import count_rows
 
 ROW = {"question": "Who?", "contexts": ["Ann did."], "answer": "Ann did it."}
 MEGABYTE = b"a" * 2**20
@@ -51,7 +52,6 @@ def test_a_packed_file_that_ends_too_early_is_one_sentence(tmp_path):
     ],
 )
 def test_rows_of_each_kind_are_counted_for_the_progress(tmp_path, name, content):
-    count_rows = pytest.importorskip("ragmetrics_core.cli._progress", reason="needs the extra cli").count_rows
     (tmp_path / name).write_bytes(content)
     assert count_rows(tmp_path / name) == 7
     assert count_rows(tmp_path / name, at_most=3) == 3
@@ -59,7 +59,6 @@ def test_rows_of_each_kind_are_counted_for_the_progress(tmp_path, name, content)
 
 def test_a_parquet_file_says_how_many_rows_it_has(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet", reason="needs the extra parquet")
-    count_rows = pytest.importorskip("ragmetrics_core.cli._progress", reason="needs the extra cli").count_rows
     import pyarrow as pa
 
     parquet.write_table(pa.table({"question": ["a", "b"]}), tmp_path / "two.parquet")

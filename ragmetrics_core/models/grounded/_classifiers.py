@@ -6,17 +6,16 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from ragmetrics_core.models._encoders import Encoder
 from ragmetrics_core.models._openai_endpoint import encodable
 from ragmetrics_core.models.grounded._formats import factcg_chunks, factcg_text, minicheck_chunks
 from ragmetrics_core.models.grounded._judge import GroundedFinding
 
-__all__ = ["MINICHECKS", "FactCG", "MiniCheck"]
+__all__ = ["FactCG", "MiniCheck"]
 
 MiniCheckKind = Literal["roberta", "deberta", "flan-t5"]
-MINICHECKS: Final[tuple[MiniCheckKind, ...]] = get_args(MiniCheckKind)
 
 # The numbers of the tokens that MiniCheck-Flan-T5 begins its answer with: not supported, supported.
 _ANSWERS = [3, 209]
@@ -93,6 +92,8 @@ class MiniCheck(FactCG):
     Attributes:
         kind: which of the three models it is.
     """
+
+    kinds: ClassVar[tuple[MiniCheckKind, ...]] = get_args(MiniCheckKind)
 
     kind: MiniCheckKind
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ragmetrics_core.models._openai_compatible import Served, completions_in
+from ragmetrics_core.models._openai_compatible import Served
 from ragmetrics_core.models._openai_endpoint import encodable
 from ragmetrics_core.models.grounded._formats import (
     BESPOKE_SYSTEM,
@@ -17,6 +17,7 @@ from ragmetrics_core.models.grounded._formats import (
     minicheck_chunks,
 )
 from ragmetrics_core.models.grounded._judge import GroundedFinding
+from ragmetrics_core.models.openai_replies import completions_in
 from ragmetrics_core.shapes import is_list, is_mapping
 
 __all__ = ["BespokeMiniCheck", "GraniteGuardian"]

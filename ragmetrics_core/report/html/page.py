@@ -53,8 +53,8 @@ def page(first: Mapping[str, str], rest: Mapping[str, str]) -> str:
         rest: chunks that are read when a sample is opened.
     """
     style = _style()
-    script = script_of(*(("_html", "script", f"{name}.js") for name in SCRIPTS))
-    return asset("_html", "report.html").format(
+    script = script_of(*(("html", "script", f"{name}.js") for name in SCRIPTS))
+    return asset("html", "report.html").format(
         policy=POLICY.format(script=digest_of(script), style=digest_of(style)),
         style=style,
         script=script,
@@ -70,7 +70,7 @@ def _element(name: str, data: str) -> str:
 
 @cache
 def _style() -> str:
-    return "".join(asset("_html", "style", f"{name}.css") for name in STYLES)
+    return "".join(asset("html", "style", f"{name}.css") for name in STYLES)
 
 
 @cache
