@@ -11,8 +11,8 @@ from typing import Any, cast
 
 from ragmetrics_core import Sample
 from ragmetrics_core.errors import SampleError
-from ragmetrics_core.runs.writing import write_whole
 from ragmetrics_core.shapes import field_of, is_mapping, is_series
+from ragmetrics_core.writing import write_whole
 
 __all__ = ["read_labelled_dataset", "write_labelled_dataset"]
 

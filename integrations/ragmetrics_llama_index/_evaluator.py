@@ -12,6 +12,7 @@ from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.prompts.mixin import PromptDictType
 
 from ragmetrics_core import Metric, Record, Sample, aevaluate
+from ragmetrics_core.adapting import on_own_loop
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import names_in, refuse_unknown, unfolded
 from ragmetrics_core.metrics import resolve
@@ -20,7 +21,6 @@ from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer
 from ragmetrics_core.redaction import Redact, redacted
 from ragmetrics_core.runs import Metrics, OnError, with_prompts
-from ragmetrics_core.runs.own_loop import on_own_loop
 from ragmetrics_core.shapes import is_series
 from ragmetrics_llama_index import _templates as templates
 from ragmetrics_llama_index._models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed

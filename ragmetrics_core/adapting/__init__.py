@@ -19,6 +19,7 @@ from ragmetrics_core.adapting._foreign_models import ForeignModel, ForeignName, 
 from ragmetrics_core.adapting._held_replies import ForeignJudge, Said, said, said_in
 from ragmetrics_core.adapting._interfaces import can_only_raise
 from ragmetrics_core.adapting._moment import as_now
+from ragmetrics_core.adapting._own_loop import on_own_loop, synchronous
 from ragmetrics_core.adapting._skip import Skip
 from ragmetrics_core.adapting._stages import documents_anywhere
 from ragmetrics_core.adapting._threads import Pool, harmless, in_own_thread, in_thread, lend
@@ -65,10 +66,12 @@ __all__ = [
     "named_in",
     "named_value",
     "names_of",
+    "on_own_loop",
     "question_in",
     "said",
     "said_in",
     "sample_of",
     "sampling_of",
+    "synchronous",
     "usage_of",
 ]

@@ -16,8 +16,8 @@ from ragmetrics_core.report.json_pages import runs_json
 from ragmetrics_core.runs import Run, list_runs
 from ragmetrics_core.runs import merge as merge_runs
 from ragmetrics_core.runs.verdict_log import verdict_rows, write_csv, write_jsonl
-from ragmetrics_core.runs.writing import replacing, unwritable
 from ragmetrics_core.wording import number_of
+from ragmetrics_core.writing import replacing, unwritable
 
 __all__ = ["correct", "diff", "merge", "report", "runs", "verdicts"]
 

@@ -18,7 +18,6 @@ from ragmetrics_core.metrics.catalogue import split_names
 from ragmetrics_core.report.gate_files import comment_text, github_text, junit_text
 from ragmetrics_core.report.plots import draw_intervals
 from ragmetrics_core.runs import Run
-from ragmetrics_core.runs.writing import write_whole
 from ragmetrics_core.study import (
     RunComparison,
     TraceDifference,
@@ -31,6 +30,7 @@ from ragmetrics_core.study import (
     trace_difference,
     trace_tables,
 )
+from ragmetrics_core.writing import write_whole
 
 __all__ = ["compare"]
 

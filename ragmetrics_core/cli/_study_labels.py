@@ -14,7 +14,6 @@ from ragmetrics_core.cli._study_output import Runs, Seed, StudyOutput, Wanted
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report.annotation_sheet import sheet_html
 from ragmetrics_core.runs import Run
-from ragmetrics_core.runs.writing import write_whole
 from ragmetrics_core.samples import Label
 from ragmetrics_core.study import (
     LabelKind,
@@ -36,6 +35,7 @@ from ragmetrics_core.study import (
     verdict_changes,
 )
 from ragmetrics_core.wording import number_of
+from ragmetrics_core.writing import write_whole
 
 __all__ = [
     "Labelling",

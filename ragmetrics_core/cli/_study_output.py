@@ -14,8 +14,8 @@ from ragmetrics_core.report.plots import draw_curves
 from ragmetrics_core.report.study_files import csv_text, json_text, markdown_text
 from ragmetrics_core.report.terminal import study_page
 from ragmetrics_core.runs import Run
-from ragmetrics_core.runs.writing import write_whole
 from ragmetrics_core.study import Estimate, Scores, StudyTable, named_runs, read_scores
+from ragmetrics_core.writing import write_whole
 
 __all__ = [
     "Alpha",

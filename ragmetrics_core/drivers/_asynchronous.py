@@ -22,9 +22,9 @@ from ragmetrics_core.errors import (
 )
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.models import Line
-from ragmetrics_core.models.cascade import Decider, decider_of
 from ragmetrics_core.models.identity import known_as
 from ragmetrics_core.models.meter import Meter, Tally
+from ragmetrics_core.models.wrapper import Decider, decider_of
 from ragmetrics_core.prompts import Prompt, digest_of
 from ragmetrics_core.protocol import Compare, Completion, Embedder, Generate, Judge, Rate, Scorer
 from ragmetrics_core.records import CompareStep, Correction, RateStep

@@ -9,9 +9,9 @@ from ragmetrics_core.drivers._interpreter import Drawn, Interpreter, Path, Segme
 from ragmetrics_core.drivers._replay import now
 from ragmetrics_core.journal import call_address
 from ragmetrics_core.metrics.metric import Metric
-from ragmetrics_core.models.cascade import Cascade, decider
+from ragmetrics_core.models import Cascade
 from ragmetrics_core.models.meter import tokens_in
-from ragmetrics_core.models.wrapper import unwrapped
+from ragmetrics_core.models.wrapper import decider, unwrapped
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.protocol import Compare, Completion, Fork, Generate, Judge, Rate
 from ragmetrics_core.records import CompareStep, RateStep

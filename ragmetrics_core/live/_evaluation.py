@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime
 from functools import partial
 from typing import Any
 
+from ragmetrics_core.adapting import on_own_loop
 from ragmetrics_core.drivers import Calls, measure_sample, wired
 from ragmetrics_core.live._breaker import Breaker
 from ragmetrics_core.live._capture import Capture, LiveResult, translated, without_texts
@@ -15,7 +16,6 @@ from ragmetrics_core.metrics import names_of, resolve
 from ragmetrics_core.models import Price
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.runs import Manifest
-from ragmetrics_core.runs.own_loop import on_own_loop
 from ragmetrics_core.runs.preparation import Metrics, Preparation, prepare, with_prompts
 from ragmetrics_core.runs.prices import price_of
 from ragmetrics_core.samples import Sample

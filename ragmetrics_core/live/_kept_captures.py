@@ -19,8 +19,8 @@ from ragmetrics_core.runs import Folder
 from ragmetrics_core.runs.append_only_lines import Lines
 from ragmetrics_core.runs.lock import FolderLock
 from ragmetrics_core.runs.removal import CAPTURES
-from ragmetrics_core.runs.writing import not_a_link, write_whole
 from ragmetrics_core.samples import Sample
+from ragmetrics_core.writing import not_a_link, write_whole
 
 __all__ = ["KeptCaptures"]
 

@@ -14,7 +14,7 @@ from ragmetrics_core.runs import Folder
 from ragmetrics_core.runs.lock import is_held
 from ragmetrics_core.runs.manifest import manifest_in
 from ragmetrics_core.runs.removal import CAPTURES, remove_run
-from ragmetrics_core.runs.writing import write_whole
+from ragmetrics_core.writing import write_whole
 
 __all__ = ["CAPTURES_FILE", "Day", "Places", "Rotate", "capture_places", "check_rotation", "places_of"]
 

@@ -20,6 +20,7 @@ from ragmetrics_core.models.redactor import keyless
 if TYPE_CHECKING:
     from ragmetrics_core.models._batched import Batched
     from ragmetrics_core.models._budget import Budget, BudgetArgs, Price, Prices
+    from ragmetrics_core.models._cascade import Cascade
     from ragmetrics_core.models._encoders import CrossEncoderScorer, TokenMatchScorer
     from ragmetrics_core.models._entailment import EntailmentJudge
     from ragmetrics_core.models._lexical import LexicalJudge
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from ragmetrics_core.models._openai_compatible import OpenAIEmbedder, OpenAIJudge
     from ragmetrics_core.models._traffic import Traffic, TrafficArgs
     from ragmetrics_core.models._wordllama import WordLlamaEmbedder
-    from ragmetrics_core.models.cascade import Cascade
     from ragmetrics_core.models.meter import Meter, Tally
 
 __all__ = [
@@ -72,7 +72,7 @@ __all__ = [
 _MODULES = {
     "_batched": ["Batched"],
     "_budget": ["Budget", "BudgetArgs", "Price", "Prices"],
-    "cascade": ["Cascade"],
+    "_cascade": ["Cascade"],
     "_encoders": ["CrossEncoderScorer", "TokenMatchScorer"],
     "_entailment": ["EntailmentJudge"],
     "_lexical": ["LexicalJudge"],

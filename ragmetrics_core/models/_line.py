@@ -21,11 +21,10 @@ from ragmetrics_core.models._batched import Vectors, in_rows
 from ragmetrics_core.models._foreign_errors import model_error
 from ragmetrics_core.models._pace import Allowance, Pace, Turns
 from ragmetrics_core.models._traffic import Traffic
-from ragmetrics_core.models.cascade import Decider, decider_of
 from ragmetrics_core.models.meter import Meter
 from ragmetrics_core.models.per_loop import PerLoop
 from ragmetrics_core.models.redactor import Redactor
-from ragmetrics_core.models.wrapper import Wrapper, unwrapped
+from ragmetrics_core.models.wrapper import Decider, Wrapper, decider_of, unwrapped
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer
 

@@ -1,14 +1,16 @@
 """A model around a model."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.protocol import Embedder, Judge, Narrow, Scorer, fixed_property
+from ragmetrics_core.protocol import Embedder, Generate, Judge, Narrow, Scorer, fixed_property
 
-__all__ = ["PromptChecker", "Wrapper", "unwrapped"]
+__all__ = ["Decider", "PromptChecker", "Wrapper", "decider", "decider_of", "unwrapped"]
+
+Decider = Callable[[Generate[Any]], str | None]
 
 
 @runtime_checkable
@@ -71,3 +73,15 @@ def unwrapped(model: object) -> object:
     while isinstance(model, Wrapper):
         model = model.inner
     return model
+
+
+def decider_of(judge: object) -> Decider | None:
+    """Function that picks the sub-judge, for a judge made of several; None for any other judge."""
+    found: Decider | None = getattr(unwrapped(judge), "decider", None)
+    return found
+
+
+def decider(judge: object, request: Generate[Any]) -> str | None:
+    """Identity of the sub-judge that answers a request; None for a judge that is not made of several."""
+    of = decider_of(judge)
+    return of and of(request)

@@ -6,12 +6,14 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Unpack
 
+from ragmetrics_core.adapting import synchronous
 from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.keywords import names_in, refuse_unknown, unfolded
 from ragmetrics_core.metrics import Faithfulness, Metric, get, resolve
 from ragmetrics_core.metrics.catalogue import models_needed
 from ragmetrics_core.metrics.metric import is_metric
 from ragmetrics_core.models import (
+    Cascade,
     Price,
     Prices,
     Tally,
@@ -21,7 +23,6 @@ from ragmetrics_core.models import (
     as_judge,
     missing_model,
 )
-from ragmetrics_core.models.cascade import Cascade
 from ragmetrics_core.models.wrapper import unwrapped
 from ragmetrics_core.probe._people_card import PeopleCard, keep_card
 from ragmetrics_core.probe._people_figures import card_of
@@ -31,7 +32,6 @@ from ragmetrics_core.protocol import Embedder, Judge
 from ragmetrics_core.records import FAILED, Record
 from ragmetrics_core.runs import Progress, aevaluate
 from ragmetrics_core.runs.loading import Source
-from ragmetrics_core.runs.own_loop import synchronous
 from ragmetrics_core.runs.preparation import Metrics
 from ragmetrics_core.runs.prices import price_of
 from ragmetrics_core.study.label_vocabulary import Question

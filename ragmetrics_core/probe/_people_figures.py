@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.metrics import Metric
-from ragmetrics_core.models.cascade import Cascade
+from ragmetrics_core.models import Cascade
 from ragmetrics_core.probe._baselines import BASELINES
 from ragmetrics_core.probe._figures import replies_of
 from ragmetrics_core.probe._people_card import (

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ragmetrics_core.models.cascade import Cascade
+from ragmetrics_core.models import Cascade
 from ragmetrics_core.probe._people_card import Saving
 from ragmetrics_core.probe._weighted import balanced_accuracy, share, stored
 from ragmetrics_core.records import Record

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Unpack, get_args
 
+from ragmetrics_core.adapting import synchronous
 from ragmetrics_core.drivers import Calls, measure_sample, wired
 from ragmetrics_core.errors import AccessRefused, ConfigError, RunStopped, SampleError
 from ragmetrics_core.journal import Journal
@@ -20,7 +21,6 @@ from ragmetrics_core.runs._run import Run
 from ragmetrics_core.runs._stored_lines import Key
 from ragmetrics_core.runs._unfinished_scores import goes_on, left_open, useless_calls
 from ragmetrics_core.runs.loading import AsyncSource, BadRow, none_usable
-from ragmetrics_core.runs.own_loop import synchronous
 from ragmetrics_core.runs.preparation import prepare
 from ragmetrics_core.runs.prices import price_of
 from ragmetrics_core.runs.settings import RUN_DEFAULTS, RunArgs, settled

@@ -32,8 +32,8 @@ from ragmetrics_core.runs.loading import BadRow
 from ragmetrics_core.runs.lock import FolderLock, is_held
 from ragmetrics_core.runs.manifest import FORMAT, FileContents, Manifest, manifest_in, seal_in
 from ragmetrics_core.runs.removal import holds_run, is_empty, is_run, remove_written
-from ragmetrics_core.runs.writing import not_a_link, put_in_place, unwritable
 from ragmetrics_core.samples import Sample, labels_digest
+from ragmetrics_core.writing import not_a_link, put_in_place, unwritable
 
 __all__ = ["Folder"]
 

@@ -38,8 +38,8 @@ from ragmetrics_core.runs._stored_lines import (
 )
 from ragmetrics_core.runs._summary import Outcome
 from ragmetrics_core.runs.append_only_lines import Lines
-from ragmetrics_core.runs.writing import no_link
 from ragmetrics_core.shapes import is_tuple
+from ragmetrics_core.writing import no_link
 
 __all__ = ["Index", "Known", "Place", "Sealed", "remove_kept"]
 

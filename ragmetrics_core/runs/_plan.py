@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from ragmetrics_core.adapting import synchronous
 from ragmetrics_core.drivers import MetricEstimate, plan_sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.journal import Journal, call_address, decode_reply
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.models import Budget, Price, Traffic
-from ragmetrics_core.models.cascade import decider
+from ragmetrics_core.models.wrapper import decider
 from ragmetrics_core.protocol import Completion, Generate, Judge
 from ragmetrics_core.records import FAILED
 from ragmetrics_core.runs._folder import Folder
 from ragmetrics_core.runs.loading import AsyncSource, BadRow, none_usable
 from ragmetrics_core.runs.manifest import Manifest
-from ragmetrics_core.runs.own_loop import synchronous
 from ragmetrics_core.runs.preparation import prepare
 from ragmetrics_core.runs.prices import price_of
 from ragmetrics_core.runs.settings import RUN_DEFAULTS, RunArgs, settled

@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol, Unpack, runtime_checkable
 
+from ragmetrics_core.adapting import synchronous
 from ragmetrics_core.drivers import wired
 from ragmetrics_core.errors import BudgetSpent, ConfigError, RecordError
 from ragmetrics_core.journal import Journal, call_address, encode_reply
 from ragmetrics_core.keywords import checked, refuse_unknown, unfolded
-from ragmetrics_core.models import Meter, Traffic
-from ragmetrics_core.models.cascade import Cascade
+from ragmetrics_core.models import Cascade, Meter, Traffic
 from ragmetrics_core.models.identity import WITHOUT_IDENTITY
 from ragmetrics_core.models.redactor import Redactor
 from ragmetrics_core.models.wrapper import Wrapper, unwrapped
@@ -32,9 +32,8 @@ from ragmetrics_core.runs._unfinished_scores import useless_calls
 from ragmetrics_core.runs._wave_replies import lines_of, reply_in
 from ragmetrics_core.runs.loading import AsyncSource
 from ragmetrics_core.runs.lock import FolderLock
-from ragmetrics_core.runs.own_loop import synchronous
 from ragmetrics_core.runs.preparation import PREPARATION_DEFAULTS, PreparationArgs, prepare
-from ragmetrics_core.runs.writing import not_a_link, put_in_place, replacing
+from ragmetrics_core.writing import not_a_link, put_in_place, replacing
 
 __all__ = ["Imported", "Wave", "export_wave", "import_replies"]
 

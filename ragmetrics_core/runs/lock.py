@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from ragmetrics_core.errors import ConfigError, RecordError
-from ragmetrics_core.runs.writing import put_in_place, unwritable
+from ragmetrics_core.writing import put_in_place, unwritable
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock

@@ -13,7 +13,7 @@ from ragmetrics_core.report.html.page import as_json, chunk, page
 from ragmetrics_core.report.html.proofs import proof_of
 from ragmetrics_core.report.html.rows import table
 from ragmetrics_core.runs import Run
-from ragmetrics_core.runs.writing import not_a_link, write_whole
+from ragmetrics_core.writing import not_a_link, write_whole
 
 __all__ = ["LARGEST", "MOST_PROOFS", "write_report"]
 

@@ -2,18 +2,16 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.models.wrapper import PromptChecker, unwrapped
+from ragmetrics_core.models.wrapper import PromptChecker
 from ragmetrics_core.parsers import PASSED_ON, NumberedVerdict, VerdictList
 from ragmetrics_core.protocol import Completion, Generate, Judge, Narrow
 
-__all__ = ["Cascade", "Decider", "decider", "decider_of"]
-
-Decider = Callable[[Generate[Any]], str | None]
+__all__ = ["Cascade"]
 
 UNSURE: Final = (0.2, 0.8)
 
@@ -137,15 +135,3 @@ class Cascade:
             **({} if share is None else {"probability": share}),
             "verdict": ("yes" if verdict.supported else "no") if is_sure else PASSED_ON,
         }
-
-
-def decider_of(judge: object) -> Decider | None:
-    """Function that picks the sub-judge, for a judge made of several; None for any other judge."""
-    found: Decider | None = getattr(unwrapped(judge), "decider", None)
-    return found
-
-
-def decider(judge: object, request: Generate[Any]) -> str | None:
-    """Identity of the sub-judge that answers a request; None for a judge that is not made of several."""
-    of = decider_of(judge)
-    return of and of(request)
