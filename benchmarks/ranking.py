@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ragmetrics_core.scoring import rankings
+from ragmetrics_core.scoring import _rankings as rankings
 
 Ids = Sequence[Sequence[str]]
 Grades = Sequence[Mapping[str, int]]
@@ -40,7 +40,7 @@ def queries(count: int, hits: int, seed: int = 7) -> tuple[Ids, Grades]:
 
 
 def ours(retrieved: Ids, relevant: Grades) -> Timed:
-    """The formulas of `ragmetrics_core.scoring.rankings`."""
+    """The formulas of `ragmetrics_core.scoring._rankings`."""
     start = time.perf_counter()
     ranked = rankings.table(retrieved, relevant)
     prepared = time.perf_counter()

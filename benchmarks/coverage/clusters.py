@@ -10,13 +10,13 @@ from numpy.random import Generator
 
 from benchmarks.coverage.design import RESAMPLES, Array, Design, seed_of
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study._coefficients import spearman_figure
+from ragmetrics_core.study._detection import area_under_curve
+from ragmetrics_core.study._estimates import Estimate, MeanPart, mean_of, share_of
 from ragmetrics_core.study._judge_errors import corrected_share
 from ragmetrics_core.study._powered import prediction_powered_mean
+from ragmetrics_core.study._resampling import bootstrap, bootstrap_mean
 from ragmetrics_core.study._tests import effect_size
-from ragmetrics_core.study.coefficients import spearman_figure
-from ragmetrics_core.study.detection import area_under_curve
-from ragmetrics_core.study.estimates import Estimate, MeanPart, mean_of, share_of
-from ragmetrics_core.study.resampling import bootstrap, bootstrap_mean
 
 __all__ = ["clustered", "designs"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from ragmetrics_core.study.estimates import Estimate
+from ragmetrics_core.study._estimates import Estimate
 
 __all__ = [
     "HIGH",

@@ -9,11 +9,11 @@ from numpy.random import Generator
 
 from benchmarks.coverage.design import RESAMPLES, Array, Design, seed_of
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study._coefficients import compare_correlations, pooled_correlation
+from ragmetrics_core.study._estimates import Estimate
 from ragmetrics_core.study._judge_errors import corrected_mean, judge_errors
 from ragmetrics_core.study._powered import LabelledValues, powered_pairs, prediction_powered_mean
 from ragmetrics_core.study._repeats import judge_share
-from ragmetrics_core.study.coefficients import compare_correlations, pooled_correlation
-from ragmetrics_core.study.estimates import Estimate
 
 __all__ = ["designs"]
 

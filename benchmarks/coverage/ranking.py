@@ -7,8 +7,8 @@ import numpy as np
 from numpy.random import Generator
 
 from benchmarks.coverage.design import RESAMPLES, Array, Design, seed_of
+from ragmetrics_core.study._estimates import Estimate
 from ragmetrics_core.study._kendall_of_systems import system_correlation
-from ragmetrics_core.study.estimates import Estimate
 
 __all__ = ["designs"]
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.random import Generator
 
 from benchmarks.coverage.design import RESAMPLES, Design, seed_of
-from ragmetrics_core.study.estimates import Estimate
-from ragmetrics_core.study.reliability import krippendorff_alpha, weighted_kappa
+from ragmetrics_core.study._estimates import Estimate
+from ragmetrics_core.study._reliability import krippendorff_alpha, weighted_kappa
 
 __all__ = ["designs"]
 

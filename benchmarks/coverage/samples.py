@@ -9,12 +9,12 @@ import numpy as np
 from numpy.random import Generator
 
 from benchmarks.coverage.design import RESAMPLES, Design, exact_coverage, piled, seed_of
+from ragmetrics_core.study._coefficients import kendall_figure, pearson_figure, spearman_figure
+from ragmetrics_core.study._detection import area_under_curve
+from ragmetrics_core.study._estimates import Estimate, MeanPart, mean_of, wilson_interval
+from ragmetrics_core.study._reliability import krippendorff_alpha, weighted_kappa
+from ragmetrics_core.study._resampling import bootstrap, bootstrap_mean
 from ragmetrics_core.study._tests import effect_size
-from ragmetrics_core.study.coefficients import kendall_figure, pearson_figure, spearman_figure
-from ragmetrics_core.study.detection import area_under_curve
-from ragmetrics_core.study.estimates import Estimate, MeanPart, mean_of, wilson_interval
-from ragmetrics_core.study.reliability import krippendorff_alpha, weighted_kappa
-from ragmetrics_core.study.resampling import bootstrap, bootstrap_mean
 
 __all__ = ["designs"]
 

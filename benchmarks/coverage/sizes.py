@@ -8,10 +8,10 @@ from numpy.random import Generator
 
 from benchmarks.coverage.clusters import clustered
 from benchmarks.coverage.design import Design, piled, seed_of, told
+from ragmetrics_core.study._estimates import Estimate, MeanPart
 from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.study._tests import mean_test, rank_test, sign_flip
 from ragmetrics_core.study._trend import study_trend
-from ragmetrics_core.study.estimates import Estimate, MeanPart
 
 __all__ = ["designs"]
 

@@ -17,9 +17,8 @@ from ragmetrics_core.models import TrafficArgs
 from ragmetrics_core.records import FAILED
 from ragmetrics_core.report import terminal
 from ragmetrics_core.report.terminal import plain
-from ragmetrics_core.runs import export_wave, import_replies
+from ragmetrics_core.runs import export_wave, import_replies, manifest_in
 from ragmetrics_core.runs.lock import is_held
-from ragmetrics_core.runs.manifest import manifest_in
 from ragmetrics_core.runs.row_counts import count_rows
 from ragmetrics_core.wording import number_of
 

@@ -16,11 +16,10 @@ from ragmetrics_core.cli._progress import progress_of
 from ragmetrics_core.cli._screen import page, remarks, show, write_json
 from ragmetrics_core.report import terminal
 from ragmetrics_core.report.json_pages import evaluation_json, plan_json
-from ragmetrics_core.runs import OnError, Run
+from ragmetrics_core.runs import EvaluationArgs, OnError, Run
 from ragmetrics_core.runs import evaluate as run_evaluation
 from ragmetrics_core.runs import plan as make_plan
 from ragmetrics_core.runs.row_counts import count_rows
-from ragmetrics_core.runs.settings import EvaluationArgs
 from ragmetrics_core.study import GateVerdict, decide_limits, read_scores
 
 __all__ = ["closing", "evaluate", "plan"]

@@ -23,7 +23,7 @@ from ragmetrics_core.cli._arguments import Evaluating
 from ragmetrics_core.cli._study_output import Testing
 from ragmetrics_core.keywords import names_in
 from ragmetrics_core.models import BudgetArgs, TrafficArgs
-from ragmetrics_core.runs.settings import EVALUATION_DEFAULTS
+from ragmetrics_core.runs import EVALUATION_DEFAULTS
 
 __all__ = ["add_commands"]
 

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Measurement
 from ragmetrics_core.metrics.metric import Metric
-from ragmetrics_core.metrics.steps.references import of_reference
+from ragmetrics_core.metrics.reference_numbers import of_reference
 from ragmetrics_core.models.redactor import keyless
 from ragmetrics_core.protocol import Part, Steps
 from ragmetrics_core.records import Status

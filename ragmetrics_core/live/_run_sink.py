@@ -13,9 +13,8 @@ from ragmetrics_core.live._capture import LiveResult
 from ragmetrics_core.live._processes import leave_to_parent, renew_in_child
 from ragmetrics_core.live.places import Day, Places, Rotate
 from ragmetrics_core.records import FAILED
-from ragmetrics_core.runs import Folder, Manifest
+from ragmetrics_core.runs import Folder, LiveCounts, Manifest, manifest_in
 from ragmetrics_core.runs.lock import is_held
-from ragmetrics_core.runs.manifest import LiveCounts, manifest_in
 from ragmetrics_core.runs.removal import holds_run
 from ragmetrics_core.samples import Sample
 

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Literal, cast
 
 from ragmetrics_core.errors import ConfigError, RagMetricsError
-from ragmetrics_core.runs import Folder
+from ragmetrics_core.runs import Folder, manifest_in
 from ragmetrics_core.runs.lock import is_held
-from ragmetrics_core.runs.manifest import manifest_in
 from ragmetrics_core.runs.removal import CAPTURES, remove_run
 from ragmetrics_core.writing import write_whole
 

@@ -5,8 +5,8 @@ from typing import Literal
 
 from ragmetrics_core import prompts
 from ragmetrics_core.measurement import Measurement, undefined
-from ragmetrics_core.metrics.steps.ratings import MissingRatings, check_attempts, rated
-from ragmetrics_core.metrics.steps.references import ReferenceMetric
+from ragmetrics_core.metrics._steps.ratings import MissingRatings, check_attempts, rated
+from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.parsers import Rating, Scale
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps

@@ -8,7 +8,7 @@ from ragmetrics_core import scoring
 from ragmetrics_core.asking import part, together
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Bounds, Measurement, combine
-from ragmetrics_core.metrics.steps.references import ReferenceMetric
+from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.protocol import Part, Steps
 from ragmetrics_core.samples import Referenced
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from ragmetrics_core import prompts
 from ragmetrics_core.measurement import Measurement, undefined
+from ragmetrics_core.metrics._steps.ratings import rated
 from ragmetrics_core.metrics.metric import Metric
-from ragmetrics_core.metrics.steps.ratings import rated
 from ragmetrics_core.parsers import Rating, Scale
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps

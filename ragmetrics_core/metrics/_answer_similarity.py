@@ -5,8 +5,8 @@ from typing import Literal
 
 from ragmetrics_core.asking import similar
 from ragmetrics_core.measurement import Bounds, Measurement, undefined
-from ragmetrics_core.metrics.steps.learned import check_threshold, reached
-from ragmetrics_core.metrics.steps.references import ReferenceMetric
+from ragmetrics_core.metrics._steps.learned import check_threshold, reached
+from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.protocol import Steps
 from ragmetrics_core.samples import Compared
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragmetrics_core import scoring
-from ragmetrics_core.metrics.steps.ranking import Ranked, RankingMetric, precisions, terms
+from ragmetrics_core.metrics._steps.ranking import Ranked, RankingMetric, precisions, terms
 
 __all__ = ["AveragePrecision"]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from ragmetrics_core import scoring
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Measurement, valued
-from ragmetrics_core.metrics.steps.learned import LearnedMetric
-from ragmetrics_core.metrics.steps.shares import Mode
+from ragmetrics_core.metrics._steps.learned import LearnedMetric
+from ragmetrics_core.metrics._steps.shares import Mode
 from ragmetrics_core.samples import Worded
 
 __all__ = ["BertScore"]

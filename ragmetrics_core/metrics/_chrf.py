@@ -6,8 +6,8 @@ from ragmetrics_core import scoring
 from ragmetrics_core.asking import count
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Measurement, undefined, valued
+from ragmetrics_core.metrics._steps.texts import references_of
 from ragmetrics_core.metrics.metric import Metric
-from ragmetrics_core.metrics.steps.texts import references_of
 from ragmetrics_core.protocol import Steps
 from ragmetrics_core.samples import Worded
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from ragmetrics_core.measurement import Judged, Measurement, undefined
-from ragmetrics_core.metrics.steps.citations import Cited, CitingMetric
-from ragmetrics_core.metrics.steps.shares import supported_share
+from ragmetrics_core.metrics._steps.citations import Cited, CitingMetric
+from ragmetrics_core.metrics._steps.shares import supported_share
 from ragmetrics_core.protocol import Steps
 from ragmetrics_core.samples import Grounded
 

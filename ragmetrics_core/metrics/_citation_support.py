@@ -8,8 +8,8 @@ from ragmetrics_core import prompts
 from ragmetrics_core.asking import ask_each, review, split, together
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Decision, Judged, Labels, Measurement, undefined
+from ragmetrics_core.metrics._steps.shares import supported_share
 from ragmetrics_core.metrics.metric import Metric
-from ragmetrics_core.metrics.steps.shares import supported_share
 from ragmetrics_core.parsers import VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from ragmetrics_core import prompts
 from ragmetrics_core.asking import ask_statements
 from ragmetrics_core.measurement import Measurement, undefined
-from ragmetrics_core.metrics.steps.matrix import each_chunk, in_any
-from ragmetrics_core.metrics.steps.references import ReferenceMetric
-from ragmetrics_core.metrics.steps.shares import supported_share
+from ragmetrics_core.metrics._steps.matrix import each_chunk, in_any
+from ragmetrics_core.metrics._steps.references import ReferenceMetric
+from ragmetrics_core.metrics._steps.shares import supported_share
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps

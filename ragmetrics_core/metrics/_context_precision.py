@@ -8,8 +8,8 @@ from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask_each, together
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Judged, Labels, Measurement, score, undefined
-from ragmetrics_core.metrics.steps.ranking import precisions
-from ragmetrics_core.metrics.steps.references import ReferenceMetric
+from ragmetrics_core.metrics._steps.ranking import precisions
+from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.parsers import VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps

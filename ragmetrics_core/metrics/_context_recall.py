@@ -6,9 +6,9 @@ from typing import Literal
 from ragmetrics_core import prompts
 from ragmetrics_core.asking import ask_statements, review, split
 from ragmetrics_core.measurement import Decision, Labels, Measurement, undefined
-from ragmetrics_core.metrics.steps.contexts import ask_supported
-from ragmetrics_core.metrics.steps.references import ReferenceMetric
-from ragmetrics_core.metrics.steps.shares import Aggregate, supported_share, verdict_share
+from ragmetrics_core.metrics._steps.contexts import ask_supported
+from ragmetrics_core.metrics._steps.references import ReferenceMetric
+from ragmetrics_core.metrics._steps.shares import Aggregate, supported_share, verdict_share
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps

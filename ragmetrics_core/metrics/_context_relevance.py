@@ -15,8 +15,8 @@ from ragmetrics_core.measurement import (
     undefined,
     valued,
 )
+from ragmetrics_core.metrics._steps.shares import supported_share
 from ragmetrics_core.metrics.metric import Metric
-from ragmetrics_core.metrics.steps.shares import supported_share
 from ragmetrics_core.parsers import INSUFFICIENT, Expected, ExtractedSentences, RelevantSentences, locate
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps

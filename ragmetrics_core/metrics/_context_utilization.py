@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask_each, ask_statements, together
 from ragmetrics_core.measurement import Judged, Labels, Measurement, score, undefined
-from ragmetrics_core.metrics.steps.matrix import each_chunk, in_any
-from ragmetrics_core.metrics.steps.references import ReferenceMetric
+from ragmetrics_core.metrics._steps.matrix import each_chunk, in_any
+from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps

@@ -6,8 +6,8 @@ from typing import Literal
 from ragmetrics_core import scoring
 from ragmetrics_core.asking import review
 from ragmetrics_core.measurement import Decision, Labels, Measurement, score
+from ragmetrics_core.metrics._steps.texts import references_of
 from ragmetrics_core.metrics.metric import Metric
-from ragmetrics_core.metrics.steps.texts import references_of
 from ragmetrics_core.protocol import Steps
 from ragmetrics_core.samples import Worded
 

@@ -8,7 +8,7 @@ from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask, ask_each, ask_statements, review, together
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Decision, Judged, Labels, Measurement, score
-from ragmetrics_core.metrics.steps.references import ReferenceMetric
+from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.parsers import FactLists, StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps

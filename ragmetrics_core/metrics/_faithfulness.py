@@ -6,9 +6,9 @@ from typing import Literal
 from ragmetrics_core import prompts
 from ragmetrics_core.asking import SUPPORTED, ask_statements, split
 from ragmetrics_core.measurement import Measurement, undefined
+from ragmetrics_core.metrics._steps.contexts import ask_supported
+from ragmetrics_core.metrics._steps.shares import Aggregate, verdict_share
 from ragmetrics_core.metrics.metric import Metric
-from ragmetrics_core.metrics.steps.contexts import ask_supported
-from ragmetrics_core.metrics.steps.shares import Aggregate, verdict_share
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps

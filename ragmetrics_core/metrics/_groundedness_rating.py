@@ -6,8 +6,8 @@ from typing import Literal
 from ragmetrics_core import prompts
 from ragmetrics_core.asking import split
 from ragmetrics_core.measurement import Measurement, undefined, valued
+from ragmetrics_core.metrics._steps.ratings import MissingRatings, check_attempts, rated
 from ragmetrics_core.metrics.metric import Metric
-from ragmetrics_core.metrics.steps.ratings import MissingRatings, check_attempts, rated
 from ragmetrics_core.parsers import Rating, Scale
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from ragmetrics_core.metrics.steps.answers import OriginMetric
-from ragmetrics_core.metrics.steps.matrix import inverse
+from ragmetrics_core.metrics._steps.answers import OriginMetric
+from ragmetrics_core.metrics._steps.matrix import inverse
 
 __all__ = ["Hallucination"]
 

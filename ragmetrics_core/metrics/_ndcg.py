@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragmetrics_core import scoring
-from ragmetrics_core.metrics.steps.ranking import Ranked, RankingMetric, terms
+from ragmetrics_core.metrics._steps.ranking import Ranked, RankingMetric, terms
 
 __all__ = ["Ndcg"]
 

@@ -6,8 +6,8 @@ from typing import Literal
 from ragmetrics_core import prompts
 from ragmetrics_core.asking import ask_each, ask_statements, together
 from ragmetrics_core.measurement import Judged, Measurement, undefined
-from ragmetrics_core.metrics.steps.answers import CORRECT
-from ragmetrics_core.metrics.steps.matrix import (
+from ragmetrics_core.metrics._steps.answers import CORRECT
+from ragmetrics_core.metrics._steps.matrix import (
     all_of,
     each_chunk,
     in_any,
@@ -15,8 +15,8 @@ from ragmetrics_core.metrics.steps.matrix import (
     inverse,
     relevant_chunks,
 )
-from ragmetrics_core.metrics.steps.references import ReferenceMetric
-from ragmetrics_core.metrics.steps.shares import supported_share
+from ragmetrics_core.metrics._steps.references import ReferenceMetric
+from ragmetrics_core.metrics._steps.shares import supported_share
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ragmetrics_core import scoring
-from ragmetrics_core.metrics.steps.ranking import Ranked, RankingMetric
+from ragmetrics_core.metrics._steps.ranking import Ranked, RankingMetric
 
 __all__ = ["RetrievalPrecision"]
 

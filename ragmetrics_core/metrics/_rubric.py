@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from ragmetrics_core import prompts
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Measurement
+from ragmetrics_core.metrics._steps.ratings import rated
 from ragmetrics_core.metrics.metric import Metric
-from ragmetrics_core.metrics.steps.ratings import rated
 from ragmetrics_core.parsers import Rating, Scale
 from ragmetrics_core.prompts import Item, Prompt
 from ragmetrics_core.protocol import Steps

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ragmetrics_core.metrics.steps.answers import OriginMetric
+from ragmetrics_core.metrics._steps.answers import OriginMetric
 
 __all__ = ["SelfKnowledge"]
 

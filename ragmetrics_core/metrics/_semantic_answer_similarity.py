@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragmetrics_core.measurement import Measurement, valued
-from ragmetrics_core.metrics.steps.learned import LearnedMetric
+from ragmetrics_core.metrics._steps.learned import LearnedMetric
 from ragmetrics_core.samples import Worded
 
 __all__ = ["SemanticAnswerSimilarity"]

@@ -6,9 +6,9 @@ from typing import Literal
 
 from ragmetrics_core import scoring
 from ragmetrics_core.measurement import Measurement, undefined, valued
+from ragmetrics_core.metrics._steps.shares import Mode, f1_of, f1_spelled
+from ragmetrics_core.metrics._steps.texts import best_of, references_of
 from ragmetrics_core.metrics.metric import Metric
-from ragmetrics_core.metrics.steps.shares import Mode, f1_of, f1_spelled
-from ragmetrics_core.metrics.steps.texts import best_of, references_of
 from ragmetrics_core.protocol import Steps
 from ragmetrics_core.samples import Worded
 

@@ -29,8 +29,7 @@ from ragmetrics_core.probe._people_card import (
 )
 from ragmetrics_core.probe._people_tables import compared_tables, people_lines, people_tables
 from ragmetrics_core.probe._probing import CARD, PROBES, Probe, aprobe, count_samples, probe
-from ragmetrics_core.study.label_vocabulary import Question
-from ragmetrics_core.study.labelled_samples import Labelled, LabelledPair, LabelledSet, read_labelled
+from ragmetrics_core.study import Labelled, LabelledPair, LabelledSet, Question, read_labelled
 
 __all__ = [
     "CARD",

@@ -7,7 +7,7 @@ from typing import Final
 
 from ragmetrics_core.parsers import split_sentences
 from ragmetrics_core.samples import Sample
-from ragmetrics_core.study.label_vocabulary import Question
+from ragmetrics_core.study import Question
 
 __all__ = ["BASELINES"]
 

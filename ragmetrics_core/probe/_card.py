@@ -17,8 +17,7 @@ from pydantic import (
 
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.shapes import is_mapping
-from ragmetrics_core.study import Estimate
-from ragmetrics_core.study.estimates import wilson_interval
+from ragmetrics_core.study import Estimate, wilson_interval
 
 __all__ = [
     "CardPart",

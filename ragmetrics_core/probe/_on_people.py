@@ -30,12 +30,10 @@ from ragmetrics_core.probe._probing import check_beside
 from ragmetrics_core.probe._same_judge import model_of
 from ragmetrics_core.protocol import Embedder, Judge
 from ragmetrics_core.records import FAILED, Record
-from ragmetrics_core.runs import Progress, aevaluate
-from ragmetrics_core.runs.loading import Source
+from ragmetrics_core.runs import Progress, Source, aevaluate
 from ragmetrics_core.runs.preparation import Metrics
 from ragmetrics_core.runs.prices import price_of
-from ragmetrics_core.study.label_vocabulary import Question
-from ragmetrics_core.study.labelled_samples import LabelledSet, limited, read_labelled
+from ragmetrics_core.study import LabelledSet, Question, limited, read_labelled
 
 __all__ = ["LabelledArgs", "acompare_on", "aprobe_on", "compare_on", "probe_on"]
 

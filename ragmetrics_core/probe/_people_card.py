@@ -11,8 +11,7 @@ from pydantic import ConfigDict, Field, TypeAdapter
 from ragmetrics_core.models.identity import is_unnamed
 from ragmetrics_core.probe._card import CardPart, Count, Replies, StoredEstimate, read_json
 from ragmetrics_core.runs import Run
-from ragmetrics_core.study import Column, Estimate
-from ragmetrics_core.study.label_vocabulary import Question
+from ragmetrics_core.study import Column, Estimate, Question
 from ragmetrics_core.writing import write_whole
 
 __all__ = [

@@ -32,11 +32,15 @@ from ragmetrics_core.probe._weighted import (
 )
 from ragmetrics_core.records import Record
 from ragmetrics_core.runs import Run
-from ragmetrics_core.study.coefficients import kendall_figure, spearman_figure
-from ragmetrics_core.study.detection import calibration
-from ragmetrics_core.study.labelled_samples import Labelled, LabelledSet
-from ragmetrics_core.study.reliability import krippendorff_alpha
-from ragmetrics_core.study.resampling import Figure
+from ragmetrics_core.study import (
+    Figure,
+    Labelled,
+    LabelledSet,
+    calibration,
+    kendall_figure,
+    krippendorff_alpha,
+    spearman_figure,
+)
 
 __all__ = ["Measured", "card_of"]
 

@@ -6,9 +6,7 @@ from hashlib import sha256
 import numpy as np
 from numpy.typing import NDArray
 
-from ragmetrics_core.study import Estimate
-from ragmetrics_core.study.estimates import wilson_interval
-from ragmetrics_core.study.resampling import Figure, bootstrap, divided, drawn_units
+from ragmetrics_core.study import Estimate, Figure, bootstrap, divided, drawn_units, wilson_interval
 
 __all__ = ["area", "balanced_accuracy", "fitted_threshold", "halves", "rounded", "share", "stored"]
 

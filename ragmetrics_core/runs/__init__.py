@@ -12,18 +12,19 @@ if TYPE_CHECKING:
     from ragmetrics_core.runs._diagnosis import Finding, diagnose
     from ragmetrics_core.runs._folder import Folder
     from ragmetrics_core.runs._listing import ListedRun, list_runs
+    from ragmetrics_core.runs._loading import BadRow, Source, aread_samples, read_rows, read_samples
+    from ragmetrics_core.runs._manifest import LiveCounts, Manifest, MetricEntry, manifest_in
     from ragmetrics_core.runs._merging import merge
     from ragmetrics_core.runs._run import Run
+    from ragmetrics_core.runs._settings import EVALUATION_DEFAULTS, EvaluationArgs
     from ragmetrics_core.runs._stored_lines import Key
     from ragmetrics_core.runs._summary import Declines, Mean, Outcome
     from ragmetrics_core.runs._waves import Imported, Wave, export_wave, import_replies
-    from ragmetrics_core.runs.loading import BadRow, aread_samples, read_samples
-    from ragmetrics_core.runs.manifest import Manifest, MetricEntry
     from ragmetrics_core.runs.preparation import Metrics, with_prompts
     from ragmetrics_core.runs.prices import read_prices
-    from ragmetrics_core.runs.settings import EvaluationArgs
 
 __all__ = [
+    "EVALUATION_DEFAULTS",
     "BadRow",
     "Declines",
     "EvaluationArgs",
@@ -32,6 +33,7 @@ __all__ = [
     "Imported",
     "Key",
     "ListedRun",
+    "LiveCounts",
     "Manifest",
     "Mean",
     "MetricEntry",
@@ -41,6 +43,7 @@ __all__ = [
     "Plan",
     "Progress",
     "Run",
+    "Source",
     "Wave",
     "aevaluate",
     "aplan",
@@ -50,9 +53,11 @@ __all__ = [
     "export_wave",
     "import_replies",
     "list_runs",
+    "manifest_in",
     "merge",
     "plan",
     "read_prices",
+    "read_rows",
     "read_samples",
     "with_prompts",
 ]
@@ -62,13 +67,13 @@ _NAMES = {
     "_diagnosis": ("Finding", "diagnose"),
     "_folder": ("Folder",),
     "_listing": ("ListedRun", "list_runs"),
-    "loading": ("BadRow", "aread_samples", "read_samples"),
-    "manifest": ("Manifest", "MetricEntry"),
+    "_loading": ("BadRow", "Source", "aread_samples", "read_rows", "read_samples"),
+    "_manifest": ("LiveCounts", "Manifest", "MetricEntry", "manifest_in"),
     "_merging": ("merge",),
     "preparation": ("Metrics", "with_prompts"),
     "prices": ("read_prices",),
     "_run": ("Run",),
-    "settings": ("EvaluationArgs",),
+    "_settings": ("EVALUATION_DEFAULTS", "EvaluationArgs"),
     "_stored_lines": ("Key",),
     "_summary": ("Declines", "Mean", "Outcome"),
     "_waves": ("Imported", "Wave", "export_wave", "import_replies"),

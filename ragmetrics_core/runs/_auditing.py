@@ -7,9 +7,9 @@ from ragmetrics_core.drivers import Difference
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.runs._audit_processes import doubtful, processes_for
 from ragmetrics_core.runs._folder import Folder
+from ragmetrics_core.runs._manifest import OF_THE_METRIC, MetricEntry, seal_in
 from ragmetrics_core.runs._record_audit import RecordAudit
 from ragmetrics_core.runs._stored_lines import Key
-from ragmetrics_core.runs.manifest import OF_THE_METRIC, MetricEntry, seal_in
 
 __all__ = ["audited"]
 

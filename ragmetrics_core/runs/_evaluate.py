@@ -17,13 +17,13 @@ from ragmetrics_core.models import Budget, Tally, Traffic
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.records import FAILED, Record
 from ragmetrics_core.runs._folder import Folder
+from ragmetrics_core.runs._loading import AsyncSource, BadRow, none_usable
 from ragmetrics_core.runs._run import Run
+from ragmetrics_core.runs._settings import RUN_DEFAULTS, RunArgs, settled
 from ragmetrics_core.runs._stored_lines import Key
 from ragmetrics_core.runs._unfinished_scores import goes_on, left_open, useless_calls
-from ragmetrics_core.runs.loading import AsyncSource, BadRow, none_usable
 from ragmetrics_core.runs.preparation import prepare
 from ragmetrics_core.runs.prices import price_of
-from ragmetrics_core.runs.settings import RUN_DEFAULTS, RunArgs, settled
 from ragmetrics_core.samples import Sample
 
 __all__ = ["OnError", "Progress", "aevaluate", "evaluate"]

@@ -14,6 +14,8 @@ from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.records import Record
 from ragmetrics_core.records.written_record import WrittenRecord
 from ragmetrics_core.runs._index import Index
+from ragmetrics_core.runs._loading import BadRow
+from ragmetrics_core.runs._manifest import FORMAT, FileContents, Manifest, manifest_in, seal_in
 from ragmetrics_core.runs._reading import Reader
 from ragmetrics_core.runs._seals import are_sealed
 from ragmetrics_core.runs._stored_lines import (
@@ -28,9 +30,7 @@ from ragmetrics_core.runs._stored_lines import (
     told_row,
 )
 from ragmetrics_core.runs.append_only_lines import Lines
-from ragmetrics_core.runs.loading import BadRow
 from ragmetrics_core.runs.lock import FolderLock, is_held
-from ragmetrics_core.runs.manifest import FORMAT, FileContents, Manifest, manifest_in, seal_in
 from ragmetrics_core.runs.removal import holds_run, is_empty, is_run, remove_written
 from ragmetrics_core.samples import Sample, labels_digest
 from ragmetrics_core.writing import not_a_link, put_in_place, unwritable

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from ragmetrics_core.errors import ConfigError, RagMetricsError, RecordError
+from ragmetrics_core.runs._manifest import Manifest, manifest_in
 from ragmetrics_core.runs._run import Run
 from ragmetrics_core.runs._waves import WAITING
 from ragmetrics_core.runs.lock import is_held
-from ragmetrics_core.runs.manifest import Manifest, manifest_in
 
 __all__ = ["ListedRun", "list_runs"]
 

@@ -12,8 +12,8 @@ from ragmetrics_core.models.identity import unlike
 from ragmetrics_core.records import Record
 from ragmetrics_core.runs._duplicates import Prefer, Settled, settled, settled_sample
 from ragmetrics_core.runs._folder import Folder
+from ragmetrics_core.runs._manifest import Manifest
 from ragmetrics_core.runs._run import Run
-from ragmetrics_core.runs.manifest import Manifest
 from ragmetrics_core.samples import Sample
 
 __all__ = ["merge"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import Metric, get, signature_of
-from ragmetrics_core.runs.manifest import OF_THE_METRIC, MetricEntry
+from ragmetrics_core.runs._manifest import OF_THE_METRIC, MetricEntry
 
 __all__ = ["as_the_metric_says", "entry_of", "nearest", "repetitions_of"]
 

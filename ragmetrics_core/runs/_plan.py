@@ -15,11 +15,11 @@ from ragmetrics_core.models.wrapper import decider
 from ragmetrics_core.protocol import Completion, Generate, Judge
 from ragmetrics_core.records import FAILED
 from ragmetrics_core.runs._folder import Folder
-from ragmetrics_core.runs.loading import AsyncSource, BadRow, none_usable
-from ragmetrics_core.runs.manifest import Manifest
+from ragmetrics_core.runs._loading import AsyncSource, BadRow, none_usable
+from ragmetrics_core.runs._manifest import Manifest
+from ragmetrics_core.runs._settings import RUN_DEFAULTS, RunArgs, settled
 from ragmetrics_core.runs.preparation import prepare
 from ragmetrics_core.runs.prices import price_of
-from ragmetrics_core.runs.settings import RUN_DEFAULTS, RunArgs, settled
 
 if TYPE_CHECKING:
     from ragmetrics_core.models import LexicalJudge

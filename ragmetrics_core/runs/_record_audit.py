@@ -8,9 +8,9 @@ from ragmetrics_core.errors import RecordError
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.records import Record
 from ragmetrics_core.runs._index import Place
+from ragmetrics_core.runs._manifest import Manifest, MetricEntry
 from ragmetrics_core.runs._reading import Reader
 from ragmetrics_core.runs._stored_lines import MODELS
-from ragmetrics_core.runs.manifest import Manifest, MetricEntry
 
 __all__ = ["RecordAudit"]
 

@@ -15,13 +15,13 @@ from ragmetrics_core.runs._auditing import audited
 from ragmetrics_core.runs._decisions import read_decisions
 from ragmetrics_core.runs._diagnosis import Findings, diagnose, findings_of
 from ragmetrics_core.runs._folder import Folder
+from ragmetrics_core.runs._loading import BadRow
+from ragmetrics_core.runs._manifest import Manifest, MetricEntry
 from ragmetrics_core.runs._metric_lookup import as_the_metric_says, entry_of, nearest, repetitions_of
 from ragmetrics_core.runs._sample_rows import rows_of
 from ragmetrics_core.runs._stored_lines import Key
 from ragmetrics_core.runs._summary import Declines, Mean, Outcome, averaged, declines, summarise
 from ragmetrics_core.runs._unused_columns import unused_columns
-from ragmetrics_core.runs.loading import BadRow
-from ragmetrics_core.runs.manifest import Manifest, MetricEntry
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.scoring import Spread, nested_spread
 from ragmetrics_core.wording import number_of

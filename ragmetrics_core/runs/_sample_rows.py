@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ragmetrics_core.runs._manifest import MetricEntry
 from ragmetrics_core.runs._stored_lines import Key
 from ragmetrics_core.runs._summary import Outcome, declines
-from ragmetrics_core.runs.manifest import MetricEntry
 from ragmetrics_core.samples import Sample
 
 __all__ = ["rows_of"]

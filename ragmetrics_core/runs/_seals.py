@@ -7,9 +7,9 @@ from ragmetrics_core.errors import RecordError
 from ragmetrics_core.records import Record
 from ragmetrics_core.records.sealing import seal_of
 from ragmetrics_core.runs._index import Index
+from ragmetrics_core.runs._manifest import Manifest
 from ragmetrics_core.runs._stored_lines import MODELS
 from ragmetrics_core.runs.append_only_lines import Lines
-from ragmetrics_core.runs.manifest import Manifest
 
 __all__ = ["are_sealed"]
 

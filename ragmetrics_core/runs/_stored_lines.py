@@ -12,9 +12,9 @@ from ragmetrics_core.records import Record
 from ragmetrics_core.records.stored_form import outlined, unpacked
 from ragmetrics_core.records.written_record import WrittenRecord
 from ragmetrics_core.runs._decisions import decisions_in, decisions_stored
+from ragmetrics_core.runs._loading import BadRow
 from ragmetrics_core.runs._summary import Outcome
 from ragmetrics_core.runs.append_only_lines import DAMAGED
-from ragmetrics_core.runs.loading import BadRow
 from ragmetrics_core.samples import labels_digest
 
 __all__ = [

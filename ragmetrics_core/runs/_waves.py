@@ -27,10 +27,10 @@ from ragmetrics_core.models.wrapper import Wrapper, unwrapped
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.runs._evaluate import Evaluation, Progress, journal_of, refuse_useless
 from ragmetrics_core.runs._folder import Folder
+from ragmetrics_core.runs._loading import AsyncSource
 from ragmetrics_core.runs._run import Run
 from ragmetrics_core.runs._unfinished_scores import useless_calls
 from ragmetrics_core.runs._wave_replies import lines_of, reply_in
-from ragmetrics_core.runs.loading import AsyncSource
 from ragmetrics_core.runs.lock import FolderLock
 from ragmetrics_core.runs.preparation import PREPARATION_DEFAULTS, PreparationArgs, prepare
 from ragmetrics_core.writing import not_a_link, put_in_place, replacing

@@ -34,8 +34,8 @@ from ragmetrics_core.parsers import READER
 from ragmetrics_core.prompts import PromptText, read_folder
 from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
 from ragmetrics_core.redaction import Redact, redacted
-from ragmetrics_core.runs.loading import AsyncSource, BadRow, aread_samples, read_samples
-from ragmetrics_core.runs.manifest import Manifest, MetricEntry, manifest_in
+from ragmetrics_core.runs._loading import AsyncSource, BadRow, aread_samples, read_samples
+from ragmetrics_core.runs._manifest import Manifest, MetricEntry, manifest_in
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.samples.columns import ColumnNames
 from ragmetrics_core.version import VERSION

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.runs._data_frames import count_parquet
+from ragmetrics_core.runs._loading import read_rows
 from ragmetrics_core.runs._source_files import kind_of, opened
-from ragmetrics_core.runs.loading import read_rows
 
 __all__ = ["count_rows"]
 

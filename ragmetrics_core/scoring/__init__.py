@@ -2,7 +2,7 @@
 
 The formulas are independent of models, samples and records. Sums are rounded once (`math.fsum`, fractions),
 so a score is the same to the last bit on every platform and for every order of its parts. The module
-`ragmetrics_core.scoring.rankings` handles the rankings of many queries at once, in numpy.
+`ragmetrics_core.scoring._rankings` handles the rankings of many queries at once, in numpy.
 """
 
 from ragmetrics_core.scoring._claims import (

@@ -5,6 +5,26 @@ samples left out; `*_tables` turn results into tables. Requires scipy (extra `st
 """
 
 from ragmetrics_core.study._agreement import HUMAN, Agreement, agreement_tables, study_agreement
+from ragmetrics_core.study._annotation import (
+    Annotations,
+    Sheet,
+    annotation_tables,
+    item_name,
+    items_of,
+    judge_accuracy,
+    ratings_of,
+    read_annotations,
+    verdict_changes,
+)
+from ragmetrics_core.study._clustering import Clustering, clustering_of
+from ragmetrics_core.study._coefficients import (
+    Correlation,
+    compare_correlations,
+    correlate,
+    kendall_figure,
+    pooled_correlation,
+    spearman_figure,
+)
 from ragmetrics_core.study._comparison import (
     PairedMetric,
     RunComparison,
@@ -12,6 +32,8 @@ from ragmetrics_core.study._comparison import (
     comparison_tables,
 )
 from ragmetrics_core.study._consensus import Consensus, Rule, consensus_of, rule_of
+from ragmetrics_core.study._detection import calibration
+from ragmetrics_core.study._estimates import Estimate, Summary, mean_of, score_mean, wilson_interval
 from ragmetrics_core.study._funnel import Funnel, funnel_tables, study_funnel
 from ragmetrics_core.study._gating import (
     FailIf,
@@ -44,8 +66,17 @@ from ragmetrics_core.study._human_labels import (
 )
 from ragmetrics_core.study._judge_errors import JudgeErrors, corrected_mean, judge_errors
 from ragmetrics_core.study._kendall_of_systems import system_correlation
+from ragmetrics_core.study._label_vocabulary import LabelKind, Question, reading_of
+from ragmetrics_core.study._labelled_samples import (
+    Labelled,
+    LabelledPair,
+    LabelledSet,
+    limited,
+    read_labelled,
+)
 from ragmetrics_core.study._metric_comparison import compare_metrics
 from ragmetrics_core.study._metrics_against_people import PeopleStudy, people_tables, study_people
+from ragmetrics_core.study._pairs import doubts_of
 from ragmetrics_core.study._pairwise import PreferenceStudy, preference_tables, study_preferences
 from ragmetrics_core.study._planning import SizePlan, plan_study, plan_tables
 from ragmetrics_core.study._powered import (
@@ -56,6 +87,7 @@ from ragmetrics_core.study._powered import (
     powered_tables,
 )
 from ragmetrics_core.study._quality import QualityEstimate, estimate_quality, estimate_tables
+from ragmetrics_core.study._reliability import krippendorff_alpha
 from ragmetrics_core.study._repeats import (
     RepeatStudy,
     judge_share,
@@ -63,6 +95,7 @@ from ragmetrics_core.study._repeats import (
     repeats_needed,
     study_repeats,
 )
+from ragmetrics_core.study._resampling import Figure, bootstrap, divided, drawn_units
 from ragmetrics_core.study._retrieval import RetrievalStudy, first_hits, retrieval_tables, study_retrieval
 from ragmetrics_core.study._scores import Scores, named_runs, read_scores
 from ragmetrics_core.study._system_ranking import SystemStudy, study_systems, system_tables, systems_of
@@ -80,35 +113,19 @@ from ragmetrics_core.study._tables import (
 )
 from ragmetrics_core.study._trace import TraceDifference, trace_difference, trace_tables
 from ragmetrics_core.study._trend import Trend, TrendPoint, study_trend, trend_tables
-from ragmetrics_core.study.annotation import (
-    Annotations,
-    Sheet,
-    annotation_tables,
-    items_of,
-    judge_accuracy,
-    ratings_of,
-    read_annotations,
-    verdict_changes,
-)
-from ragmetrics_core.study.coefficients import (
-    Correlation,
-    compare_correlations,
-    correlate,
-    pooled_correlation,
-)
-from ragmetrics_core.study.estimates import Estimate, Summary, mean_of
-from ragmetrics_core.study.label_vocabulary import LabelKind, reading_of
 
 __all__ = [
     "HUMAN",
     "Agreement",
     "Annotations",
     "Cell",
+    "Clustering",
     "Column",
     "Consensus",
     "Correlation",
     "Estimate",
     "FailIf",
+    "Figure",
     "Funnel",
     "GateVerdict",
     "GroupStudy",
@@ -116,6 +133,9 @@ __all__ = [
     "JudgeErrors",
     "Judgement",
     "LabelKind",
+    "Labelled",
+    "LabelledPair",
+    "LabelledSet",
     "LabelledUnit",
     "LabelledUnits",
     "Limit",
@@ -126,6 +146,7 @@ __all__ = [
     "PoweredComparison",
     "PreferenceStudy",
     "QualityEstimate",
+    "Question",
     "RepeatStudy",
     "RetrievalStudy",
     "Rule",
@@ -143,6 +164,9 @@ __all__ = [
     "agreement_tables",
     "annotation_tables",
     "beyond",
+    "bootstrap",
+    "calibration",
+    "clustering_of",
     "compare_correlations",
     "compare_metrics",
     "compare_runs",
@@ -153,7 +177,10 @@ __all__ = [
     "correlate",
     "decide",
     "decide_limits",
+    "divided",
+    "doubts_of",
     "doubts_of_mean",
+    "drawn_units",
     "estimate_quality",
     "estimate_tables",
     "first_hits",
@@ -163,14 +190,18 @@ __all__ = [
     "good_values",
     "group_tables",
     "is_good",
+    "item_name",
     "items_of",
     "judge_accuracy",
     "judge_errors",
     "judge_share",
+    "kendall_figure",
+    "krippendorff_alpha",
     "labelled_correct",
     "labelled_verdicts",
     "likert_threshold",
     "limit_of",
+    "limited",
     "mean_of",
     "named_runs",
     "near",
@@ -186,6 +217,7 @@ __all__ = [
     "preference_tables",
     "ratings_of",
     "read_annotations",
+    "read_labelled",
     "read_labels",
     "read_scores",
     "read_units",
@@ -195,8 +227,10 @@ __all__ = [
     "retrieval_tables",
     "rule_of",
     "scale_of",
+    "score_mean",
     "short",
     "shown",
+    "spearman_figure",
     "study_agreement",
     "study_funnel",
     "study_groups",
@@ -214,4 +248,5 @@ __all__ = [
     "trace_tables",
     "trend_tables",
     "verdict_changes",
+    "wilson_interval",
 ]

@@ -7,6 +7,8 @@ from itertools import combinations
 from typing import NamedTuple, Unpack
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study._clustering import Clustering
+from ragmetrics_core.study._coefficients import Correlation, correlate
 from ragmetrics_core.study._consensus import (
     Consensus,
     Rule,
@@ -15,6 +17,8 @@ from ragmetrics_core.study._consensus import (
     majority,
     rule_of,
 )
+from ragmetrics_core.study._detection import Bin, Detection, detect
+from ragmetrics_core.study._estimates import Clusters, Estimate
 from ragmetrics_core.study._frame import Frame, StudySettings, frame_of
 from ragmetrics_core.study._human_labels import (
     HumanLabel,
@@ -25,15 +29,11 @@ from ragmetrics_core.study._human_labels import (
     likert_threshold,
     read_units,
 )
+from ragmetrics_core.study._label_vocabulary import LabelKind
+from ragmetrics_core.study._reliability import Level, Weights, krippendorff_alpha, plain, weighted_kappa
 from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.study._tables import StudyTable, TableColumn, plain_table, short, table_of
 from ragmetrics_core.study._verdict_accuracy import VerdictAccuracy, verdict_accuracy
-from ragmetrics_core.study.clustering import Clustering
-from ragmetrics_core.study.coefficients import Correlation, correlate
-from ragmetrics_core.study.detection import Bin, Detection, detect
-from ragmetrics_core.study.estimates import Clusters, Estimate
-from ragmetrics_core.study.label_vocabulary import LabelKind
-from ragmetrics_core.study.reliability import Level, Weights, krippendorff_alpha, plain, weighted_kappa
 
 __all__ = ["HUMAN", "Agreement", "agreement_tables", "study_agreement"]
 

@@ -9,7 +9,16 @@ from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.runs import Declines
+from ragmetrics_core.study._estimates import Clusters, Estimate, are_too_few, score_mean
 from ragmetrics_core.study._frame import Frame, StudySettings, frame_of
+from ragmetrics_core.study._pairs import (
+    FEWEST,
+    Pairs,
+    detectable_difference,
+    doubts_of,
+    paired_difference,
+    pairs_of,
+)
 from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.study._tables import (
     Column,
@@ -22,15 +31,6 @@ from ragmetrics_core.study._tables import (
     table_of,
 )
 from ragmetrics_core.study._tests import holm, sign_flip
-from ragmetrics_core.study.estimates import Clusters, Estimate, are_too_few, score_mean
-from ragmetrics_core.study.pairs import (
-    FEWEST,
-    Pairs,
-    detectable_difference,
-    doubts_of,
-    paired_difference,
-    pairs_of,
-)
 from ragmetrics_core.wording import number_of
 
 __all__ = [

@@ -3,8 +3,8 @@
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypedDict, TypeVar
 
+from ragmetrics_core.study._clustering import Clustering, clustering_of
 from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all
-from ragmetrics_core.study.clustering import Clustering, clustering_of
 
 __all__ = ["Frame", "StudySettings", "frame_of"]
 

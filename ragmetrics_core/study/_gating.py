@@ -7,12 +7,12 @@ from typing import Literal, NamedTuple, get_args
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.runs import Run
+from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._comparison import PairedMetric, RunComparison
+from ragmetrics_core.study._estimates import score_mean
+from ragmetrics_core.study._pairs import lacking_in, pairs_of, without_doubtful
 from ragmetrics_core.study._scores import DECLINED, Scores, read_scores
 from ragmetrics_core.study._tables import StudyTable, plain_table
-from ragmetrics_core.study.clustering import clustering_of
-from ragmetrics_core.study.estimates import score_mean
-from ragmetrics_core.study.pairs import lacking_in, pairs_of, without_doubtful
 
 __all__ = [
     "FailIf",

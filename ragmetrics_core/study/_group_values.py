@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.samples import Label
+from ragmetrics_core.study._label_vocabulary import number_in, reading_of
 from ragmetrics_core.study._scores import Scores, label_names_of
-from ragmetrics_core.study.label_vocabulary import number_in, reading_of
 
 __all__ = ["ALL", "check_groups", "label_text", "members_of", "sample_notes", "truth_of_groups"]
 

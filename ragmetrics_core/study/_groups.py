@@ -12,6 +12,16 @@ from typing import Annotated, Literal, NamedTuple, Unpack
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._distributions import Alternative
+from ragmetrics_core.study._estimates import (
+    Clusters,
+    Estimate,
+    MeanPart,
+    Summary,
+    are_own,
+    is_share,
+    score_mean,
+    summary_of,
+)
 from ragmetrics_core.study._frame import StudySettings, frame_of
 from ragmetrics_core.study._group_values import ALL, check_groups, members_of, sample_notes, truth_of_groups
 from ragmetrics_core.study._scores import LeftOut, Scores
@@ -29,16 +39,6 @@ from ragmetrics_core.study._tables import (
     table_of,
 )
 from ragmetrics_core.study._tests import effect_size, holm, mean_test, rank_test
-from ragmetrics_core.study.estimates import (
-    Clusters,
-    Estimate,
-    MeanPart,
-    Summary,
-    are_own,
-    is_share,
-    score_mean,
-    summary_of,
-)
 from ragmetrics_core.wording import number_of
 
 __all__ = ["Contrast", "Group", "GroupStudy", "Measured", "group_tables", "study_groups"]

@@ -11,10 +11,9 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.metrics import ALIASES
 from ragmetrics_core.records import Record
-from ragmetrics_core.runs.loading import read_rows
+from ragmetrics_core.runs import read_rows
 from ragmetrics_core.shapes import is_mapping
-from ragmetrics_core.study._scores import Scores
-from ragmetrics_core.study.label_vocabulary import (
+from ragmetrics_core.study._label_vocabulary import (
     LabelKind,
     LabelReading,
     is_absent,
@@ -23,6 +22,7 @@ from ragmetrics_core.study.label_vocabulary import (
     reading_of,
     yes_or_no,
 )
+from ragmetrics_core.study._scores import Scores
 
 __all__ = [
     "HumanLabel",

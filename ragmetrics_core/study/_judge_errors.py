@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._distributions import normal_quantile, t_quantile
-from ragmetrics_core.study.estimates import (
+from ragmetrics_core.study._estimates import (
     Clusters,
     Estimate,
     MeanPart,

@@ -7,10 +7,10 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ragmetrics_core.study._coefficients import kendall
 from ragmetrics_core.study._distributions import normal_quantile, scipy_module
-from ragmetrics_core.study.coefficients import kendall
-from ragmetrics_core.study.estimates import FEWEST_CLUSTERS, Clusters, Estimate, clusters_of
-from ragmetrics_core.study.resampling import Resampling, divided, drawn_units, resampled
+from ragmetrics_core.study._estimates import FEWEST_CLUSTERS, Clusters, Estimate, clusters_of
+from ragmetrics_core.study._resampling import Resampling, divided, drawn_units, resampled
 
 __all__ = ["FEWEST_SYSTEMS", "kendall_score_interval", "means_of_systems", "system_correlation"]
 

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study._coefficients import Correlation, correlate, pooled_correlations
+from ragmetrics_core.study._estimates import Clusters, Estimate
 from ragmetrics_core.study._frame import StudySettings, frame_of
 from ragmetrics_core.study._scores import Scores, metrics_of_all
 from ragmetrics_core.study._tables import Column, StudyTable, table_of
-from ragmetrics_core.study.coefficients import Correlation, correlate, pooled_correlations
-from ragmetrics_core.study.estimates import Clusters, Estimate
 
 __all__ = ["MetricDifference", "PeopleCorrelation", "PeopleStudy", "people_tables", "study_people"]
 

@@ -8,13 +8,13 @@ from typing import NamedTuple, Unpack
 import numpy as np
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study._coefficients import Correlation, correlate
+from ragmetrics_core.study._estimates import Estimate, share_of
 from ragmetrics_core.study._frame import StudySettings, frame_of
 from ragmetrics_core.study._human_labels import Value
+from ragmetrics_core.study._label_vocabulary import reading_of
 from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.study._tables import StudyTable, short, table_of
-from ragmetrics_core.study.coefficients import Correlation, correlate
-from ragmetrics_core.study.estimates import Estimate, share_of
-from ragmetrics_core.study.label_vocabulary import reading_of
 
 __all__ = ["PreferenceFigures", "PreferenceStudy", "preference_tables", "study_preferences"]
 

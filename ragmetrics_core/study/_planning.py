@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._distributions import t_quantile
+from ragmetrics_core.study._estimates import MeanPart, spread_of
 from ragmetrics_core.study._frame import frame_of
+from ragmetrics_core.study._pairs import POWER, pairs_of
 from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.study._tables import Column, StudyTable, short, table_of
-from ragmetrics_core.study.estimates import MeanPart, spread_of
-from ragmetrics_core.study.pairs import POWER, pairs_of
 
 __all__ = ["Need", "SizePlan", "needed", "plan_study", "plan_tables"]
 

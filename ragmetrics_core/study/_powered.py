@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study._clustering import Clustering, clustering_of
+from ragmetrics_core.study._estimates import Clusters, Estimate, MeanPart, clusters_of, estimate
 from ragmetrics_core.study._group_values import members_of
 from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.study._tables import Column, StudyTable, table_of
-from ragmetrics_core.study.clustering import Clustering, clustering_of
-from ragmetrics_core.study.estimates import Clusters, Estimate, MeanPart, clusters_of, estimate
 from ragmetrics_core.wording import number_of
 
 __all__ = [

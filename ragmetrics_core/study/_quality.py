@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study._estimates import Estimate, are_own, are_too_few, estimate, score_mean
 from ragmetrics_core.study._frame import frame_of
 from ragmetrics_core.study._judge_errors import corrected_share, judge_errors
 from ragmetrics_core.study._powered import LabelledValues, few_notes, labelled_values
 from ragmetrics_core.study._scores import LeftOut, Scores
 from ragmetrics_core.study._tables import StudyTable, TableColumn, counted, plain_table
-from ragmetrics_core.study.estimates import Estimate, are_own, are_too_few, estimate, score_mean
 from ragmetrics_core.wording import number_of
 
 __all__ = ["QualityEstimate", "estimate_quality", "estimate_tables"]

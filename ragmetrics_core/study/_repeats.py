@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from ragmetrics_core.drivers import by_vote
 from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.runs import Run
+from ragmetrics_core.study._estimates import Estimate, share_of
+from ragmetrics_core.study._resampling import bootstrap, divided
 from ragmetrics_core.study._tables import Column, StudyTable, short, table_of
-from ragmetrics_core.study.estimates import Estimate, share_of
-from ragmetrics_core.study.resampling import bootstrap, divided
 from ragmetrics_core.wording import number_of
 
 __all__ = [

@@ -12,6 +12,8 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.study._comparison import VERDICT, Verdict, verdict_of
 from ragmetrics_core.study._distributions import binomial_test
+from ragmetrics_core.study._estimates import Estimate, wilson_interval
+from ragmetrics_core.study._resampling import bootstrap_mean
 from ragmetrics_core.study._scores import LeftOut
 from ragmetrics_core.study._tables import (
     Cell,
@@ -23,8 +25,6 @@ from ragmetrics_core.study._tables import (
     table_of,
 )
 from ragmetrics_core.study._tests import holm
-from ragmetrics_core.study.estimates import Estimate, wilson_interval
-from ragmetrics_core.study.resampling import bootstrap_mean
 
 __all__ = [
     "Accuracy",

@@ -8,12 +8,12 @@ from typing import NamedTuple, TypeVar, Unpack
 import numpy as np
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study._estimates import FEWEST_CLUSTERS, Estimate
 from ragmetrics_core.study._frame import StudySettings, frame_of
 from ragmetrics_core.study._group_values import label_text
 from ragmetrics_core.study._kendall_of_systems import FEWEST_SYSTEMS, means_of_systems, system_correlation
 from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.study._tables import StudyTable, TableColumn, plain_table, table_of
-from ragmetrics_core.study.estimates import FEWEST_CLUSTERS, Estimate
 
 __all__ = ["RankedSystem", "SystemCorrelation", "SystemStudy", "study_systems", "system_tables", "systems_of"]
 

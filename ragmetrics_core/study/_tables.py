@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from inspect import getattr_static
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
-from ragmetrics_core.study.estimates import Estimate, Summary
+from ragmetrics_core.study._estimates import Estimate, Summary
 
 __all__ = [
     "Cell",

@@ -14,7 +14,7 @@ from ragmetrics_core.study._distributions import (
     normal_quantile,
     t_test,
 )
-from ragmetrics_core.study.estimates import (
+from ragmetrics_core.study._estimates import (
     Clusters,
     Estimate,
     MeanPart,
@@ -24,7 +24,7 @@ from ragmetrics_core.study.estimates import (
     clusters_of,
     spread_of,
 )
-from ragmetrics_core.study.resampling import cluster_worth, drawn_units, percentile_interval, resampled
+from ragmetrics_core.study._resampling import cluster_worth, drawn_units, percentile_interval, resampled
 
 __all__ = ["FLIPS", "effect_size", "holm", "mean_test", "rank_test", "sign_flip", "win_shares"]
 

@@ -7,11 +7,11 @@ from typing import Annotated, NamedTuple, Unpack
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._comparison import VERDICT, Verdict, compare_runs, verdict_of
+from ragmetrics_core.study._estimates import Estimate, score_mean
 from ragmetrics_core.study._frame import StudySettings, frame_of
 from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.study._tables import Column, MetricName, StudyTable, table_of
 from ragmetrics_core.study._tests import holm
-from ragmetrics_core.study.estimates import Estimate, score_mean
 
 __all__ = ["Trend", "TrendPoint", "study_trend", "trend_tables"]
 

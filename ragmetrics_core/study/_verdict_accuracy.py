@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ragmetrics_core.study._clustering import Clustering
 from ragmetrics_core.study._consensus import consensus_of
+from ragmetrics_core.study._estimates import FEWEST_CLUSTERS, Estimate, share_of
 from ragmetrics_core.study._human_labels import Judgement, LabelledUnit, Value
-from ragmetrics_core.study.clustering import Clustering
-from ragmetrics_core.study.estimates import FEWEST_CLUSTERS, Estimate, share_of
 
 __all__ = ["VerdictAccuracy", "verdict_accuracy"]
 

@@ -13,7 +13,7 @@ from ragmetrics_core.models import OpenAIJudge
 from ragmetrics_core.models._openai_endpoint import Endpoint
 from ragmetrics_core.models.openai_replies import completions_in
 from ragmetrics_core.protocol import Completion
-from ragmetrics_core.runs.manifest import Manifest, manifest_in
+from ragmetrics_core.runs._manifest import Manifest, manifest_in
 from tests.fuzz.place import run_with, whole_file
 from tests.fuzz.target import Target
 

@@ -17,7 +17,7 @@ from ragmetrics_core import keywords
 from ragmetrics_core.cli._app import app
 from ragmetrics_core.live import LIVE_DEFAULTS, LiveArgs, LiveSettings
 from ragmetrics_core.models import Budget, BudgetArgs, Traffic, TrafficArgs
-from ragmetrics_core.runs.settings import EVALUATION_DEFAULTS
+from ragmetrics_core.runs._settings import EVALUATION_DEFAULTS
 
 HAYSTACK = "haystack_integrations.components.evaluators.ragmetrics"
 LIVE_DOORS = {

@@ -22,7 +22,7 @@ from ragmetrics_core.live._breaker import Breaker
 from ragmetrics_core.live._delivery import Delivery
 from ragmetrics_core.models import as_judge
 from ragmetrics_core.protocol import Completion, Generate
-from ragmetrics_core.runs.manifest import LiveCounts, manifest_in
+from ragmetrics_core.runs._manifest import LiveCounts, manifest_in
 from tests.live.captures import capture_of, supports
 from tests.live.conftest import MakeScorer
 

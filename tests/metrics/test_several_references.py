@@ -7,7 +7,7 @@ from ragmetrics_core.drivers import audit, correct
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.measurement import Bounds, Measurement
 from ragmetrics_core.metrics import METRICS, FactualCorrectness, get
-from ragmetrics_core.metrics.steps.references import ReferenceMetric, best_measurement
+from ragmetrics_core.metrics._steps.references import ReferenceMetric, best_measurement
 from ragmetrics_core.runs import plan
 from ragmetrics_core.samples import distinct_references
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge

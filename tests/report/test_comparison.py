@@ -7,7 +7,7 @@ import pytest
 from ragmetrics_core import Run, evaluate, write_report
 from ragmetrics_core.records.comparison import diff
 from ragmetrics_core.report.terminal import difference_page
-from ragmetrics_core.report.terminal.text import GOOD, WEAK
+from ragmetrics_core.report.terminal._text import GOOD, WEAK
 from ragmetrics_core.study import compare_runs, read_scores
 from ragmetrics_core.testing import ScriptedJudge
 from tests.report.conftest import data_of

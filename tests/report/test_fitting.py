@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from ragmetrics_core.report.terminal.fitting import Fitted, FittedColumn
+from ragmetrics_core.report.terminal._fitting import Fitted, FittedColumn
 
 NAMES = ["faithfulness", "context_precision", "context_recall"]
 SENTENCES = ["only 6 samples moved: the interval is too narrow", "every score is the same", "every time"]

@@ -3,7 +3,7 @@
 import pytest
 
 from ragmetrics_core.errors import SampleError
-from ragmetrics_core.runs.loading import BadRow, read_samples
+from ragmetrics_core.runs._loading import BadRow, read_samples
 from ragmetrics_core.samples import Sample
 
 __all__ = ["Q1", "Q2", "Q3", "ROWS", "bad", "refusal"]

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from ragmetrics_core.errors import SampleError
-from ragmetrics_core.runs.loading import BadRow, read_samples
+from ragmetrics_core.runs._loading import BadRow, read_samples
 from ragmetrics_core.samples import Sample
 
 pandas = pytest.importorskip("pandas", reason="pandas is not installed; it is no requirement of ragmetrics")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from ragmetrics_core.errors import SampleError
-from ragmetrics_core.runs.loading import read_samples
+from ragmetrics_core.runs._loading import read_samples
 from ragmetrics_core.samples import Sample
 from tests.samples.questions import Q1, Q2, Q3, ROWS, bad, refusal
 

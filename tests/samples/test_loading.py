@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragmetrics_core.errors import SampleError
-from ragmetrics_core.runs.loading import aread_samples, read_samples
+from ragmetrics_core.runs._loading import aread_samples, read_samples
 from tests.samples.questions import Q1, Q2, Q3, ROWS, bad, refusal
 
 # from memory

@@ -8,11 +8,11 @@ import pytest
 from ragmetrics_core import scoring
 from ragmetrics_core.scoring import _claims as claims
 from ragmetrics_core.scoring import _ranking as ranking
+from ragmetrics_core.scoring import _rankings as rankings
 from ragmetrics_core.scoring import _retrieval as retrieval
 from ragmetrics_core.scoring import _similarity as similarity
 from ragmetrics_core.scoring import _spread as spread
 from ragmetrics_core.scoring import _text as text
-from ragmetrics_core.scoring import rankings
 
 MODULES = [claims, ranking, rankings, retrieval, similarity, spread, text]
 BATCHED = [getattr(rankings, name) for name in rankings.__all__ if name.islower() and name != "table"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ragmetrics_core import scoring
-from ragmetrics_core.scoring import rankings
+from ragmetrics_core.scoring import _rankings as rankings
 
 # relevant results at the ranks 2 and 3, at rank 1 of 2, nowhere; nothing is relevant
 RANKED = rankings.table(

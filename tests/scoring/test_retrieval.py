@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragmetrics_core import scoring
-from ragmetrics_core.scoring import rankings
+from ragmetrics_core.scoring import _rankings as rankings
 
 FORMULAS = [
     scoring.precision_at,

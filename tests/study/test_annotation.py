@@ -9,7 +9,7 @@ from ragmetrics_core import evaluate
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report.annotation_sheet import sheet_html
 from ragmetrics_core.study import items_of, judge_accuracy, ratings_of, read_annotations, verdict_changes
-from ragmetrics_core.study.estimates import wilson_interval
+from ragmetrics_core.study._estimates import wilson_interval
 from tests.study.judging import judge
 
 SAMPLES = [

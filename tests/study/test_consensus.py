@@ -16,7 +16,7 @@ from ragmetrics_core.study import (
     study_agreement,
 )
 from ragmetrics_core.study._consensus import asked_after_disagreement
-from ragmetrics_core.study.reliability import weighted_kappa
+from ragmetrics_core.study._reliability import weighted_kappa
 
 
 def labelled(**columns):

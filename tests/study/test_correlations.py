@@ -12,7 +12,7 @@ pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetr
 
 from scipy import stats
 
-from ragmetrics_core.study.coefficients import correlate, kendall
+from ragmetrics_core.study._coefficients import correlate, kendall
 
 # scores pile up, so that ties are the rule
 SCORES = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])

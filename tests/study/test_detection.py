@@ -9,7 +9,7 @@ pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
 from sklearn.metrics import roc_auc_score, roc_curve
 
-from ragmetrics_core.study.detection import area_under_curve, best_threshold, calibration, detect, roc_points
+from ragmetrics_core.study._detection import area_under_curve, best_threshold, calibration, detect, roc_points
 
 LABELLED = st.lists(
     st.tuples(st.sampled_from([0.0, 0.2, 0.5, 0.8, 1.0]), st.booleans()), min_size=4, max_size=50

@@ -13,8 +13,8 @@ pytest.importorskip("statsmodels", reason="statsmodels is not installed")
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from ragmetrics_core.study.estimates import Estimate, mean_of, score_mean, summary_of, wilson_interval
-from ragmetrics_core.study.resampling import bootstrap_mean
+from ragmetrics_core.study._estimates import Estimate, mean_of, score_mean, summary_of, wilson_interval
+from ragmetrics_core.study._resampling import bootstrap_mean
 
 COUNTS = st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 

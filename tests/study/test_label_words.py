@@ -25,8 +25,8 @@ from ragmetrics_core.study import (
     study_agreement,
     study_groups,
 )
-from ragmetrics_core.study.label_vocabulary import _BAD, _GOOD, _NEITHER, _NO, _YES
-from ragmetrics_core.study.labelled_samples import read_labelled
+from ragmetrics_core.study._label_vocabulary import _BAD, _GOOD, _NEITHER, _NO, _YES
+from ragmetrics_core.study._labelled_samples import read_labelled
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "judge_cards.md"
 TABLE = PAGE.read_text(encoding="utf-8").partition("## Words of labels")[2].partition("## Settings")[0]

@@ -9,9 +9,8 @@ from scipy import stats
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import study_groups
-from ragmetrics_core.study._tests import mean_test, rank_test
-from ragmetrics_core.study.coefficients import correlate, pearson_figure, spearman_figure
-from ragmetrics_core.study.estimates import (
+from ragmetrics_core.study._coefficients import correlate, pearson_figure, spearman_figure
+from ragmetrics_core.study._estimates import (
     Estimate,
     MeanPart,
     check_clusters,
@@ -22,8 +21,9 @@ from ragmetrics_core.study.estimates import (
     spread_of,
     wilson_of,
 )
-from ragmetrics_core.study.reliability import krippendorff_alpha, weighted_kappa
-from ragmetrics_core.study.resampling import bootstrap, bootstrap_mean, resampled
+from ragmetrics_core.study._reliability import krippendorff_alpha, weighted_kappa
+from ragmetrics_core.study._resampling import bootstrap, bootstrap_mean, resampled
+from ragmetrics_core.study._tests import mean_test, rank_test
 
 
 def clustered(seed=0, *, count=25):

@@ -22,9 +22,9 @@ from ragmetrics_core.study import (
     read_units,
     study_agreement,
 )
+from ragmetrics_core.study._estimates import mean_of, wilson_interval
+from ragmetrics_core.study._labelled_samples import read_labelled
 from ragmetrics_core.study._verdict_accuracy import verdict_accuracy
-from ragmetrics_core.study.estimates import mean_of, wilson_interval
-from ragmetrics_core.study.labelled_samples import read_labelled
 
 CSV = """sample_id,annotator,label,value
 s1,ann,overall,5

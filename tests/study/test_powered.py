@@ -13,9 +13,9 @@ from ragmetrics_core.study import (
     powered_slices,
     powered_tables,
 )
+from ragmetrics_core.study._estimates import mean_of
 from ragmetrics_core.study._judge_errors import corrected_mean, corrected_share, judge_errors
 from ragmetrics_core.study._powered import powered_pairs, prediction_powered_mean
-from ragmetrics_core.study.estimates import mean_of
 
 
 def two_runs(scores, n=200, labelled=60):

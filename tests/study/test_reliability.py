@@ -13,7 +13,7 @@ pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 import krippendorff
 from sklearn.metrics import cohen_kappa_score
 
-from ragmetrics_core.study.reliability import krippendorff_alpha, weighted_kappa
+from ragmetrics_core.study._reliability import krippendorff_alpha, weighted_kappa
 
 LIKERT = st.sampled_from([1.0, 2.0, 3.0, 4.0, 5.0])
 MAYBE = st.one_of(st.none(), LIKERT)

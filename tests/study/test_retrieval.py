@@ -5,7 +5,7 @@ import pytest
 from ragmetrics_core import Sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import first_hits, retrieval_tables, study_retrieval
-from ragmetrics_core.study.estimates import wilson_interval
+from ragmetrics_core.study._estimates import wilson_interval
 
 
 def retriever(name, *ranked):

@@ -13,9 +13,9 @@ from statsmodels.stats.multitest import multipletests
 
 from ragmetrics_core.study import compare_runs
 from ragmetrics_core.study._distributions import mann_whitney
+from ragmetrics_core.study._estimates import Estimate, MeanPart
+from ragmetrics_core.study._pairs import detectable_difference
 from ragmetrics_core.study._tests import effect_size, holm, mean_test, sign_flip
-from ragmetrics_core.study.estimates import Estimate, MeanPart
-from ragmetrics_core.study.pairs import detectable_difference
 
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 

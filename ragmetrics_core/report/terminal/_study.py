@@ -5,8 +5,8 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from ragmetrics_core.report.terminal.fitting import Fitted, FittedColumn
-from ragmetrics_core.report.terminal.text import GOOD, LABEL, WEAK, bullets, heading, one_line
+from ragmetrics_core.report.terminal._fitting import Fitted, FittedColumn
+from ragmetrics_core.report.terminal._text import GOOD, LABEL, WEAK, bullets, heading, one_line
 from ragmetrics_core.study import Cell, Mark, Marked, StudyTable, TableColumn, shown
 
 __all__ = ["study_page"]

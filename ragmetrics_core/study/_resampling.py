@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragmetrics_core.study._distributions import normal_share, t_quantile
-from ragmetrics_core.study.estimates import (
+from ragmetrics_core.study._estimates import (
     Clusters,
     Estimate,
     are_too_few,

@@ -11,8 +11,8 @@ from ragmetrics_core.records import Record
 from ragmetrics_core.report._proof_page import SamplePage
 from ragmetrics_core.report._side_by_side import ReportRow, SideBySide
 from ragmetrics_core.report.judge_lines import judge_notes
-from ragmetrics_core.report.terminal.proof import asked, stage_facts
-from ragmetrics_core.report.terminal.text import (
+from ragmetrics_core.report.terminal._proof import asked, stage_facts
+from ragmetrics_core.report.terminal._text import (
     LABEL,
     OPEN,
     WEAK,

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report._side_by_side import Cell, ReportColumn, SideBySide, moved
-from ragmetrics_core.report.html.overview import overview
+from ragmetrics_core.report.html._overview import overview
+from ragmetrics_core.report.html._proofs import proof_of
+from ragmetrics_core.report.html._rows import table
 from ragmetrics_core.report.html.page import as_json, chunk, page
-from ragmetrics_core.report.html.proofs import proof_of
-from ragmetrics_core.report.html.rows import table
 from ragmetrics_core.runs import Run
 from ragmetrics_core.writing import not_a_link, write_whole
 

@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.study._distributions import normal_quantile, t_quantile
-from ragmetrics_core.study._tables import Column
-from ragmetrics_core.study._tests import win_shares
-from ragmetrics_core.study.estimates import (
+from ragmetrics_core.study._estimates import (
     Clusters,
     Estimate,
     MeanPart,
@@ -21,7 +19,9 @@ from ragmetrics_core.study.estimates import (
     spread_of,
     wilson_interval,
 )
-from ragmetrics_core.study.resampling import Resampling, resampled
+from ragmetrics_core.study._resampling import Resampling, resampled
+from ragmetrics_core.study._tables import Column
+from ragmetrics_core.study._tests import win_shares
 
 __all__ = [
     "Bin",

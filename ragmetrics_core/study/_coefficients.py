@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragmetrics_core.study._distributions import normal_quantile, tau_b
-from ragmetrics_core.study.estimates import (
+from ragmetrics_core.study._estimates import (
     FEWEST_CLUSTERS,
     Clusters,
     Estimate,
@@ -16,7 +16,7 @@ from ragmetrics_core.study.estimates import (
     are_too_few,
     clusters_of,
 )
-from ragmetrics_core.study.resampling import (
+from ragmetrics_core.study._resampling import (
     RESAMPLES,
     Figure,
     Resampling,

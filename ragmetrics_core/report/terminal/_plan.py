@@ -6,7 +6,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ragmetrics_core.drivers import MetricEstimate
-from ragmetrics_core.report.terminal.text import LABEL, facts, plain, table
+from ragmetrics_core.report.terminal._text import LABEL, facts, plain, table
 from ragmetrics_core.runs import Plan
 from ragmetrics_core.wording import number_of
 

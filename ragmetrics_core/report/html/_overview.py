@@ -8,15 +8,23 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report._causes import Causes
 from ragmetrics_core.report._side_by_side import SideBySide, moved
 from ragmetrics_core.report._text import fit_to_show
-from ragmetrics_core.report.html.plots import difference_plot, distribution_plot, funnel_plot
+from ragmetrics_core.report.html._plots import difference_plot, distribution_plot, funnel_plot
 from ragmetrics_core.report.json_pages import EvaluationPage, MeanRow, evaluation_json
 from ragmetrics_core.report.judge_lines import judge_lines
 from ragmetrics_core.runs import Key, Outcome, Run
 from ragmetrics_core.runs.shown_contexts import ShownContexts
-from ragmetrics_core.study import Estimate, PairedMetric, compare_runs, read_scores, shown, study_funnel
-from ragmetrics_core.study.clustering import Clustering, clustering_of
-from ragmetrics_core.study.estimates import score_mean
-from ragmetrics_core.study.pairs import doubts_of
+from ragmetrics_core.study import (
+    Clustering,
+    Estimate,
+    PairedMetric,
+    clustering_of,
+    compare_runs,
+    doubts_of,
+    read_scores,
+    score_mean,
+    shown,
+    study_funnel,
+)
 
 __all__ = ["overview"]
 

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from ragmetrics_core.report.terminal.text import LABEL, bullets, one_line, table
+from ragmetrics_core.report.terminal._text import LABEL, bullets, one_line, table
 
 __all__ = ["Fitted", "FittedColumn"]
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from ragmetrics_core.report.terminal.fitting import Fitted, FittedColumn
-from ragmetrics_core.report.terminal.text import GOOD, LABEL, OPEN, WEAK, one_line, plain
+from ragmetrics_core.report.terminal._fitting import Fitted, FittedColumn
+from ragmetrics_core.report.terminal._text import GOOD, LABEL, OPEN, WEAK, one_line, plain
 from ragmetrics_core.runs import ListedRun
 from ragmetrics_core.study import short
 

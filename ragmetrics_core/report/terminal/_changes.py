@@ -11,7 +11,7 @@ from ragmetrics_core.drivers import Difference
 from ragmetrics_core.records import Record
 from ragmetrics_core.records.comparison import Change, RecordDiff
 from ragmetrics_core.report._proof_page import changes_by_kind
-from ragmetrics_core.report.terminal.text import (
+from ragmetrics_core.report.terminal._text import (
     GOOD,
     LABEL,
     OPEN,

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from ragmetrics_core.models.identity import WITHOUT_IDENTITY, is_unnamed
 from ragmetrics_core.study._distributions import t_quantile
-from ragmetrics_core.study._scores import Scores
-from ragmetrics_core.study.estimates import (
+from ragmetrics_core.study._estimates import (
     Clusters,
     Estimate,
     MeanPart,
@@ -20,7 +19,8 @@ from ragmetrics_core.study.estimates import (
     mean_of,
     spread_of,
 )
-from ragmetrics_core.study.resampling import bootstrap_mean
+from ragmetrics_core.study._resampling import bootstrap_mean
+from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.wording import number_of
 
 __all__ = [

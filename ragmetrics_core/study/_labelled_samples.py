@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Literal, NamedTuple, get_args
 
 from ragmetrics_core.errors import ConfigError, SampleError
-from ragmetrics_core.runs.loading import Source
+from ragmetrics_core.runs import Source
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.samples.columns import field_named, is_sample_column
 from ragmetrics_core.shapes import is_list, is_mapping
@@ -25,7 +25,7 @@ from ragmetrics_core.study._label_columns import (
     Row,
     fields_of,
 )
-from ragmetrics_core.study.label_vocabulary import (
+from ragmetrics_core.study._label_vocabulary import (
     LabelReading,
     Question,
     is_absent,

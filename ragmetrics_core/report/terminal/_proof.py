@@ -11,7 +11,7 @@ from rich.text import Text
 from ragmetrics_core.records import Record
 from ragmetrics_core.report._marks import Mark, reference_name
 from ragmetrics_core.report._proof_page import ProofPage, SamplePage, StepPage, VerdictPage
-from ragmetrics_core.report.terminal.text import (
+from ragmetrics_core.report.terminal._text import (
     LABEL,
     OPEN,
     STYLES,

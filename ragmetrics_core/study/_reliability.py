@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragmetrics_core.study._distributions import scipy_module
+from ragmetrics_core.study._estimates import Clusters, Estimate, are_own, are_too_few, clusters_of
 from ragmetrics_core.study._human_labels import Value
-from ragmetrics_core.study.estimates import Clusters, Estimate, are_own, are_too_few, clusters_of
-from ragmetrics_core.study.resampling import (
+from ragmetrics_core.study._resampling import (
     Resampling,
     cluster_worth,
     divided,

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from ragmetrics_core.metrics import METRICS, Metric
 from ragmetrics_core.report.json_pages import MetricRow, described
-from ragmetrics_core.report.terminal.text import LABEL, facts, heading, table
+from ragmetrics_core.report.terminal._text import LABEL, facts, heading, table
 
 __all__ = ["catalogue_page", "metric_page"]
 

@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast
 
-from ragmetrics_core.errors import StepFailed
-from ragmetrics_core.measurement import Bounds, Decision, Measurement
+from ragmetrics_core.measurement import Bounds, Measurement
 from ragmetrics_core.metrics.metric import Metric
-from ragmetrics_core.protocol import Fork, Part, Request, Review, Steps
+from ragmetrics_core.metrics.reference_numbers import of_reference
+from ragmetrics_core.protocol import Fork, Steps
 from ragmetrics_core.samples import View, distinct_references
 
-__all__ = ["ReferenceMetric", "best_measurement", "of_reference"]
+__all__ = ["ReferenceMetric", "best_measurement"]
 
-T = TypeVar("T")
 V = TypeVar("V", bound=View)
 
 
@@ -62,24 +61,6 @@ class ReferenceMetric(Metric[V]):
         found: tuple[Measurement, ...] = yield Fork(tuple(branches), is_full)
         full = ends.high if highest else ends.low
         return best_measurement(found, highest=highest, references=len(texts), full=full)
-
-
-def of_reference(number: int, steps: Steps[T]) -> Steps[T]:
-    """The same steps, with the number of the reference in their verdicts."""
-    try:
-        request = next(steps)
-        while True:
-            try:
-                answer: Any = yield _about(number, request)
-            except StepFailed as failed:
-                request = steps.throw(failed)
-            else:
-                request = steps.send(answer)
-    except StopIteration as done:
-        result: T = done.value
-        return result
-    finally:
-        steps.close()
 
 
 def best_measurement(
@@ -133,27 +114,3 @@ def _left_open(first: int, last: int) -> str:
 
 def _with_one(sample: V, reference: str) -> V:
     return replace(sample, **cast("dict[str, Any]", {"reference": reference, "references": ()}))
-
-
-def _about(number: int, request: Request) -> Request:
-    match request:
-        case Fork():
-            return Fork(tuple(of_reference(number, branch) for branch in request.branches), request.enough)
-        case Part():
-            return replace(request, reference_number=number)
-        case Review():
-            decisions = tuple(_decision(number, each) for each in request.decisions)
-            return request._replace(decisions=decisions, about=f"{request.about} (reference {number})")
-        case _:
-            return request
-
-
-def _decision(number: int, decision: Decision) -> Decision:
-    """The decision; a quote from a reference after the first names that reference."""
-    if number == 1 or not any(each.source == "reference" for each in decision.evidence):
-        return decision
-    evidence = tuple(
-        replace(each, source=f"reference {number}") if each.source == "reference" else each
-        for each in decision.evidence
-    )
-    return decision._replace(evidence=evidence)

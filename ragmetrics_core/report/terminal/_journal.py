@@ -6,7 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ragmetrics_core.journal import IdentityStatistics
-from ragmetrics_core.report.terminal.text import LABEL, plain, table
+from ragmetrics_core.report.terminal._text import LABEL, plain, table
 
 __all__ = ["journal_table"]
 

@@ -4,8 +4,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study._estimates import FEWEST_CLUSTERS, check_clusters
 from ragmetrics_core.study._scores import Scores, label_names_of
-from ragmetrics_core.study.estimates import FEWEST_CLUSTERS, check_clusters
 
 __all__ = ["NO_CLUSTERS", "SESSION", "Clustering", "clustering_of"]
 

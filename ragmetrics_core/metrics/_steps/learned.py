@@ -7,8 +7,8 @@ from typing import TypeVar
 from ragmetrics_core.asking import rate_shares
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Measurement, undefined, valued
+from ragmetrics_core.metrics._steps.texts import best_of, references_of
 from ragmetrics_core.metrics.metric import Metric
-from ragmetrics_core.metrics.steps.texts import best_of, references_of
 from ragmetrics_core.protocol import Steps
 from ragmetrics_core.samples import Asked, Worded
 

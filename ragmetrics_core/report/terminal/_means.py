@@ -10,7 +10,7 @@ from rich.text import Text
 from ragmetrics_core.records import FAILED
 from ragmetrics_core.report._causes import Causes
 from ragmetrics_core.report.judge_lines import judge_lines
-from ragmetrics_core.report.terminal.text import (
+from ragmetrics_core.report.terminal._text import (
     LABEL,
     OPEN,
     WEAK,

@@ -14,9 +14,9 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.runs import Run
 from ragmetrics_core.study._consensus import majority
+from ragmetrics_core.study._estimates import Estimate, wilson_interval
 from ragmetrics_core.study._human_labels import HumanLabel, LabelledUnit
 from ragmetrics_core.study._tables import StudyTable, table_of
-from ragmetrics_core.study.estimates import Estimate, wilson_interval
 from ragmetrics_core.wording import number_of
 
 __all__ = [
