@@ -27,6 +27,7 @@ from ragmetrics_core.prompts._prompt import (
 __all__ = [
     "ACCURACY_GRADE",
     "ANSWER_RATING",
+    "ANSWER_RATING_WITH_CONTEXTS",
     "ANSWER_VERDICTS",
     "CHUNK_RATING",
     "CHUNK_VERDICTS",
@@ -81,6 +82,7 @@ CONTEXT_ENTITIES = load("context_entities", version=2, answer=EntityList)
 CHUNK_RATING = load("chunk_rating", version=3, answer=Rating)
 SENTENCE_RATING = load("sentence_rating", version=3, answer=Rating)
 ANSWER_RATING = load("answer_rating", version=3, answer=Rating)
+ANSWER_RATING_WITH_CONTEXTS = load("answer_rating_with_contexts", version=1, answer=Rating)
 CONTEXT_GRADE = load("context_grade", version=3, answer=Rating)
 CONTEXT_GRADE_AGAIN = load("context_grade_again", version=3, answer=Rating)
 GROUNDING_GRADE = load("grounding_grade", version=3, answer=Rating)

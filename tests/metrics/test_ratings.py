@@ -57,6 +57,27 @@ def test_the_answer_is_rated_for_its_relevance_and_the_reason_is_kept(measure):
     assert "rated 7: it says where" in score.explain()
 
 
+def test_the_papers_answer_relevance_shows_the_judge_the_query_and_the_retrieved_passages(measure):
+    metric = AnswerRelevanceRating(variant="paper")
+    replies = {"answer_rating_with_contexts": rated(6)}
+    score, judge = measure(metric, replies, **PARIS, contexts=CONTEXTS)
+
+    assert (score.value, score.formula) == (0.6, "6 / 10 = 0.6")
+    (request,) = judge.asked
+    shown = request.messages[-1].content
+    assert all(text in shown for text in (PARIS["question"], PARIS["answer"], *CONTEXTS))
+
+
+@pytest.mark.parametrize(
+    ("contexts", "status", "reason"),
+    [(None, "skipped", "contexts"), ([" "], "undefined", "no_contexts")],
+)
+def test_the_papers_answer_relevance_needs_contexts(measure, contexts, status, reason):
+    fields = {} if contexts is None else {"contexts": contexts}
+    score, judge = measure(AnswerRelevanceRating(variant="paper"), {}, **PARIS, **fields)
+    assert (score.status, score.reason, judge.asked) == (status, reason, [])
+
+
 @pytest.mark.parametrize(
     ("metric", "grades", "value", "formula"),
     [

@@ -255,6 +255,12 @@ def _answer_rating(shown: _Shown) -> Value:
     return _rating(10 * relevance_of_answer(shown.text("question"), shown.plain("answer")))
 
 
+def _answer_rating_with_contexts(shown: _Shown) -> Value:
+    question, answer = shown.text("question"), shown.plain("answer")
+    on_topic = coverage(answer, (question, *shown.contexts))
+    return _rating(10 * relevance_of_answer(question, answer) * on_topic)
+
+
 def _accuracy_grade(shown: _Shown) -> Value:
     share = agreement(*(shown.plain(name) for name in ("first", "second", "question")))
     return _rating(4 if share == 1 else 2 if share else 0)
@@ -281,6 +287,7 @@ def _sufficiency(shown: _Shown) -> Value:
 _RULES: Final[Mapping[str, Rule]] = {
     "accuracy_grade": _accuracy_grade,
     "answer_rating": _answer_rating,
+    "answer_rating_with_contexts": _answer_rating_with_contexts,
     "answer_verdicts": _compared_with("answer"),
     "chunk_rating": _covering(10),
     "chunk_verdicts": _chunk_verdicts,
