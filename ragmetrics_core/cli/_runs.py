@@ -1,5 +1,6 @@
 """Commands on finished runs: `ragmetrics runs`, `report`, `verdicts`, `diff`, `correct` and `merge`."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -15,7 +16,8 @@ from ragmetrics_core.report.html import write_report
 from ragmetrics_core.report.json_pages import runs_json
 from ragmetrics_core.runs import Run, list_runs
 from ragmetrics_core.runs import merge as merge_runs
-from ragmetrics_core.runs.verdict_log import verdict_rows, write_csv, write_jsonl
+from ragmetrics_core.runs.confusion_counts import CountRow, count_rows
+from ragmetrics_core.runs.verdict_log import VerdictRow, verdict_rows, write_csv, write_jsonl
 from ragmetrics_core.wording import number_of
 from ragmetrics_core.writing import replacing, unwritable
 
@@ -67,25 +69,33 @@ def report(
 
 
 def verdicts(
-    run: RunFolder, *, format_: Literal["jsonl", "csv"] | None = None, out: Path | None = None
+    run: RunFolder,
+    *,
+    counts: bool = False,
+    format_: Literal["jsonl", "csv"] | None = None,
+    out: Path | None = None,
 ) -> None:
-    """Export all verdicts as JSON Lines or CSV.
+    """Export verdicts or counts as JSON Lines or CSV.
 
-    Each row is one verdict: sample, metric, text, decision, reason, and evidence with its place.
+    Each row is one verdict: sample, metric, text, decision, reason, and evidence with its place. With
+    --counts, each row is one score, or a part of it, with num_tp, num_fp and num_fn.
 
     Args:
+        counts: Export true positives, false positives and false negatives of each score that has them.
         format_: Output format. Default: from the file's name, else jsonl.
         out: File to write. Default: standard output.
     """
     is_csv = format_ == "csv" or (format_ is None and out is not None and out.suffix.lower() == ".csv")
-    write = write_csv if is_csv else write_jsonl
-    rows = verdict_rows(Run.load(run).records())
+    fields = CountRow._fields if counts else VerdictRow._fields
+    write = partial(write_csv, fields=fields) if is_csv else write_jsonl
+    records = Run.load(run).records()
+    rows = count_rows(records) if counts else verdict_rows(records)
     if out is None:
         write(rows, Output(as_json=not is_csv))
         return
     with unwritable(out), replacing(out, encoding="utf-8", newline="") as file:
         count = write(rows, file)
-    remarks().print(f"{number_of(count, 'verdict')} written to {out}")
+    remarks().print(f"{number_of(count, 'row' if counts else 'verdict')} written to {out}")
 
 
 def diff(run_a: Path, run_b: Path, sample: SampleId, metric: MetricName) -> None:

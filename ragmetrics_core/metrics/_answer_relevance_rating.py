@@ -19,10 +19,10 @@ __all__ = ["AnswerRelevanceRating"]
 class AnswerRelevanceRating(Metric[Answered]):
     """Rating from 0 to 10 of the answer's relevance to the question, divided by 10.
 
-    Range [0, 1], higher is better; undefined for a blank answer. It is the third side of the RAG triad. In the
-    variant `paper` the judge also sees the retrieved contexts: Oro et al. rate "if the generated answer is
-    relevant given the query and retrieved passage". It needs the field `contexts`, and is undefined if they are
-    blank.
+    Range [0, 1], higher is better; undefined for a blank answer. It is the third side of the RAG triad. In
+    the variant `paper` the judge also sees the retrieved contexts: Oro et al. rate "if the generated answer
+    is relevant given the query and retrieved passage". It needs the field `contexts`, and is undefined if
+    they are blank.
 
     Attributes:
         rate: asks for the rating.

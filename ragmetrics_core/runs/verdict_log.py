@@ -1,12 +1,13 @@
-"""The flat verdict log: one row for each verdict of a run, as JSON lines or as CSV."""
+"""The flat verdict log: one row for each verdict of a run; tables as JSON lines or as CSV."""
 
 import csv
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragmetrics_core.measurement import Evidence, Verdict
 from ragmetrics_core.records import Record
+from ragmetrics_core.runs.confusion_counts import CountRow
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -78,7 +79,7 @@ def verdict_rows(records: Iterable[Record]) -> Iterator[VerdictRow]:
             )
 
 
-def write_jsonl(rows: Iterable[VerdictRow], file: "SupportsWrite[str]") -> int:
+def write_jsonl(rows: Iterable[VerdictRow | CountRow], file: "SupportsWrite[str]") -> int:
     """Write one JSON object per line; returns the number of rows."""
     count = 0
     for row in rows:
@@ -87,7 +88,12 @@ def write_jsonl(rows: Iterable[VerdictRow], file: "SupportsWrite[str]") -> int:
     return count
 
 
-def write_csv(rows: Iterable[VerdictRow], file: "SupportsWrite[str]") -> int:
+def write_csv(
+    rows: Iterable[VerdictRow | CountRow],
+    file: "SupportsWrite[str]",
+    *,
+    fields: Sequence[str] = VerdictRow._fields,
+) -> int:
     """Write a header and one line for each row; returns the number of rows.
 
     An absent value is an empty cell. A text that a spreadsheet would run as a formula gets an apostrophe
@@ -95,7 +101,7 @@ def write_csv(rows: Iterable[VerdictRow], file: "SupportsWrite[str]") -> int:
     """
     # lines end as RFC 4180 says; with a lone line feed a carriage return within a text would not be quoted
     table = csv.writer(file, lineterminator="\r\n")
-    table.writerow(VerdictRow._fields)
+    table.writerow(fields)
     count = 0
     for row in rows:
         table.writerow(map(csv_cell, row))

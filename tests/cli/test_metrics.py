@@ -1,5 +1,6 @@
 """`ragmetrics metrics`: the catalogue and each metric's settings."""
 
+import json
 from dataclasses import fields
 
 import pytest
@@ -43,3 +44,18 @@ def test_an_alias_leads_to_its_metric_whose_brackets_are_no_markup(command):
 
     assert command("metrics FaiFul").out == page
     assert "Range [0, 1], higher is better" in page
+
+
+def test_metrics_that_need_no_reference_are_listed_alone(command):
+    listed = {each["name"] for each in json.loads(command("metrics --no-reference --json").out)["metrics"]}
+    without = {"faithfulness", "answer_relevance", "context_relevance", "groundedness_rating", "abstention"}
+    assert without <= listed
+    assert listed.isdisjoint({"factual_correctness", "context_recall", "ndcg", "bleu", "ragas_score"})
+    page = command("metrics --no-reference").words
+    assert "faithfulness also FaiFul" in page
+    assert "factual_correctness" not in page
+
+
+def test_one_metric_is_not_a_list_without_a_reference(command):
+    outcome = command("metrics faithfulness --no-reference")
+    assert (outcome.code, "takes no name" in outcome.err) == (2, True)

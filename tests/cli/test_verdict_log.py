@@ -118,3 +118,55 @@ def test_the_log_has_a_row_for_each_verdict_in_the_format_of_its_file_or_that_wa
     assert len(command("verdicts", folder).out.splitlines()) == count
     named = command("verdicts", folder, "--format csv").out
     assert named.startswith("sample,metric,number,about,text,verdict,")
+
+
+# -- true positives, false positives and false negatives
+
+PARIS = {
+    "id": "paris",
+    "question": "Where is Paris?",
+    "answer": "Paris is in northern France.",
+    "reference": "Paris lies in France.",
+    "context_ids": ["d1", "d2", "d3"],
+    "reference_context_ids": ["d3", "d4", "d2", "d5"],
+}
+STATEMENTS = {
+    # "in the north" alone is not in the reference: TP 1, FP 1; the reference's one statement is covered: FN 0
+    "statements": {"statements": ["Paris is in France.", "It is in the north."], "declined": False},
+    "reference_statements": {"statements": ["Paris lies in France."]},
+    "reference_verdicts": {
+        "verdicts": [{"number": 1, "verdict": "yes"}, {"number": 2, "verdict": "no"}],
+    },
+    "answer_verdicts": {"verdicts": [{"number": 1, "verdict": "yes"}]},
+}
+
+
+@pytest.mark.parametrize(
+    ("metric", "part", "expected"),
+    [
+        ("factual_correctness", None, (1, 1, 0)),
+        ("answer_correctness(weights=1:0)", "factual_correctness", (1, 1, 0)),
+        # paris, in, france of 5 and of 4 words
+        ("token_f1", None, (3, 2, 1)),
+        ("rouge(kind=1)", None, (3, 2, 1)),
+        # of the first two results d2 is relevant; d3, d4 and d5 are not among them
+        ("retrieval_precision@2", None, (1, 1, 3)),
+        ("retrieval_recall", None, (2, 1, 2)),
+        # three results are fewer than ten
+        ("ndcg@10", None, (2, 1, 2)),
+    ],
+)
+def test_counts_have_the_field_names_of_the_source(command, tmp_path, metric, part, expected):
+    evaluate([PARIS], metrics=[metric], judge=ScriptedJudge(STATEMENTS), out=tmp_path / "run")
+    (row,) = [json.loads(line) for line in command("verdicts", tmp_path / "run", "--counts").out.splitlines()]
+    assert (row["sample"], row["part"], row["status"]) == ("paris", part, "ok")
+    assert (row["num_tp"], row["num_fp"], row["num_fn"]) == expected
+
+
+def test_counts_as_csv_have_a_header_and_no_row_for_a_metric_without_all_three(command, tmp_path):
+    sample = {**PARIS, "contexts": ["Paris lies in France."]}
+    evaluate([sample], metrics=["faithfulness"], judge="embedded", out=tmp_path / "run")
+    written = command("verdicts", tmp_path / "run", "--counts", "--out", tmp_path / "counts.csv")
+    assert "0 rows written" in written.err
+    header = "sample,metric,part,status,value,num_tp,num_fp,num_fn,missing"
+    assert (tmp_path / "counts.csv").read_text("utf-8").splitlines() == [header]

@@ -1,22 +1,22 @@
 """Pages of the catalogue: the list of metrics, and one metric with its settings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from ragmetrics_core.metrics import METRICS, Metric
+from ragmetrics_core.metrics import Metric
 from ragmetrics_core.report.json_pages import MetricRow, described
 from ragmetrics_core.report.terminal._text import LABEL, facts, heading, table
 
 __all__ = ["catalogue_page", "metric_page"]
 
 
-def catalogue_page() -> Iterator[RenderableType]:
+def catalogue_page(metrics: Iterable[type[Metric[Any]]]) -> Iterator[RenderableType]:
     """Each metric with its aliases, description, inputs, range and variants."""
-    for metric in map(described, METRICS.values()):
+    for metric in map(described, metrics):
         yield _title(metric)
         first, *_ = metric.description.split("\n\n")
         yield Padding(Group(Text(first), _properties(metric)), (0, 0, 1, 2))

@@ -254,6 +254,14 @@ def test_each_evaluator_of_one_metric_has_the_inputs_that_its_metric_needs():
         assert set(outputs) == {"score", "individual_scores", "results", "meta"}
 
 
+def test_a_variant_that_shows_the_judge_the_contexts_has_an_input_for_them():
+    plain, of_paper = (
+        RagMetricsEvaluator([metric], chat_generator="embedded")
+        for metric in ("answer_relevance_rating", "answer_relevance_rating/paper")
+    )
+    assert set(sockets(of_paper)[0]) - set(sockets(plain)[0]) == {"contexts"}
+
+
 def test_every_metric_whose_inputs_a_pipeline_has_works_by_its_name():
     usual = {"question", "contexts", "answer", "reference"}
     # a criterion and a rubric need settings of one's own; encoders need a model

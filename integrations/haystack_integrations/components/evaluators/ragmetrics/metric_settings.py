@@ -61,7 +61,7 @@ def inputs_needed(metrics: tuple[Metric[Any], ...]) -> frozenset[str]:
     sockets = {field: socket for socket, field in FIELDS.items()}
     needed: set[str] = set()
     for metric in metrics:
-        for name in metric.inputs.required():
+        for name in metric.view.required():
             if name not in sockets:
                 msg = f"{metric.name} needs {name}, which a Haystack evaluator has no input for"
                 raise ConfigError(msg)
