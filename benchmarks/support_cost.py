@@ -10,9 +10,9 @@ from random import Random
 from time import process_time
 from typing import Final
 
-from ragmetrics_core.models._support import SupportModel, support_model
-from ragmetrics_core.models._support.evidence import read_evidence
-from ragmetrics_core.models._support.trees import load_weights
+from ragmetrics_embedded._support import SupportModel, support_model
+from ragmetrics_embedded._support.evidence import read_evidence
+from ragmetrics_embedded._support.trees import load_weights
 
 WORDS: Final = 1000
 STATEMENTS: Final = 40

@@ -29,14 +29,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from benchmarks.twins import Kin, twins_of
-from ragmetrics_core.models._support import trees
-from ragmetrics_core.models._support.alignment import CONFLICTS
-from ragmetrics_core.models._support.evidence import Vectors, read_evidence
-from ragmetrics_core.models._support.features import FEATURES, VECTOR_FEATURES, compare
-from ragmetrics_core.models._support.trees import SCALE, WEIGHED, penalty, weights_of
-from ragmetrics_core.models._support.words import read_sentences
 from ragmetrics_core.models._wordllama import WordVectors
 from ragmetrics_core.parsers import split_sentences
+from ragmetrics_embedded._support import trees
+from ragmetrics_embedded._support.alignment import CONFLICTS
+from ragmetrics_embedded._support.evidence import Vectors, read_evidence
+from ragmetrics_embedded._support.features import FEATURES, VECTOR_FEATURES, compare
+from ragmetrics_embedded._support.trees import SCALE, WEIGHED, penalty, weights_of
+from ragmetrics_embedded._support.words import read_sentences
 
 SHARED: Final = Path(os.environ.get("RAGMETRICS_SHARED", "../shared"))
 PACKAGE: Final = Path(trees.__file__).parent

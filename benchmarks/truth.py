@@ -21,9 +21,9 @@ if not __package__:  # run as a file: the folder above must be importable
 
 from ragmetrics_core.errors import RagMetricsError
 from ragmetrics_core.models import as_judge
-from ragmetrics_core.models._support.model import VERSION
 from ragmetrics_core.probe import probe_on, read_cards
 from ragmetrics_core.probe._people_card import write_cards
+from ragmetrics_embedded._support.model import VERSION
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(environ.get("RAGMETRICS_SHARED") or ROOT.parent / "shared") / "data"

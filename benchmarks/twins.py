@@ -8,9 +8,9 @@ from zlib import crc32
 
 import numpy as np
 
-from ragmetrics_core.models._support.evidence import Vectors
-from ragmetrics_core.models._support.vocabulary import ANTONYMS, UNITS
-from ragmetrics_core.models._support.words import read_words
+from ragmetrics_embedded._support.evidence import Vectors
+from ragmetrics_embedded._support.vocabulary import ANTONYMS, UNITS
+from ragmetrics_embedded._support.words import read_words
 
 __all__ = ["KINDS", "Kin", "Twin", "twins_of"]
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ragmetrics_core.lazy import loaded_when_asked
 from ragmetrics_core.models._foreign_errors import foreign_answer, model_error
 from ragmetrics_core.models._foreign_settings import SettingsDigest, foreign_name, settings_digest
+from ragmetrics_core.models._plugins import judge_note, rule_judge
 from ragmetrics_core.models._secrets import bare_address, holds_secret, settings_for_names
 from ragmetrics_core.models._wrapping import (
     CallableJudge,
@@ -23,11 +24,10 @@ if TYPE_CHECKING:
     from ragmetrics_core.models._cascade import Cascade
     from ragmetrics_core.models._encoders import CrossEncoderScorer, TokenMatchScorer
     from ragmetrics_core.models._entailment import EntailmentJudge
-    from ragmetrics_core.models._lexical import LexicalJudge
     from ragmetrics_core.models._line import Line
     from ragmetrics_core.models._openai_compatible import OpenAIEmbedder, OpenAIJudge
     from ragmetrics_core.models._traffic import Traffic, TrafficArgs
-    from ragmetrics_core.models._wordllama import WordLlamaEmbedder
+    from ragmetrics_core.models._wordllama import WordLlamaEmbedder, WordVectors
     from ragmetrics_core.models.meter import Meter, Tally
 
 __all__ = [
@@ -38,7 +38,6 @@ __all__ = [
     "Cascade",
     "CrossEncoderScorer",
     "EntailmentJudge",
-    "LexicalJudge",
     "Line",
     "Meter",
     "OpenAIEmbedder",
@@ -52,6 +51,7 @@ __all__ = [
     "Traffic",
     "TrafficArgs",
     "WordLlamaEmbedder",
+    "WordVectors",
     "as_embedder",
     "as_judge",
     "as_scorer",
@@ -61,9 +61,11 @@ __all__ = [
     "function_identity",
     "holds_secret",
     "is_unnamed",
+    "judge_note",
     "keyless",
     "missing_model",
     "model_error",
+    "rule_judge",
     "settings_digest",
     "settings_for_names",
 ]
@@ -75,12 +77,11 @@ _MODULES = {
     "_cascade": ["Cascade"],
     "_encoders": ["CrossEncoderScorer", "TokenMatchScorer"],
     "_entailment": ["EntailmentJudge"],
-    "_lexical": ["LexicalJudge"],
     "_line": ["Line"],
     "meter": ["Meter", "Tally"],
     "_openai_compatible": ["OpenAIEmbedder", "OpenAIJudge"],
     "_traffic": ["Traffic", "TrafficArgs"],
-    "_wordllama": ["WordLlamaEmbedder"],
+    "_wordllama": ["WordLlamaEmbedder", "WordVectors"],
 }
 
 __getattr__ = loaded_when_asked(

@@ -9,6 +9,7 @@ from pydantic import FiniteFloat, Json, PositiveFloat, TypeAdapter
 from ragmetrics_core import models
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models._openai_compatible import OpenAIEmbedder, OpenAIJudge
+from ragmetrics_core.models._plugins import plugin_forms, plugin_judge, plugin_options, rule_judge
 from ragmetrics_core.models._secrets import passwords_in, secrets_in, without_secrets
 from ragmetrics_core.models._wordllama import WordLlamaEmbedder
 from ragmetrics_core.protocol import Embedder, Judge, Scorer
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from ragmetrics_core.models.grounded import Checker
 
 __all__ = ["TIMEOUT", "embedder_by_name", "judge_by_name", "judges_by_name", "read_options", "scorer_by_name"]
+
+_BUILT_IN: Final = frozenset({"openai", "entailment", "grounded", "cascade"})
 
 TIMEOUT: Final = "timeout"
 """The only option that is not a setting of the judge but of its caller; it does not change replies."""
@@ -30,6 +33,7 @@ _OPTIONS: Final[Mapping[str, tuple[str, Any]]] = {
     "temperature": ("a number", FiniteFloat),
     TIMEOUT: ("seconds above 0", Annotated[PositiveFloat, FiniteFloat]),
 }
+_SETTINGS: Final = frozenset(_OPTIONS) - {TIMEOUT}
 # What `none` stands for where it is not the parameter's own: no form is asked for, nothing goes along.
 _NONE: Final[Mapping[str, Any]] = {"response_format": "text", "extra_body": {}}
 
@@ -123,9 +127,8 @@ def _near(name: str, kind: str, forms: str) -> str:
         return f'did you mean "cross-encoder:{text}"?' if is_model else f"{_A[kind]} is one of: {forms}"
     if text.casefold() == "embedded":
         return 'did you mean "embedded"?'
-    if provider in {"openai", "entailment", "grounded", "cascade"} and (
-        provider == "openai" or kind == "judge"
-    ):
+    own_kinds = _BUILT_IN if kind == "judge" else {"openai"}
+    if provider in own_kinds:
         return f'did you mean "{provider}:{model}"?'
     maker = next((server for word, server in _MAKERS.items() if text.casefold().startswith(word)), provider)
     if maker in _SERVERS:
@@ -146,9 +149,14 @@ def judges_by_name(
         ConfigError: as for `judge_by_name`, or no judge has one of the options.
     """
     settings = {key: value for key, value in (options or {}).items() if key != TIMEOUT}
-    if settings and not any(map(_has_options, names)):
-        which = f"the judge {without_secrets(names[0])!r} has no" if len(names) == 1 else "no judge has an"
-        raise ConfigError(f"{which} option {min(settings)!r}; its options are {TIMEOUT}")
+    if settings:
+        options_taken = frozenset[str]().union(*map(_options_of, names))
+        if unknown := sorted(settings.keys() - options_taken):
+            which = (
+                f"the judge {without_secrets(names[0])!r} has no" if len(names) == 1 else "no judge has an"
+            )
+            known = ", ".join([*sorted(options_taken), TIMEOUT])
+            raise ConfigError(f"{which} option {unknown[0]!r}; its options are {known}")
     return tuple(_judge(name, settings, asked=asked) for name in names)
 
 
@@ -166,9 +174,14 @@ def judge_by_name(name: str, *, options: Mapping[str, Any] | None = None, asked:
     return judges_by_name([name], options=options, asked=asked)[0]
 
 
-def _has_options(name: str) -> bool:
+def _options_of(name: str) -> frozenset[str]:
+    """The options, other than the timeout, that the judge with a name takes."""
     kind, _, rest = name.partition(":")
-    return kind == "openai" or (kind == "cascade" and any(map(_has_options, _parts(rest))))
+    if kind == "openai":
+        return _SETTINGS
+    if kind == "cascade":
+        return frozenset[str]().union(*map(_options_of, _parts(rest)))
+    return frozenset() if kind in _BUILT_IN else plugin_options(kind, _SETTINGS)
 
 
 def _parts(rest: str) -> list[str]:
@@ -176,9 +189,7 @@ def _parts(rest: str) -> list[str]:
 
 
 def _judge(name: str, settings: Mapping[str, Any], *, asked: bool) -> Judge:
-    kind, _, rest = name.partition(":")
-    if name == "embedded":
-        return models.LexicalJudge()
+    kind, colon, rest = name.partition(":")
     if kind == "openai" and rest:
         model, base_url = _at_server(rest)
         own: dict[str, Any] = {
@@ -187,11 +198,11 @@ def _judge(name: str, settings: Mapping[str, Any], *, asked: bool) -> Judge:
         return OpenAIJudge(model, base_url=base_url, asked=asked, **own)
     if kind == "entailment" and rest:
         scorer = models.CrossEncoderScorer(model=rest, label="entailment", too_long="cut", asked=asked)
-        return models.EntailmentJudge(scorer=scorer, others=models.LexicalJudge())
+        return models.EntailmentJudge(scorer=scorer, others=rule_judge())
     if kind == "grounded" and rest:
         from ragmetrics_core.models.grounded import GroundedJudge
 
-        return GroundedJudge(checker=_checker(rest, asked=asked), others=models.LexicalJudge())
+        return GroundedJudge(checker=_checker(rest, asked=asked), others=rule_judge())
     if kind == "cascade" and len(parts := _parts(rest)) == 2 and all(parts):
         cheap, dear = (_judge(part, settings, asked=asked) for part in parts)
         return models.Cascade(cheap, dear)
@@ -200,7 +211,12 @@ def _judge(name: str, settings: Mapping[str, Any], *, asked: bool) -> Judge:
             f"the judge {name!r} ran a model file in this process, which is no longer done: serve the file "
             "(llama-server -m FILE --port 8080) and write openai:MODEL@http://127.0.0.1:8080/v1"
         )
-    raise ConfigError(f"there is no judge {without_secrets(name)!r}; {_near(name, 'judge', _JUDGES)}")
+    if kind not in _BUILT_IN and (rest or not colon):
+        judge = plugin_judge(kind, rest, settings, asked=asked)
+        if judge is not None:
+            return judge
+    forms = ", ".join([_JUDGES, *plugin_forms()])
+    raise ConfigError(f"there is no judge {without_secrets(name)!r}; {_near(name, 'judge', forms)}")
 
 
 def _checker(rest: str, *, asked: bool) -> "Checker":

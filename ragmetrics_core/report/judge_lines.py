@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from ragmetrics_core.models import LexicalJudge
+from ragmetrics_core.models import judge_note
 from ragmetrics_core.probe import measured_on_people, people_lines
 from ragmetrics_core.runs import Run
 
@@ -29,5 +29,5 @@ def measured_lines(run: Run, metric: str | None = None) -> Iterator[str]:
 
 def judge_notes(identity: str | None) -> Iterator[str]:
     """The limits, if known, of the judge with this identity, or of the judges in this panel or cascade."""
-    if any(member.startswith("embedded:") for member in re.split(r"\(| \| ", identity or "")):
-        yield LexicalJudge.note
+    notes = map(judge_note, re.split(r"\(| \| ", identity or ""))
+    yield from dict.fromkeys(note for note in notes if note is not None)

@@ -3,14 +3,14 @@
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from ragmetrics_core.adapting import synchronous
 from ragmetrics_core.drivers import MetricEstimate, plan_sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.journal import Journal, call_address, decode_reply
 from ragmetrics_core.keywords import unfolded
-from ragmetrics_core.models import Budget, Price, Traffic
+from ragmetrics_core.models import Budget, Price, PromptChecker, Traffic, rule_judge
 from ragmetrics_core.models.wrapper import decider
 from ragmetrics_core.protocol import Completion, Generate, Judge
 from ragmetrics_core.records import FAILED
@@ -20,9 +20,6 @@ from ragmetrics_core.runs._manifest import Manifest
 from ragmetrics_core.runs._settings import RUN_DEFAULTS, RunArgs, settled
 from ragmetrics_core.runs.preparation import prepare
 from ragmetrics_core.runs.prices import price_of
-
-if TYPE_CHECKING:
-    from ragmetrics_core.models import LexicalJudge
 
 __all__ = ["Plan", "aplan", "plan"]
 
@@ -71,19 +68,20 @@ class Plan:
 
 @dataclass(frozen=True)
 class _StandIn:
-    """Stand-in replies for the judge: by the embedded judge's rules, else by answer type alone.
+    """Stand-in replies for the judge: by rules, else by answer type alone.
 
     Attributes:
-        rules: the embedded judge.
+        rules: the judge of rules.
     """
 
-    rules: "LexicalJudge"
+    rules: Judge
     identity: str = "stand-in"
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """One reply for each draw."""
         try:
-            self.rules.check_prompts([request.prompt.name])
+            if isinstance(self.rules, PromptChecker):
+                self.rules.check_prompts([request.prompt.name])
         except ConfigError:
             return [Completion(text=request.prompt.answer.filled(request.expected))] * request.draws
         return await self.rules.agenerate(request)
@@ -109,10 +107,7 @@ async def aplan(
         ConfigError: an argument is wrong, or the folder holds another run.
     """
     traffic, budget, made_of = settled(traffic, budget, settings)
-    # Loaded here, because its word lists take longer than all else that evaluating needs.
-    from ragmetrics_core.models import LexicalJudge
-
-    stand_in = _StandIn(LexicalJudge())
+    stand_in = _StandIn(rule_judge())
     prepared = await prepare(samples, **made_of, out=out, asked=False)
     earlier = _folder_in(out, prepared.manifest)
     estimates = {metric.signature: MetricEstimate() for metric in prepared.metrics}

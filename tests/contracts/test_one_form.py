@@ -12,10 +12,10 @@ from ragmetrics_core import evaluate
 from ragmetrics_core.comparing import Writing, plain_form
 from ragmetrics_core.drivers import audit
 from ragmetrics_core.metrics import ContextEntityRecall, ExactMatch, Faithfulness, RetrievalRecall, TokenF1
-from ragmetrics_core.models._lexical.verdicts import findings
 from ragmetrics_core.parsers import locate
 from ragmetrics_core.samples import tile
 from ragmetrics_core.testing import ScriptedJudge
+from ragmetrics_embedded._rules.verdicts import findings
 
 SENTENCES = (
     "Le café Été fut créé à Nîmes en 1990 par Zoë.",

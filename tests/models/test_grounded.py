@@ -13,8 +13,8 @@ transformers = pytest.importorskip("transformers", exc_type=ImportError)
 from ragmetrics_core import as_judge, evaluate  # noqa: E402
 from ragmetrics_core.drivers import audit  # noqa: E402
 from ragmetrics_core.errors import ConfigError, ModelRefused  # noqa: E402
-from ragmetrics_core.models import LexicalJudge  # noqa: E402
 from ragmetrics_core.models.grounded import FactCG, GroundedJudge, LettuceDetect, MiniCheck  # noqa: E402
+from ragmetrics_embedded import LexicalJudge  # noqa: E402
 
 WORDS = ["the", "cat", "sat", "on", "mat", "einstein", "was", "born"]
 WORDS += ["in", "ulm", "paris", ".", "passage", "1"]

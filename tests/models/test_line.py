@@ -16,7 +16,6 @@ from ragmetrics_core.journal import Journal
 from ragmetrics_core.models import (
     Batched,
     CallableJudge,
-    LexicalJudge,
     Line,
     Meter,
     Traffic,
@@ -27,6 +26,7 @@ from ragmetrics_core.models.per_loop import PerLoop
 from ragmetrics_core.models.redactor import Redactor
 from ragmetrics_core.protocol import Completion
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
+from ragmetrics_embedded import LexicalJudge
 from tests.models.waits import SlowEmbedder, SlowJudge, line, now, request, run
 
 TRAFFIC = {

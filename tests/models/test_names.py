@@ -8,12 +8,12 @@ import pytest
 from ragmetrics_core import models
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models import (
-    LexicalJudge,
     OpenAIEmbedder,
     OpenAIJudge,
     as_embedder,
     as_judge,
 )
+from ragmetrics_embedded import LexicalJudge
 
 IMPORT_ALL = """
 import sys

@@ -9,7 +9,6 @@ import pytest
 
 from ragmetrics_core import Sample, evaluate
 from ragmetrics_core.metrics import METRICS, get
-from ragmetrics_core.models._lexical import LexicalJudge
 from ragmetrics_core.parsers import (
     ExtractedSentences,
     FactLists,
@@ -21,6 +20,7 @@ from ragmetrics_core.probe import read_corpus
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.runs.preparation import prompt_names
 from ragmetrics_core.testing import HashEmbedder, OverlapScorer
+from ragmetrics_embedded import LexicalJudge
 
 ATTACKS = read_corpus().attacks
 JUDGED = [

@@ -3,9 +3,9 @@
 import pytest
 
 from ragmetrics_core import evaluate, write_report
-from ragmetrics_core.models import LexicalJudge
 from ragmetrics_core.report.judge_lines import judge_lines
 from ragmetrics_core.testing import ScriptedJudge
+from ragmetrics_embedded import LexicalJudge
 from tests.report.conftest import data_of
 
 SAMPLE = {"id": "a", "question": "Who?", "contexts": ["Nobody."], "answer": "Nobody."}

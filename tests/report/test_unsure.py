@@ -9,11 +9,11 @@ import pytest
 from rich.console import Console
 
 from ragmetrics_core import evaluate, write_report
-from ragmetrics_core.models import LexicalJudge
 from ragmetrics_core.probe import carried_cards
 from ragmetrics_core.protocol import Completion
 from ragmetrics_core.report import _proof_page, terminal
 from ragmetrics_core.testing import ScriptedJudge
+from ragmetrics_embedded import LexicalJudge
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 # Identifier, probability, whether it is between 0.35 and 0.65.

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ragmetrics_core import evaluate
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import METRICS, Faithfulness, get
-from ragmetrics_core.models import LexicalJudge, OpenAIJudge, Price
+from ragmetrics_core.models import OpenAIJudge, Price
 from ragmetrics_core.models.wrapper import Wrapper
 from ragmetrics_core.parsers import (
     DecliningVerdict,
@@ -26,6 +26,7 @@ from ragmetrics_core.parsers import (
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.runs import plan
 from ragmetrics_core.testing import HashEmbedder, OverlapScorer, ScriptedJudge
+from ragmetrics_embedded import LexicalJudge
 from tests.catalogue import EVERY, MEASURABLE
 
 STRICT = [f"{name}/strict.1" for name in METRICS]

@@ -14,8 +14,9 @@ pytest.importorskip("ray", reason="the package ray is not installed (pip install
 import pyarrow as pa
 
 from ragmetrics_core.metrics import resolve
-from ragmetrics_core.models import LexicalJudge, Traffic
+from ragmetrics_core.models import Traffic
 from ragmetrics_core.protocol import Completion, Generate
+from ragmetrics_embedded import LexicalJudge
 from ragmetrics_ray._worker import Actor, WorkerPlan
 
 

@@ -23,10 +23,10 @@ import ray
 
 from ragmetrics_core import evaluate, recompute
 from ragmetrics_core.errors import ConfigError, ModelRefused, RecordError
-from ragmetrics_core.models import LexicalJudge
 from ragmetrics_core.prompts import STATEMENTS, PromptText
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.testing import HashEmbedder
+from ragmetrics_embedded import LexicalJudge
 from ragmetrics_ray import evaluate_dataset, to_run
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -251,7 +251,7 @@ DRIVER = """
 import asyncio, json, os, signal, sys
 from pathlib import Path
 import ray
-from ragmetrics_core.models import LexicalJudge
+from ragmetrics_embedded import LexicalJudge
 from ragmetrics_ray import evaluate_dataset
 
 def main(address, out, rows):

@@ -1,0 +1,316 @@
+"""A judge without a language model, for every prompt of the library."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final, cast
+
+from ragmetrics_core.comparing import folded, spaced_form
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.parsers import ANYTHING, INSUFFICIENT, UNKNOWN, Expected
+from ragmetrics_core.prompts import Item
+from ragmetrics_core.protocol import Completion, Generate
+from ragmetrics_embedded._rules.entities import entities_of
+from ragmetrics_embedded._rules.questions import questions_for
+from ragmetrics_embedded._rules.ratings import (
+    agreement,
+    best_level,
+    coverage,
+    declining,
+    grounding,
+    meets,
+    relevance_of_answer,
+    sufficing,
+)
+from ragmetrics_embedded._rules.refusals import is_missing_remark, refusal
+from ragmetrics_embedded._rules.relevance import relevant_sentences
+from ragmetrics_embedded._rules.statements import statements_by_sentence, statements_of
+from ragmetrics_embedded._rules.verdicts import LexicalVerdict, chunk_findings, compared, findings
+from ragmetrics_embedded._support import support_name
+from ragmetrics_embedded._support.citations import without_citations
+
+__all__ = ["LexicalJudge"]
+
+Value = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalJudge:
+    """A judge that needs no key and no network: its verdicts come from a small model of word features.
+
+    It answers each prompt of the library from the prompt's variables, as the JSON object of the prompt's
+    answer. It is deterministic. Answers other than verdicts on statements come from rules. The identity says
+    whether its weights use word vectors, which need the extra `embedded`. It compares each word at its
+    position and rejects statements that differ there. It does not infer: a paraphrase in different words is
+    "not supported". docs/judge_tables.md has measured figures.
+
+    Attributes:
+        identity: the judge's name in records; by default after its weights.
+        note: the judge's limits, for readers of its scores.
+    """
+
+    note: ClassVar[str] = (
+        "a small model trained on labelled claims: it compares words and concludes nothing; "
+        "use a model for real work"
+    )
+
+    draws_at_once: ClassVar[bool] = True
+    answers_at_once: ClassVar[bool] = True
+
+    identity: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not self.identity:
+            object.__setattr__(self, "identity", f"embedded:{support_name()}")
+
+    async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
+        """A reply per draw; they differ only for the prompt that requests one question.
+
+        Raises:
+            ConfigError: the judge has no rule for the prompt.
+        """
+        self.check_prompts([request.prompt.name])
+        shown = _Shown(request.variables, request.expected)
+        if request.prompt.name == "paper_question":
+            draws = range(request.draw, request.draw + request.draws)
+            return [_completion(_drawn(shown, draw)) for draw in draws]
+        return [_completion(_RULES[request.prompt.name](shown))] * request.draws
+
+    def check_prompts(self, names: Iterable[str]) -> None:
+        """Raise `ConfigError` if there is no rule for one of the prompts."""
+        for name in sorted(set(names) - set(_RULES)):
+            known = ", ".join(sorted(_RULES))
+            raise ConfigError(f"the embedded judge has no rule for the prompt {name!r}; it knows {known}")
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """The variables of a prompt, and the numbers in question."""
+
+    variables: Mapping[str, object]
+    expected: Expected = ANYTHING
+
+    def text(self, name: str) -> str:
+        return cast("str", self.variables[name])
+
+    def plain(self, name: str) -> str:
+        """The text without its citation marks; evidence is copied from `text`, which has them."""
+        return without_citations(self.text(name))
+
+    @property
+    def contexts(self) -> tuple[str, ...]:
+        return tuple(cast("Sequence[str]", self.variables["contexts"]))
+
+    @property
+    def items(self) -> Sequence[Item]:
+        return cast("Sequence[Item]", self.variables["items"])
+
+    @property
+    def said(self) -> list[str]:
+        return [without_citations(item.text) for item in self.items]
+
+
+Rule = Callable[[_Shown], Value]
+
+
+def _completion(value: Value) -> Completion:
+    text = json.dumps(value, ensure_ascii=False)
+    return Completion(text, support_name(), finish_reason="stop", held_to="graded")
+
+
+def _judged(items: Sequence[Item], verdicts: Sequence[LexicalVerdict]) -> Value:
+    return {
+        "verdicts": [
+            {
+                "number": item.number,
+                "reason": verdict.reason,
+                "evidence": verdict.evidence,
+                **({} if verdict.supported is None else {"probability": round(verdict.score, 3)}),
+                "verdict": {True: "yes", False: "no", None: UNKNOWN}[verdict.supported],
+            }
+            for item, verdict in zip(items, verdicts, strict=True)
+        ]
+    }
+
+
+def _rating(number: float) -> Value:
+    return {"reason": "by the share of words that agree", "rating": round(number)}
+
+
+def _statements(shown: _Shown) -> Value:
+    answer = shown.plain("answer")
+    declined = refusal(answer)
+    value: Value = {"declined": declined is not None, "reason": declined}
+    if "sentences" in shown.expected.form:
+        return {"sentences": _split(shown, refuses=declined is not None), **value}
+    statements = [each for each in statements_of(answer) if not (declined and is_missing_remark(each))]
+    return {"statements": statements, **value}
+
+
+def _reference_statements(shown: _Shown) -> Value:
+    if "sentences" in shown.expected.form:
+        return {"sentences": _split(shown)}
+    return {"statements": statements_of(shown.plain("reference"))}
+
+
+def _split(shown: _Shown, *, refuses: bool = False) -> list[Value]:
+    """The statements of each sentence in question; a sentence without any has its kind."""
+    sentences = [without_citations(text) for text in shown.expected.items]
+    return [
+        _entry(number, text, statements, refuses=refuses)
+        for number, text, statements in zip(
+            shown.expected.numbers, sentences, statements_by_sentence(sentences), strict=True
+        )
+    ]
+
+
+def _entry(number: int, sentence: str, statements: Sequence[str], *, refuses: bool) -> Value:
+    said = [each for each in statements if not (refuses and is_missing_remark(each))]
+    if said:
+        kind = "claim"
+    elif statements:
+        kind = "refusal"
+    else:
+        kind = "question" if "?" in sentence else "heading" if sentence.endswith(":") else "greeting"
+    return {"sentence": number, "kind": kind, "statements": said}
+
+
+def _verdicts(shown: _Shown) -> Value:
+    return _judged(shown.items, findings(shown.said, shown.contexts))
+
+
+def _compared_with(name: str) -> Rule:
+    def rule(shown: _Shown) -> Value:
+        question, text = shown.text("question"), shown.text(name)
+        return _judged(shown.items, compared(shown.said, text, where=f"the {name}", question=question))
+
+    return rule
+
+
+def _chunk_verdicts(shown: _Shown) -> Value:
+    verdicts = chunk_findings(
+        shown.contexts, question=shown.text("question"), reference=shown.plain("reference")
+    )
+    # The items are "chunk 1", "chunk 2", ...; asked again, only some of them. The number names the chunk.
+    return _judged(shown.items, [verdicts[item.number - 1] for item in shown.items])
+
+
+def _relevant_sentences(shown: _Shown) -> Value:
+    places = relevant_sentences(shown.text("question"), shown.contexts).places
+    return {"relevant": [place + 1 for place in places] or INSUFFICIENT}
+
+
+def _paper_sentences(shown: _Shown) -> Value:
+    return {"sentences": relevant_sentences(shown.text("question"), shown.contexts).texts}
+
+
+def _questions(shown: _Shown) -> Value:
+    answer, count = shown.plain("answer"), cast("int", shown.variables.get("count", 1))
+    declined = refusal(answer) is not None
+    return {
+        "questions": [{"question": text, "noncommittal": declined} for text in questions_for(answer, count)]
+    }
+
+
+def _drawn(shown: _Shown, draw: int) -> Value:
+    """One question, different for each draw."""
+    written = questions_for(shown.plain("answer"), draw + 1)
+    return {"questions": [{"question": written[draw % len(written)]}] if written else []}
+
+
+def _entities(shown: _Shown) -> Value:
+    return {"entities": entities_of(shown.plain("reference"))}
+
+
+def _context_entities(shown: _Shown) -> Value:
+    named = (name for chunk in shown.contexts for name in entities_of(without_citations(chunk)))
+    distinct = {folded(name): name for name in reversed(list(named))}
+    return {"entities": list(distinct.values())[::-1]}
+
+
+def _paper_facts(shown: _Shown) -> Value:
+    question, answer, reference = (shown.plain(name) for name in ("question", "answer", "reference"))
+    own, expected = statements_of(answer), statements_of(reference)
+    in_reference = compared(own, reference, where="the reference", question=question)
+    in_answer = compared(expected, answer, where="the answer", question=question)
+    # what stands in the answer word for word is no omission of it, however it was compared
+    left = {folded(spaced_form(text)) for text in own}
+    missing = [text for text, verdict in zip(expected, in_answer, strict=True) if not verdict.supported]
+    return {
+        "TP": [text for text, verdict in zip(own, in_reference, strict=True) if verdict.supported],
+        "FP": [text for text, verdict in zip(own, in_reference, strict=True) if not verdict.supported],
+        "FN": [text for text in missing if folded(spaced_form(text)) not in left],
+    }
+
+
+def _covering(scale: int) -> Rule:
+    return lambda shown: _rating(scale * coverage(shown.text("question"), shown.contexts))
+
+
+def _grounded(scale: int) -> Rule:
+    return lambda shown: _rating(scale * grounding(shown.plain("answer"), shown.contexts))
+
+
+def _answer_rating(shown: _Shown) -> Value:
+    return _rating(10 * relevance_of_answer(shown.text("question"), shown.plain("answer")))
+
+
+def _answer_rating_with_contexts(shown: _Shown) -> Value:
+    question, answer = shown.text("question"), shown.plain("answer")
+    on_topic = coverage(answer, (question, *shown.contexts))
+    return _rating(10 * relevance_of_answer(question, answer) * on_topic)
+
+
+def _accuracy_grade(shown: _Shown) -> Value:
+    share = agreement(*(shown.plain(name) for name in ("first", "second", "question")))
+    return _rating(4 if share == 1 else 2 if share else 0)
+
+
+def _rubric(shown: _Shown) -> Value:
+    return _rating(best_level(shown.said, shown.plain("answer")))
+
+
+def _criterion(shown: _Shown) -> Value:
+    answer = shown.plain("answer")
+    return _judged(shown.items, [meets(text, answer) for text in shown.said])
+
+
+def _declining(shown: _Shown) -> Value:
+    return _judged(shown.items, [declining(shown.plain("answer"))] * len(shown.items))
+
+
+def _sufficiency(shown: _Shown) -> Value:
+    verdict = sufficing(shown.text("question"), shown.contexts)
+    return _judged(shown.items, [verdict] * len(shown.items))
+
+
+_RULES: Final[Mapping[str, Rule]] = {
+    "accuracy_grade": _accuracy_grade,
+    "answer_rating": _answer_rating,
+    "answer_rating_with_contexts": _answer_rating_with_contexts,
+    "answer_verdicts": _compared_with("answer"),
+    "chunk_rating": _covering(10),
+    "chunk_verdicts": _chunk_verdicts,
+    "context_entities": _context_entities,
+    "context_grade": _covering(2),
+    "context_grade_again": _covering(2),
+    "criterion": _criterion,
+    "declining": _declining,
+    "entities": _entities,
+    "grounding_grade": _grounded(2),
+    "grounding_grade_again": _grounded(2),
+    "paper_facts": _paper_facts,
+    "paper_question": _questions,
+    "paper_sentences": _paper_sentences,
+    "paper_statements": _statements,
+    "paper_verdicts": _verdicts,
+    "questions": _questions,
+    "reference_statements": _reference_statements,
+    "reference_verdicts": _compared_with("reference"),
+    "relevant_sentences": _relevant_sentences,
+    "rubric": _rubric,
+    "sentence_rating": _grounded(10),
+    "statements": _statements,
+    "sufficiency": _sufficiency,
+    "verdicts": _verdicts,
+}

@@ -1,0 +1,152 @@
+"""Statements that words cannot decide: of another language, without words of content, or in other units."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from ragmetrics_embedded._support.evidence import IndexedTexts, amount_of
+from ragmetrics_embedded._support.places import Rarity
+from ragmetrics_embedded._support.vocabulary import BY_CODE, LANGUAGES, UNITS, script_of
+from ragmetrics_embedded._support.words import Sentence, Token
+
+__all__ = ["Conversion", "converted", "foreign"]
+
+_KANA: Final = frozenset({"HIRAGANA", "KATAKANA"})
+# Amounts that differ by less may be one amount, rounded in one of the two units.
+_ROUNDED: Final = 0.05
+
+
+class Conversion(NamedTuple):
+    """A statement with the amounts of the evidence in place of its own.
+
+    Attributes:
+        said: the statement, with each amount in the evidence's unit.
+        unsure: two amounts that may be the same, as written; empty if all are equal.
+    """
+
+    said: Sentence
+    unsure: tuple[str, str] | tuple[()]
+
+
+class _Amount(NamedTuple):
+    """A number with its unit: the tokens from `start` to `end`."""
+
+    start: int
+    end: int
+    tokens: tuple[Token, ...]
+
+    @property
+    def number(self) -> Token:
+        return self.tokens[0]
+
+    @property
+    def written(self) -> str:
+        return " ".join(token.written for token in self.tokens)
+
+
+def foreign(said: Sentence, evidence: IndexedTexts, rarity: Rarity) -> str:
+    """The difference in script or language between a statement and its evidence; "" if there is none.
+
+    A statement is foreign if most of its letters are of scripts that the evidence lacks, or if function
+    words of a foreign language outnumber the words that the evidence's language has too.
+
+    Args:
+        said: the statement.
+        evidence: the indexed texts.
+        rarity: the words of English texts.
+    """
+    letters = Counter(filter(None, map(script_of, said.text)))
+    lacking = letters.keys() - evidence.scripts
+    if lacking & _KANA:  # the characters beside kana are Japanese too
+        lacking |= letters.keys() & {"CJK"}
+    if 2 * sum(letters[script] for script in lacking) > letters.total():
+        return "it is in another script than the texts"
+    if not evidence.has_language:
+        return ""
+    own = BY_CODE[evidence.language]
+    english = rarity if own.code == "en" else {}
+    words = [
+        token
+        for token in said.tokens
+        if token.kind in {"function", "word"} and len(token.folded) > 1 and token.folded not in UNITS
+    ]
+    for language in LANGUAGES:
+        only = language.stop - own.stop
+        theirs = [token for token in words if token.folded in only and token.folded not in evidence.words]
+        ours = [token for token in words if token.folded in own.stop and token.folded not in language.stop]
+        ours += [
+            token
+            for token in words
+            if token.kind == "word"
+            and token not in theirs
+            and (token.folded in evidence.words or token.key in english)
+        ]
+        if len(theirs) > len(ours):
+            return "it is in another language than the texts"
+    return ""
+
+
+def converted(said: Sentence, evidence: IndexedTexts, window: Sequence[int]) -> Conversion:
+    """Put equal amounts of the evidence in place of those of a statement, and those that may be equal.
+
+    They may be equal if they are of scales such as two currencies, or nearly equal in two units.
+
+    Args:
+        said: the statement.
+        evidence: the indexed texts.
+        window: the sentences that are about the statement.
+    """
+    tokens = list(said.tokens)
+    unsure: tuple[str, str] | tuple[()] = ()
+    near = [evidence.sentences[place].tokens for place in window]
+    numbers = [token for sentence in near for token in sentence if token.kind == "number"]
+    amounts = [amount for sentence in near for amount in _amounts(sentence)]
+    for own in reversed(list(_amounts(said.tokens))):
+        same = [other for other in amounts if _is_same(own.number, other.number)]
+        alike = [other for other in amounts if _is_alike(own.number, other.number)]
+        if any(_is_there(own.number, other) for other in numbers) or not (same or alike):
+            continue
+        other = (same or alike)[0]
+        tokens[own.start : own.end] = other.tokens
+        if not same:
+            unsure = own.written, other.written
+    return Conversion(said._replace(tokens=tuple(tokens)), unsure)
+
+
+def _amounts(tokens: tuple[Token, ...]) -> Iterator[_Amount]:
+    for place, token in enumerate(tokens):
+        if token.kind == "number" and token.unit is not None:
+            following = tokens[place + 1 : place + 2]
+            has_unit = bool(following) and UNITS.get(following[0].written) == token.unit
+            end = place + 1 + has_unit
+            yield _Amount(place, end, tokens[place:end])
+
+
+def _is_there(one: Token, two: Token) -> bool:
+    """Whether the other number is the same, with the same unit or without one."""
+    return two.unit in {None, one.unit} and not set(one.readings).isdisjoint(two.readings)
+
+
+def _is_same(one: Token, two: Token) -> bool:
+    return _scale(one) == _scale(two) and not _base(one).isdisjoint(_base(two))
+
+
+def _is_alike(one: Token, two: Token) -> bool:
+    if one.unit is None or two.unit is None or one.unit.dimension != two.unit.dimension:
+        return False
+    if one.unit.scale != two.unit.scale:
+        return one.key != two.key
+    if one.unit == two.unit:
+        return False
+    pairs = [(float(own), float(other)) for own in _base(one) for other in _base(two)]
+    return any(abs(own - other) <= _ROUNDED * max(own, other) for own, other in pairs)
+
+
+def _scale(token: Token) -> tuple[str, str]:
+    return (token.unit.dimension, token.unit.scale) if token.unit else ("", "")
+
+
+def _base(token: Token) -> set[str]:
+    """The amount in base units, for each reading of its digits."""
+    factor = token.unit.factor if token.unit else 1.0
+    return {amount for reading in token.readings if (amount := amount_of(reading, factor)) is not None}

@@ -1,5 +1,0 @@
-"""A small supervised model that decides whether texts support a statement: weights as data, and numpy."""
-
-from ragmetrics_core.models._support.model import Support, SupportModel, support_model, support_name, weigh
-
-__all__ = ["Support", "SupportModel", "support_model", "support_name", "weigh"]
