@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final, cast
 
 from ragmetrics_core.comparing import folded, spaced_form
@@ -34,7 +34,7 @@ __all__ = ["LexicalJudge"]
 Value = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LexicalJudge:
     """A judge that needs no key and no network: its verdicts come from a small model of word features.
 
@@ -57,7 +57,7 @@ class LexicalJudge:
     draws_at_once: ClassVar[bool] = True
     answers_at_once: ClassVar[bool] = True
 
-    identity: str = field(default="", kw_only=True)
+    identity: str = ""
 
     def __post_init__(self) -> None:
         if not self.identity:

@@ -30,4 +30,4 @@ def measured_lines(run: Run, metric: str | None = None) -> Iterator[str]:
 def judge_notes(identity: str | None) -> Iterator[str]:
     """The limits, if known, of the judge with this identity, or of the judges in this panel or cascade."""
     notes = map(judge_note, re.split(r"\(| \| ", identity or ""))
-    yield from dict.fromkeys(note for note in notes if note is not None)
+    yield from dict.fromkeys(filter(None, notes))

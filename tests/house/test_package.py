@@ -107,7 +107,14 @@ def package_files() -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "package", ["ragmetrics_core", "ragmetrics_langchain", "ragmetrics_llama_index", "ragmetrics_pytest"]
+    "package",
+    [
+        "ragmetrics_core",
+        "ragmetrics_embedded",
+        "ragmetrics_langchain",
+        "ragmetrics_llama_index",
+        "ragmetrics_pytest",
+    ],
 )
 def test_what_is_tested_is_the_checkout_or_where_there_is_none_the_installed_wheel(package: str):
     # another checkout that is installed for editing would pass in place of this one
@@ -140,7 +147,7 @@ def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(wheel: Path,
         for path in (ROOT / "integrations").glob("*/**/*")
         if path.is_file() and path.suffix != ".pyc" and not {"ruff.toml", ".ruff_cache"} & set(path.parts)
     }
-    assert len({name.partition("/")[0] for name in adapters}) == 5
+    assert len({name.partition("/")[0] for name in adapters}) == 6
     assert shipped == package_files | adapters
 
 
@@ -151,7 +158,7 @@ def test_type_checkers_of_users_see_the_types_of_every_package(wheel: Path):
     folders = {name.rpartition("/")[0] for name in shipped if name.endswith("/__init__.py")}
     # a folder without an __init__.py is no package that could speak for those in it
     outermost = {each for each in folders if each.rpartition("/")[0] not in folders}
-    assert len(outermost) == 6
+    assert len(outermost) == 7
     assert {each for each in outermost if f"{each}/py.typed" not in shipped} == set()
 
 
@@ -165,11 +172,16 @@ def test_the_package_imports_from_a_built_wheel_elsewhere(wheel: Path, tmp_path:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path)
 
-    found = python(
-        "import ragmetrics_core; print(ragmetrics_core.__file__)", package_parent=tmp_path, cwd=tmp_path
-    )
+    code = """
+import inspect, ragmetrics_core
+print(ragmetrics_core.__file__)
+print(inspect.getfile(type(ragmetrics_core.as_judge("embedded"))))
+"""
+    found = python(code, package_parent=tmp_path, cwd=tmp_path).splitlines()
 
-    assert Path(found).is_relative_to(tmp_path)
+    assert [path for path in found if not Path(path).is_relative_to(tmp_path)] == []
+    (declared,) = tmp_path.glob("*.dist-info/entry_points.txt")
+    assert "[ragmetrics.judges]\nembedded = ragmetrics_embedded:" in declared.read_text(encoding="utf-8")
 
 
 def test_the_source_archive_holds_every_tracked_file_so_that_its_checks_pass_in_it(tmp_path: Path):
