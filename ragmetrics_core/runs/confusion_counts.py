@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ragmetrics_core.records import Record
-from ragmetrics_core.records import PartResult
+from ragmetrics_core.records import PartResult, Record
 
 __all__ = ["CountRow", "count_rows"]
 
