@@ -55,7 +55,7 @@ def foreign(said: Sentence, evidence: IndexedTexts, rarity: Rarity) -> str:
         evidence: the indexed texts.
         rarity: the words of English texts.
     """
-    letters = Counter(filter(None, map(script_of, said.text)))
+    letters = Counter([script for character in said.text if (script := script_of(character))])
     lacking = letters.keys() - evidence.scripts
     if lacking & _KANA:  # the characters beside kana are Japanese too
         lacking |= letters.keys() & {"CJK"}
@@ -64,7 +64,7 @@ def foreign(said: Sentence, evidence: IndexedTexts, rarity: Rarity) -> str:
     if not evidence.has_language:
         return ""
     own = BY_CODE[evidence.language]
-    english = rarity if own.code == "en" else {}
+    english: Rarity = rarity if own.code == "en" else {}
     words = [
         token
         for token in said.tokens
