@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -31,6 +31,7 @@ from ragmetrics_core.protocol import (
     Part,
     Rate,
     Reply,
+    Request,
     Review,
     Segment,
     Steps,
@@ -166,46 +167,40 @@ class Interpreter(ABC):
 
     async def _walk(self, steps: Steps[T], path: Path) -> T:
         """Answer the requests of a generator until it returns."""
-        answer: Any = None
-        failure: StepFailed | None = None
+        resume: Callable[[], Request] = partial(steps.send, None)
         count = 0
         try:
             while True:
-                try:
-                    request = steps.throw(failure) if failure else steps.send(answer)
-                except (StopIteration, StepFailed):
-                    raise
-                except Exception as error:  # the boundary to the user's code
-                    raise self._own.failure(error) from error
-                failure = None
+                request = self._resumed(resume)
                 place = (*path, count + 1)
-                if (
-                    isinstance(request, Generate)
-                    and request.follows
-                    and not self.may_ask_again(request, place)
-                ):
-                    answer = ()  # asked often enough
+                again = isinstance(request, Generate) and request.follows
+                if isinstance(request, Generate) and again and not self.may_ask_again(request, place):
+                    resume = partial(steps.send, ())  # asked often enough
                     continue
                 count += 1
                 try:
-                    if isinstance(request, Generate) and request.follows:
-                        answer = await self._asked_again(request, place)
-                    elif isinstance(request, Generate):  # here: one coroutine less for a call
+                    if isinstance(request, Generate) and not again:  # here: one coroutine less for a call
                         question = self._question(request, place)
                         answer = self._read(question, await self.complete(question.request, place), place)
-                    elif isinstance(request, Review):
-                        answer = self._review(request, place)
-                    elif isinstance(request, Segment):
-                        answer = self._sentences(request.text)
                     else:
                         answer = await self._answer(request, place)
+                    resume = partial(steps.send, answer)
                 except StepFailed as error:
-                    failure = error
+                    resume = partial(steps.throw, error)
         except StopIteration as done:
             result: T = done.value
             return result
         finally:
             steps.close()
+
+    def _resumed(self, resume: Callable[[], Request]) -> Request:
+        """The next request of a generator."""
+        try:
+            return resume()
+        except (StopIteration, StepFailed):
+            raise
+        except Exception as error:  # the boundary to the user's code
+            raise self._own.failure(error) from error
 
     async def _asked_again(self, request: Generate[Any], path: Path) -> tuple[Reply[Any], ...]:
         """A new reply to each question whose reply was unusable."""
@@ -240,6 +235,12 @@ class Interpreter(ABC):
 
     async def _answer(self, request: object, path: Path) -> Any:
         match request:
+            case Generate():
+                return await self._asked_again(request, path)
+            case Review():
+                return self._review(request, path)
+            case Segment():
+                return self._sentences(request.text)
             case Compare():
                 compared = self._steps[path] = await self.compare(request, path)
                 return compared.cosines

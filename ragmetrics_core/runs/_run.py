@@ -328,10 +328,11 @@ class Run:
         for key, decisions in self._folder.index.decided():
             decided.setdefault(key.sample_id, {})[key.signature] = decisions
         declined = {key.sample_id for key, outcome in self.outcomes() if outcome.declined}
-        return {
-            sample_id: (*["abstained"][: sample_id in declined], *self._codes(sample_id, of_sample))
-            for sample_id, of_sample in decided.items()
-        }
+        found: dict[str, tuple[str, ...]] = {}
+        for sample_id, of_sample in decided.items():
+            codes = tuple(self._codes(sample_id, of_sample))
+            found[sample_id] = ("abstained", *codes) if sample_id in declined else codes
+        return found
 
     def _codes(self, sample_id: str, decided: Mapping[str, str | None]) -> Iterator[str]:
         entries = [entry for entry in self.metrics if entry.signature in decided]

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
+from types import MappingProxyType
 from typing import Literal, NamedTuple, get_args
 
 from ragmetrics_core.errors import ConfigError
@@ -101,20 +102,23 @@ def beyond(scores: Scores, limit: Limit, *, before: Scores | None = None) -> Ite
         hint = "asks whether an answer declines: measure abstention, faithfulness or answer_relevance too"
         yield f"nothing in {scores.name} {hint}" if is_share else f"{metric} has no value in {scores.name}"
         return
-    wholes, certain = {"": _counted(scores, limit)}, scores
+    whole, certain, of_before = _counted(scores, limit), scores, None
     if before is not None:
         lost = dict.fromkeys(before.values.get(metric, {}), _worst(scores, limit))
         rows = scores.rejected - min(len(scores.unread), lacking_in(scores, before))
-        wholes[""] = {**lost, **_counted(replace(scores, rejected=rows), limit)}
+        whole = _counted(replace(scores, rejected=rows), limit, lost)
         certain = without_doubtful(scores, metric, before)
-        counted = {**lost, **_counted(replace(certain, rejected=0), limit)}
-        of_before = {each: value for each, value in counted.items() if each in before.labels}
-        wholes[f" of {before.name}"] = of_before
-    for whose, values in wholes.items():
-        mean = sum(values.values()) / len(values) if values else limit.value
+        by_id = _counted(certain, limit, lost).by_id
+        of_before = _Counted({each: value for each, value in by_id.items() if each in before.labels})
+    wholes = [("", whole, scores)]
+    if before is not None and of_before is not None:
+        wholes.append((f" of {before.name}", of_before, certain))
+    for whose, counted, measured in wholes:
+        values = counted.values
+        mean = sum(values) / len(values) if values else limit.value
         if limit.is_beyond(mean):
-            known = (certain if whose else scores).values[metric]
-            without = sum(each not in known for each in values)
+            known = measured.values[metric]
+            without = sum(each not in known for each in counted.by_id) + len(counted.rows)
             lacking = "undecided" if is_share else "without a score"
             at_worst = f", {without} of them {lacking} and counted as the worst" if without else ""
             samples = f"{len(values)} samples{whose}{at_worst}"
@@ -133,9 +137,10 @@ def near(scores: Scores, limit: Limit, *, cluster: str | None = None) -> Iterato
     scores = _held(scores, limit)
     clustering = clustering_of((scores,), cluster)
     counted = _counted(scores, limit)
-    mean = score_mean(list(counted.values()), clustering.clusters(counted), ends=scores.ends(limit.metric))
+    clusters = [*clustering.clusters(counted.by_id), *(("row", each) for each in range(len(counted.rows)))]
+    mean = score_mean(counted.values, clusters, ends=scores.ends(limit.metric))
     bad = mean.low if limit.end == "min" else mean.high
-    over = f"{limit.mean} is {mean} over {len(counted)} samples"
+    over = f"{limit.mean} is {mean} over {len(counted.values)} samples"
     if bad is None:
         yield f"{over}, too few for an interval"
     elif limit.is_beyond(bad):
@@ -148,17 +153,29 @@ def _held(scores: Scores, limit: Limit) -> Scores:
     return scores.of_declining() if limit.metric == DECLINED else scores
 
 
-def _counted(scores: Scores, limit: Limit) -> dict[str, float]:
-    """The values of a decision by sample id, including samples without a record and invalid rows."""
+class _Counted(NamedTuple):
+    """The values of a decision: by sample id, and of invalid rows."""
+
+    by_id: Mapping[str, float]
+    rows: tuple[float, ...] = ()
+
+    @property
+    def values(self) -> list[float]:
+        return [*self.by_id.values(), *self.rows]
+
+
+def _counted(scores: Scores, limit: Limit, lost: Mapping[str, float] = MappingProxyType({})) -> _Counted:
+    """The values of a decision, also of samples without a record; `lost` holds those of missing samples."""
     worst = _worst(scores, limit)
     sure: Mapping[str, float] = scores.sure.get(limit.metric, {})
     # a limit usually holds off the bad end; else the worse bound for it is the better one of the metric
-    if (limit.end == "max") != (limit.metric in scores.lower_is_better):
+    bad_end = "min" if limit.metric in scores.lower_is_better else "max"
+    if limit.end == bad_end:
         sure = dict.fromkeys(sure, worst)
-    rows = {f"\0{number}": worst for number in range(scores.rejected)}
     why: Mapping[str, str] = scores.absent.get(limit.metric, {})
     unmeasured = {each: worst for each in scores.samples if each not in why}
-    return {**rows, **unmeasured, **sure, **scores.values[limit.metric]}
+    by_id = {**lost, **unmeasured, **sure, **scores.values[limit.metric]}
+    return _Counted(by_id, (worst,) * scores.rejected)
 
 
 def _worst(scores: Scores, limit: Limit) -> float:
