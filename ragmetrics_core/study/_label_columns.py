@@ -28,7 +28,9 @@ CONTENT: Final = {
     **dict.fromkeys(("evidence", "premise", "passages", "document"), "contexts"),
     "golden_answer": "reference",
 }
-SOURCES: Final = ("source_id", "document_id", "article_id", "doc_id")
+# The turns of a conversation are as little independent as the answers about a document.
+CONVERSATIONS: Final = ("conversation_id", "session_id", "thread_id")
+SOURCES: Final = (*CONVERSATIONS, "source_id", "document_id", "article_id", "doc_id")
 _TASKS: Final = ("task_type", "task", "domain", "error_type", "dataset", "source")
 ANNOTATORS: Final = ("annotator", "rater", "worker", "annotator_id", "rater_id")
 _OURS: Final = frozenset([*CONTENT, *SOURCES, *ANNOTATORS, "claims", "votes"])

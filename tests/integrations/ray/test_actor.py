@@ -27,7 +27,7 @@ def block(*words: str) -> pa.Table:
             {
                 "id": word,
                 "question": f"What is {word}?",
-                "answer": f"It is {word}.",
+                "answer": f"The house is {word}.",
                 "contexts": [f"A {word} is."],
             }
             for word in words
