@@ -285,7 +285,7 @@ class Prompt(Generic[A_co]):
         Raises:
             PromptError: the names differ from the variables of the templates.
         """
-        if variables.keys() != self.variables:
+        if frozenset(variables) != self.variables:
             self.check_variables(variables)
         shown = {name: self._shown(value, show) for name, value in variables.items()}
         if self.numbered is not None:
