@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics-core[cli]'")
+
 from typer.testing import CliRunner
 
 from ragmetrics_core import Run, Sample, evaluate
