@@ -40,7 +40,8 @@ test: $(VENV)/dev.stamp ## run the tests (ARGS="-k name" passes options to pytes
 	$(BIN)/python -m pytest --numprocesses auto --dist loadscope $(if $(ARGS),$(ARGS),$(SLOW:%=--ignore=%))
 
 slow: $(VENV)/dev.stamp ## run the tests that `make test` leaves out: adapters, faults, pages, whole programs
-	$(BIN)/python -m pytest --numprocesses auto --dist loadscope $(SLOW)
+	$(BIN)/python -m pytest --numprocesses auto --dist loadscope --hypothesis-profile full $(SLOW)
+	$(BIN)/python -m pytest --numprocesses auto --dist loadscope --hypothesis-profile full -m hypothesis $(SLOW:%=--ignore=%)
 
 lint: $(VENV)/dev.stamp ## check format, lint rules, types, layers, budgets, plain English, docs/metrics/ and docs/judge_tables.md
 	$(BIN)/ruff format --check .

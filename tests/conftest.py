@@ -15,8 +15,10 @@ SHARED = Path(os.environ.get("RAGMETRICS_SHARED") or ROOT.parent / "shared")
 FindFile = Callable[[str], Path]
 
 # A deadline would make a test depend on how busy the machine is. On CI the examples are always the same;
-# elsewhere each run looks for new ones.
-settings.register_profile("house", deadline=None, derandomize="CI" in os.environ, print_blob=True)
+# elsewhere each run looks for new ones. `make test` tries a few, and `make slow` all:
+# pytest --hypothesis-profile full.
+settings.register_profile("full", deadline=None, derandomize="CI" in os.environ, print_blob=True)
+settings.register_profile("house", settings.get_profile("full"), max_examples=25)
 settings.load_profile("house")
 
 
