@@ -20,6 +20,8 @@ from tests.cli.conftest import judged_by
 yaml = pytest.importorskip("yaml", reason="yaml is not installed, which reads the action")
 ROOT = Path(__file__).resolve().parents[2]
 BASH = shutil.which("bash")
+# Its package puts it beside the interpreter, which need not be in the path.
+ACT = shutil.which("act", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
 
 pytestmark = [
     pytest.mark.integration,
@@ -272,7 +274,7 @@ def test_the_action_and_the_workflow_of_the_docs_fit_the_schemas_of_github():
     assert errors_in(without_shell, "github-actions") != []
 
 
-@pytest.mark.skipif(shutil.which("act") is None, reason="act, which runs workflows, is not installed")
+@pytest.mark.skipif(ACT is None, reason="act, which runs workflows, is not installed")
 @pytest.mark.parametrize(
     ("after", "code", "verdict"),
     [("same", 0, "✅ ragmetrics: passed"), ("worse", 1, "❌ ragmetrics: failed")],
@@ -293,7 +295,7 @@ def test_a_runner_runs_the_last_line_of_the_documented_workflow(
     (tmp_path / "event.json").write_text(json.dumps(event))
     for words in (["init", "-q"], ["remote", "add", "origin", "https://github.com/o/r"]):
         subprocess.run(["git", *words], cwd=checkout, check=True)
-    words = ["act", "pull_request", "-P", "ubuntu-latest=-self-hosted", "--pull=false"]
+    words = [str(ACT), "pull_request", "-P", "ubuntu-latest=-self-hosted", "--pull=false"]
     words += ["-e", str(tmp_path / "event.json"), "-s", "GITHUB_TOKEN=a token"]
     own = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     done = subprocess.run(

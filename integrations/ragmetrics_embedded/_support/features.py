@@ -55,7 +55,7 @@ class Features(NamedTuple):
             return "it has no word of content to look up"
         if supported and self.unsure:
             own, other = self.unsure
-            return f'it cannot convert "{own}" to "{other}"'
+            return f'"{own}" and "{other}" may be the same amount'
         return ""
 
     @property
