@@ -40,7 +40,7 @@ __all__ = [
     "validated",
 ]
 
-READER: Final = "5"
+READER: Final = "6"
 """Version of the reader. The first is not named; records of earlier readers keep their readings."""
 
 T_co = TypeVar("T_co", covariant=True)

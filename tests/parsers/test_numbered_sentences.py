@@ -157,6 +157,13 @@ def test_the_words_of_a_sentence_of_its_own_are_always_a_statement():
     assert read(entry(1, "It is so."), sentences=("It is so.",)).objections == ()
 
 
+@pytest.mark.parametrize("empty", ["Yes, it is", "No", "Ja.", "So it is."])
+def test_a_statement_without_a_word_of_content_is_left_out_beside_another(empty):
+    reading = read(entry(1, empty, "The tower is in Paris."), sentences=(f"{empty}, the tower is in Paris.",))
+    assert (reading.value.statements, reading.objections) == (("The tower is in Paris.",), ())
+    assert reading.dropped == (f'"{empty}" of sentence 1 states nothing by itself',)
+
+
 def test_many_statements_of_a_long_sentence_are_read_in_time_linear_in_both():
     sentence = "Paris " * 10_000 + " ".join(map(str, range(1000)))
     assert read(entry(1, *(f"Paris is {n} high." for n in range(1000))), sentences=(sentence,)).value
