@@ -59,7 +59,7 @@ def _meant(value: Json, schema: Schema) -> Json:
     kind = schema.get("type")
     if isinstance(value, float) and kind == "integer" and value.is_integer():
         return int(value)
-    if not isinstance(value, str):
+    if not isinstance(value, str) or (kind == "string" and "enum" not in schema):
         return value
     if kind in ("integer", "number"):
         return int(value) if _INTEGER.fullmatch(value) else value

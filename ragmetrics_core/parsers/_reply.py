@@ -110,6 +110,8 @@ def json_value(body: str) -> dict[str, Json] | list[Json]:
     """
     inner = body.strip(_BLANK)
     for _ in range(_DEPTH):
+        if inner.startswith("{") and inner.endswith("}"):  # no mark ends like this
+            break
         inner = _unwrapped(inner)
     before, brace, _ = inner.partition("{")
     if not inner.startswith(("{", "[")):
