@@ -16,7 +16,7 @@ from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin
 
 from ragmetrics_core.errors import ArgumentError
 
-__all__ = ["WORDS", "checked", "folded", "names_in", "refuse_unknown", "unfolded", "unknown"]
+__all__ = ["WORDS", "checked", "folded", "listing_settings", "names_in", "refuse_unknown", "unknown"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -141,7 +141,7 @@ def checked(function: F) -> F:
     return _checked(function, signature(function))
 
 
-def unfolded(keywords: type, defaults: Mapping[str, Any]) -> Callable[[F], F]:
+def listing_settings(keywords: type, defaults: Mapping[str, Any]) -> Callable[[F], F]:
     """Decorate a function so that its signature lists its `**settings`.
 
     Type checkers and editors know them from `Unpack[...]`; `help`, notebooks and Haystack's YAML reader need

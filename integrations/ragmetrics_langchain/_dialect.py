@@ -119,7 +119,7 @@ def _document(value: Any) -> Chunk | None:
     return Chunk(value.page_content, value.id, score if isinstance(score, float) else None)
 
 
-def _text(value: Any) -> str | None:
+def _message_text(value: Any) -> str | None:
     return value if isinstance(value, str) else _said(value) if isinstance(value, BaseMessage) else None
 
 
@@ -145,4 +145,4 @@ def asks_with_media(inputs: Any) -> bool:
     return False
 
 
-DIALECT = Dialect(document=_document, text=_text, messages=_messages, fields=fields_of)
+DIALECT = Dialect(document=_document, text=_message_text, messages=_messages, fields=fields_of)

@@ -12,7 +12,7 @@ from uuid import UUID, uuid5
 from ragmetrics_core import Sample
 from ragmetrics_core.adapting import CapturedRun, Fields, Rules, answer_in, named_value, sample_of
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.keywords import listing_settings
 from ragmetrics_core.live import (
     Capture,
     LiveResult,
@@ -118,7 +118,7 @@ class LangSmithFeedbackSink:
             return self._project_id
 
 
-@unfolded(ScorerArgs, SCORER_DEFAULTS)
+@listing_settings(ScorerArgs, SCORER_DEFAULTS)
 def as_langsmith_evaluator(
     metrics: Metrics = (),
     *,

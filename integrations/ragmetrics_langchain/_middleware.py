@@ -15,7 +15,7 @@ from langchain_core.runnables import ensure_config
 from ragmetrics_core.adapting import CapturedRun, Fields, Rules, answer_in, as_now
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.gate import Gate, GateDecision, OnFailure
-from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.keywords import listing_settings
 from ragmetrics_core.live import (
     Capture,
     LiveFace,
@@ -97,7 +97,7 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware):
         ConfigError: an argument is invalid.
     """
 
-    @unfolded(ScorerArgs, SCORER_DEFAULTS)
+    @listing_settings(ScorerArgs, SCORER_DEFAULTS)
     def __init__(
         self,
         metrics: Metrics = (),

@@ -13,7 +13,7 @@ from langchain_core.runnables import Runnable, RunnableLambda
 
 from ragmetrics_core.adapting import CapturedRun, Fields, Rules, sample_of
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.keywords import listing_settings
 from ragmetrics_core.live import Capture, LiveResult
 from ragmetrics_core.runs import Metrics
 from ragmetrics_langchain._dialect import DIALECT, fields_of
@@ -25,7 +25,7 @@ __all__ = ["above", "below", "score_step"]
 _LOGGER = logging.getLogger("ragmetrics.live")
 
 
-@unfolded(ScorerArgs, SCORER_DEFAULTS)
+@listing_settings(ScorerArgs, SCORER_DEFAULTS)
 def score_step(
     metrics: Metrics = (),
     *,

@@ -71,7 +71,9 @@ def _messages(value: Any) -> Iterator[CapturedMessage]:
         path: Any = value.get("id") or [""]
         role = _ROLES.get(str(path[-1]).removesuffix("Chunk"), "user")
         has_failed = named.get("status") == "error"
-        yield CapturedMessage(role, _text(named.get("content")), bool(named.get("tool_calls")), has_failed)
+        yield CapturedMessage(
+            role, _joined_text(named.get("content")), bool(named.get("tool_calls")), has_failed
+        )
     elif isinstance(value, BaseMessage):
         yield from request_of([value])
     elif is_mapping(value):
@@ -86,14 +88,14 @@ def _reply(outputs: Fields) -> str | None:
     if is_mapping(generations):
         for message in _messages(generations.get("message")):
             return message.text
-        return _text(generations.get("text"))
+        return _joined_text(generations.get("text"))
     choices: Any = outputs.get("choices")
     if choices:
-        return _text(choices[0]["message"].get("content"))
+        return _joined_text(choices[0]["message"].get("content"))
     return next((message.text for message in _messages(outputs.get("output"))), None)
 
 
-def _text(content: Any) -> str:
+def _joined_text(content: Any) -> str:
     parts = content if is_series(content) else [content]
     texts = (part.get("text") if is_mapping(part) else part for part in parts)
     return "".join(text for text in texts if isinstance(text, str))

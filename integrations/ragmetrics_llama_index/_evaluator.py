@@ -14,7 +14,7 @@ from llama_index.core.prompts.mixin import PromptDictType
 from ragmetrics_core import Metric, Record, Sample, aevaluate
 from ragmetrics_core.adapting import on_own_loop
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import names_in, refuse_unknown, unfolded
+from ragmetrics_core.keywords import listing_settings, names_in, refuse_unknown
 from ragmetrics_core.metrics import resolve
 from ragmetrics_core.models import Traffic, TrafficArgs, as_scorer, missing_model
 from ragmetrics_core.prompts import PromptText
@@ -88,7 +88,7 @@ class RagMetricsEvaluator(BaseEvaluator):
     _without_query: str | None = None
     _raises_when_failing = False
 
-    @unfolded(EvaluatorArgs, EVALUATOR_DEFAULTS)
+    @listing_settings(EvaluatorArgs, EVALUATOR_DEFAULTS)
     def __init__(
         self,
         metrics: Metrics,
@@ -105,7 +105,7 @@ class RagMetricsEvaluator(BaseEvaluator):
         if on_error not in get_args(OnError):
             raise ConfigError(f"on_error must be 'record' or 'raise', not {on_error!r}")
         how: TrafficArgs = {name: settings[name] for name in names_in(TrafficArgs) if name in settings}  # type: ignore[assignment,literal-required]
-        self._traffic = (traffic or Traffic()).but(**how)
+        self._traffic = (traffic or Traffic()).replacing(**how)
         self._repeats = settings.get("repeats", 1)
         self._redact = settings.get("redact")
         self._metrics = resolve(metrics)
@@ -174,7 +174,7 @@ class RagMetricsEvaluator(BaseEvaluator):
             records = await self._measure(query, response, contexts, _expected(reference, references))
         except Exception as error:  # the boundary: whatever is raised here would cost the whole batch
             is_open = self._redact is None
-            reason = self._told(f"{type(error).__name__}: {error}")
+            reason = self._redacted(f"{type(error).__name__}: {error}")
             # where texts are redacted, neither a traceback nor a cause may repeat the words of the error
             log.warning("an evaluation failed: %s", reason, exc_info=is_open)
             result = TracedEvaluationResult(**given, invalid_result=True, invalid_reason=reason)
@@ -251,7 +251,7 @@ class RagMetricsEvaluator(BaseEvaluator):
         )
         return list(run.records())
 
-    def _told(self, words: str) -> str:
+    def _redacted(self, words: str) -> str:
         """The redacted message of an error."""
         if self._redact is None:
             return words

@@ -15,7 +15,7 @@ from llama_index.core.workflow import Workflow
 
 from ragmetrics_core.adapting import Rules, names_of
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import refuse_unknown, unfolded
+from ragmetrics_core.keywords import listing_settings, refuse_unknown
 from ragmetrics_core.live import LIVE_DEFAULTS, LiveArgs, LiveFace, LiveScorer, LiveSettings, check_alone
 from ragmetrics_core.metrics import resolve
 from ragmetrics_core.protocol import Scorer
@@ -75,7 +75,7 @@ class Instrumentation(LiveFace):
         return self.live.close(timeout)
 
 
-@unfolded(LiveArgs, LIVE_DEFAULTS)
+@listing_settings(LiveArgs, LIVE_DEFAULTS)
 def instrument(
     metrics: Metrics = (),
     llm: AnyLLM | None = None,
@@ -145,7 +145,7 @@ def instrument(
         models["embedder"] = embedder_of(embed_model)
     elif needed(chosen, "embedder"):
         models["embedder_factory"] = partial(embedder_of, None)
-    settings = (settings or LiveSettings()).but(**keywords)
+    settings = (settings or LiveSettings()).replacing(**keywords)
     if settings.prompts is not None:
         with_prompts(chosen, settings.prompts)  # which says what is wrong with them
     watched = None if watch is None else frozenset(map(id, watch))

@@ -147,7 +147,7 @@ class LlamaIndexJudge(ForeignJudge, Judge):
         return self.llm.model_copy(update={"additional_kwargs": {**settings, **left_out}})
 
     async def _reply(self, llm: LLM, messages: Sequence[ChatMessage], form: Mapping[str, Any]) -> Completion:
-        response = await foreign_answer(_asked(llm, messages, form), lambda error: _told(error, self.llm))
+        response = await foreign_answer(_asked(llm, messages, form), lambda error: _failure(error, self.llm))
         reason = finish_reason(response.raw, response.additional_kwargs)
         if isinstance(response, CompletionResponse):
             reply = said(response.text, finish_reason=reason)
@@ -201,7 +201,9 @@ class LlamaIndexEmbedder(ForeignModel, Embedder):
         Raises:
             ModelError: the model failed.
         """
-        vectors = await foreign_answer(self._embed(list(texts)), lambda error: _told(error, self.embed_model))
+        vectors = await foreign_answer(
+            self._embed(list(texts)), lambda error: _failure(error, self.embed_model)
+        )
         return np.asarray(vectors, dtype=np.float64)
 
     async def _embed(self, texts: list[str]) -> list[list[float]]:
@@ -308,7 +310,7 @@ def _format_of(model: LLM) -> str | None:
     return None if is_unnamed(name) else name
 
 
-def _told(error: Exception, model: LLM | BaseEmbedding) -> ModelError:
+def _failure(error: Exception, model: LLM | BaseEmbedding) -> ModelError:
     if isinstance(error, NotImplementedError):
         return ModelRefused(_no_synchronous_side(model))
     return model_error(error, model)

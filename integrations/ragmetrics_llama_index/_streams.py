@@ -100,7 +100,7 @@ def _noted(tokens: Generator[T], stream: Stream, span: str) -> Generator[T]:
                     break
                 finally:
                     READ.reset(read)
-                stream.tokens.append(_text(token))
+                stream.tokens.append(_new_part(token))
                 yield token
     finally:
         if hasattr(tokens, "close"):
@@ -119,13 +119,13 @@ async def _anoted(tokens: AsyncGenerator[T], stream: Stream, span: str) -> Async
                     break
                 finally:
                     READ.reset(read)
-                stream.tokens.append(_text(token))
+                stream.tokens.append(_new_part(token))
                 yield token
     finally:
         if hasattr(tokens, "aclose"):
             await tokens.aclose()
 
 
-def _text(token: Any) -> Any:
+def _new_part(token: Any) -> Any:
     """A token, or the new part of a chat's response."""
     return (token.delta or "") if hasattr(token, "delta") else token

@@ -85,7 +85,7 @@ def text_of(prompt: Prompt[Any], template: BasePromptTemplate | str) -> PromptTe
         system = _as_ours(by_role.get("system", ""))
         user = _as_ours(by_role["user"])
     else:
-        user = _as_ours(_text(template))
+        user = _as_ours(_template_text(template))
     # the text for asking once more shows the form, which another text may have changed
     again = prompt.again if user == prompt.user else ""
     prompt.with_text(system=system, user=user, again=again)
@@ -97,12 +97,12 @@ def fitting(metrics: tuple[Metric[Any], ...], template: BasePromptTemplate | str
     if isinstance(template, ChatPromptTemplate):
         variables = set(template.template_vars)
     else:
-        variables = set(_THEIRS.findall(_text(template)))
+        variables = set(_THEIRS.findall(_template_text(template)))
     alike = (prompt for prompt in prompts_of(metrics).values() if set(prompt.variables) == variables)
     return next(alike, None)
 
 
-def _text(template: BasePromptTemplate | str) -> str:
+def _template_text(template: BasePromptTemplate | str) -> str:
     return template if isinstance(template, str) else template.get_template()
 
 

@@ -15,7 +15,7 @@ from ray.data import ActorPoolStrategy, Dataset
 
 from ragmetrics_core import Metric, errors, evaluate
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.keywords import listing_settings
 from ragmetrics_core.metrics import resolve
 from ragmetrics_core.models import Traffic, TrafficArgs
 from ragmetrics_core.prompts import PromptText, read_folder
@@ -32,7 +32,7 @@ __all__ = ["evaluate_dataset"]
 _OPEN_BLOCKS = 3
 
 
-@unfolded(TrafficArgs, Traffic().keywords)
+@listing_settings(TrafficArgs, Traffic().keywords)
 def evaluate_dataset(
     dataset: Dataset,
     metrics: str | Metric[Any] | Iterable[str | Metric[Any]],
@@ -102,7 +102,7 @@ def evaluate_dataset(
         ConfigError: before any call, if an argument is wrong or `out` holds other results.
         RecordError: a file in `out` cannot be read.
     """
-    traffic = (traffic or Traffic()).but(**settings)
+    traffic = (traffic or Traffic()).replacing(**settings)
     if batch_size < 1:
         raise ConfigError(f"batch_size must be at least 1, not {batch_size}")
     fewest, most = (actors, actors) if isinstance(actors, int) else actors

@@ -11,7 +11,7 @@ import numpy as np
 
 from ragmetrics_core import scoring
 from ragmetrics_core.branches import together
-from ragmetrics_core.drivers._interpreter import Drawn, Interpreter, Path, Segments, settled, written
+from ragmetrics_core.drivers._interpreter import Drawn, Interpreter, Path, Segments, outcome_of, written
 from ragmetrics_core.errors import (
     AccessRefused,
     BudgetSpent,
@@ -234,7 +234,7 @@ class _Live(Interpreter):
     async def _votes(self, request: Generate[Any]) -> Sequence[Drawn]:
         judges = range(len(self._calls.models.judges))
         # Each judge's reply is waited for, though another one fails: it is paid for, and kept for next time.
-        votes = await together([settled(self._drawn(number, request)) for number in judges])
+        votes = await together([outcome_of(self._drawn(number, request)) for number in judges])
         StepFailed.raise_most_urgent(votes)
         return [each for judge in votes for each in judge]
 
@@ -314,7 +314,7 @@ class _Live(Interpreter):
 
     async def side_by_side(self, branches: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
         try:
-            return await together([settled(branch) for branch in branches])
+            return await together([outcome_of(branch) for branch in branches])
         finally:
             for branch in branches:
                 branch.close()  # one that was cancelled before it began would complain that nobody awaited it

@@ -49,7 +49,7 @@ from ragmetrics_core.records.written_record import WrittenRecord, checked_outcom
 from ragmetrics_core.samples import MissingField, Sample, UnverifiedContexts
 from ragmetrics_core.version import VERSION
 
-__all__ = ["Drawn", "Interpreter", "Path", "Segments", "settled", "written"]
+__all__ = ["Drawn", "Interpreter", "Path", "Segments", "outcome_of", "written"]
 
 T = TypeVar("T")
 Path = tuple[int, ...]
@@ -130,7 +130,7 @@ class Interpreter(ABC):
         results: list[Any] = []
         try:
             for branch in branches:
-                results.append(await settled(branch))
+                results.append(await outcome_of(branch))
                 if not isinstance(results[-1], StepFailed) and enough(results[-1]):
                     break
         finally:
@@ -412,7 +412,7 @@ def _versions() -> dict[str, str]:
     return {"reader": READER, "ragmetrics": VERSION, "sentencex": version("sentencex")}
 
 
-async def settled(branch: Coroutine[Any, Any, Any]) -> Any:
+async def outcome_of(branch: Coroutine[Any, Any, Any]) -> Any:
     """The branch's result, or the `StepFailed` that ended it."""
     try:
         return await branch

@@ -82,7 +82,7 @@ class Database:
         self._name = name
         self._reading = threading.Lock()
         self._identities: dict[str, int] = {}
-        with self._told():
+        with self._advised():
             if path is None:
                 self._reader = self._writer = _connect(":memory:")
                 self._writer.executescript(_SCHEMA)
@@ -151,14 +151,14 @@ class Database:
         Raises:
             RecordError: a row is damaged, or the file cannot be read.
         """
-        with self._told():
+        with self._advised():
             for address, name, created, used, digest, body in self._reader.execute(_ALL):
                 self._check_digest(address, body, digest)
                 yield AnsweredCall(address, name, created, used, body)
 
     def count(self) -> int:
         """Number of calls."""
-        with self._told(), self._reading:
+        with self._advised(), self._reading:
             return int(self._reader.execute("SELECT count(*) FROM calls").fetchone()[0])
 
     def prune(self, *, unused_since: int | None, keep_bytes: int | None, identity: str | None) -> None:
@@ -166,7 +166,7 @@ class Database:
         mine = "TRUE"
         names: tuple[str, ...] = ()
         if identity is not None:
-            mine, names = "identity IN (SELECT id FROM identities WHERE name = ?)", (_text(identity),)
+            mine, names = "identity IN (SELECT id FROM identities WHERE name = ?)", (_storable(identity),)
         with self._transaction():
             if unused_since is not None:
                 self._writer.execute(f"DELETE FROM calls WHERE {mine} AND used < ?", (*names, unused_since))
@@ -179,13 +179,13 @@ class Database:
                 self._writer.execute(f"DELETE FROM calls WHERE address IN ({surplus})", (*names, keep_bytes))
             if unused_since is None and keep_bytes is None:
                 self._writer.execute(f"DELETE FROM calls WHERE {mine}", names)
-        with self._told():
+        with self._advised():
             self._writer.execute("VACUUM")
             self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
         """End reading and writing."""
-        with self._told():
+        with self._advised():
             self._reader.close()
             self._writer.close()
 
@@ -262,7 +262,7 @@ class Database:
     def _values(self, row: AnsweredCall) -> tuple[bytes, int, int, int, bytes, bytes]:
         number = self._identities.get(row.identity)
         if number is None:
-            name = _text(row.identity)
+            name = _storable(row.identity)
             self._writer.execute("INSERT INTO identities(name) VALUES (?) ON CONFLICT DO NOTHING", (name,))
             number = self._writer.execute("SELECT id FROM identities WHERE name = ?", (name,)).fetchone()[0]
             self._identities[row.identity] = number
@@ -271,7 +271,7 @@ class Database:
     @contextmanager
     def _transaction(self) -> Generator[None]:
         """Write everything in the block or nothing."""
-        with self._told():
+        with self._advised():
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -283,7 +283,7 @@ class Database:
                 raise
 
     @contextmanager
-    def _told(self) -> Generator[None]:
+    def _advised(self) -> Generator[None]:
         """Turn errors of SQLite and the system into advice for the user."""
         try:
             yield
@@ -355,7 +355,7 @@ def _digest(address: bytes, body: bytes) -> bytes:
     return sha256(address + body).digest()[:16]
 
 
-def _text(identity: str) -> str:
+def _storable(identity: str) -> str:
     """An identity that SQLite can store: unpaired surrogates are escaped."""
     return identity if identity.isascii() else identity.encode("utf-8", "backslashreplace").decode()
 

@@ -12,7 +12,7 @@ from weakref import finalize, ref
 
 from ragmetrics_core.adapting.judging import is_judging, judging_context, within_judging
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.keywords import listing_settings
 from ragmetrics_core.live._background import Background
 from ragmetrics_core.live._breaker import Breaker
 from ragmetrics_core.live._capture import Capture, LiveResult, Skip, SkipReason, capture_of
@@ -107,7 +107,7 @@ class LiveScorer(LiveFace):
     LiveMean(mean=1.0, n=1)
     """
 
-    @unfolded(LiveArgs, LIVE_DEFAULTS)
+    @listing_settings(LiveArgs, LIVE_DEFAULTS)
     def __init__(
         self,
         metrics: Metrics,
@@ -121,7 +121,7 @@ class LiveScorer(LiveFace):
         ways: Mapping[str, str] = MappingProxyType({}),
         **keywords: Unpack[LiveArgs],
     ) -> None:
-        settings = self._settings = (settings or LiveSettings()).but(**keywords)
+        settings = self._settings = (settings or LiveSettings()).replacing(**keywords)
         judge, self._home = at_home(judge)
         models = {
             "judge": chosen("judge", judge, judge_factory, as_judge),

@@ -163,7 +163,7 @@ class LiveSettings:
         if self.max_pending < 1:
             raise ConfigError(f"max_pending must be at least 1, not {self.max_pending}")
 
-    def but(self, **settings: Unpack[LiveArgs]) -> Self:
+    def replacing(self, **settings: Unpack[LiveArgs]) -> Self:
         """A copy with these settings replaced.
 
         Raises:
@@ -174,7 +174,9 @@ class LiveSettings:
         given: dict[str, Any] = dict(settings)
         how: TrafficArgs = {name: given.pop(name) for name in names_in(TrafficArgs) if name in given}  # type: ignore[assignment]
         limits: BudgetArgs = {name: given.pop(name) for name in names_in(BudgetArgs) if name in given}  # type: ignore[assignment]
-        return replace(self, traffic=self.traffic.but(**how), budget=self.budget.but(**limits), **given)
+        return replace(
+            self, traffic=self.traffic.replacing(**how), budget=self.budget.replacing(**limits), **given
+        )
 
     @property
     def keywords(self) -> LiveArgs:

@@ -80,7 +80,7 @@ class Budget:
         """Whether the budget has any limit."""
         return self.calls is not None or self.tokens is not None or self.cost is not None
 
-    def but(self, **settings: Unpack[BudgetArgs]) -> Self:
+    def replacing(self, **settings: Unpack[BudgetArgs]) -> Self:
         """A copy with these settings replaced."""
         given: dict[str, Any] = {name.removeprefix("max_"): value for name, value in settings.items()}
         return replace(self, **given)

@@ -248,7 +248,7 @@ class Line(Wrapper):
                     raise
                 except BaseException as error:  # the boundary to foreign code: a model may raise anything
                     late = ModelTimeout(f"no answer within {timeout:g} s") if limit.expired() else None
-                    failure = self._told(late or error)
+                    failure = self._failure(late or error)
                     if isinstance(failure, ModelOverloaded):
                         pace.slow_down(slowdowns)
                         gate.hold(failure.retry_after)
@@ -301,7 +301,7 @@ class Line(Wrapper):
             self.meter.tally.embedded += len(asked)
         return True
 
-    def _told(self, error: BaseException) -> BaseException:
+    def _failure(self, error: BaseException) -> BaseException:
         """The redacted error; it says whether a retry may help, and whether the model refuses every call."""
         # A function may raise the errors of its client. Any other error stays as it is: it may be a mistake
         # in the function.

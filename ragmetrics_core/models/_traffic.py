@@ -84,7 +84,7 @@ class Traffic:
             if not getattr(self, name) >= 0:
                 raise ConfigError(f"{name} must not be negative, not {getattr(self, name)}")
 
-    def but(self, **settings: Unpack[TrafficArgs]) -> Self:
+    def replacing(self, **settings: Unpack[TrafficArgs]) -> Self:
         """A copy with these settings replaced.
 
         Raises:

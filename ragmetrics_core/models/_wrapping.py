@@ -120,7 +120,7 @@ def as_judge(judge: Judge | TextFunction | str, *, identity: str | None = None, 
         return CallableJudge(function=judge, identity=identity or "")
     raise ConfigError(
         "a judge is an object with `identity` and `agenerate`, or a function from text to text, "
-        f"not {_told(judge)}"
+        f"not {_kind_of(judge)}"
     )
 
 
@@ -142,7 +142,7 @@ def as_embedder(embedder: Embedder | str, *, asked: bool = True) -> Embedder:
         return embedder
     if (line := line_for("embedder", embedder)) is not None:
         raise ConfigError(line)
-    raise ConfigError(f"an embedder is an object with `identity` and `aembed`, not {_told(embedder)}")
+    raise ConfigError(f"an embedder is an object with `identity` and `aembed`, not {_kind_of(embedder)}")
 
 
 def as_scorer(scorer: Scorer | str, *, asked: bool = True) -> Scorer:
@@ -163,7 +163,7 @@ def as_scorer(scorer: Scorer | str, *, asked: bool = True) -> Scorer:
         return scorer
     if (line := line_for("scorer", scorer)) is not None:
         raise ConfigError(line)
-    raise ConfigError(f"a scorer is an object with `identity` and `arate`, not {_told(scorer)}")
+    raise ConfigError(f"a scorer is an object with `identity` and `arate`, not {_kind_of(scorer)}")
 
 
 def missing_model(kind: str, asking: str, option: str) -> ConfigError:
@@ -180,7 +180,7 @@ def missing_model(kind: str, asking: str, option: str) -> ConfigError:
     )
 
 
-def _told(given: object) -> str:
+def _kind_of(given: object) -> str:
     if isinstance(given, Wrapper):
-        return f"{type(given).__name__} around {_told(given.inner)}"
+        return f"{type(given).__name__} around {_kind_of(given.inner)}"
     return str(getattr(given, "__name__", type(given).__name__))

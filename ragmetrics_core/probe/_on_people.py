@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 from ragmetrics_core.adapting import synchronous
 from ragmetrics_core.errors import ConfigError, ModelError
-from ragmetrics_core.keywords import names_in, refuse_unknown, unfolded
+from ragmetrics_core.keywords import listing_settings, names_in, refuse_unknown
 from ragmetrics_core.metrics import Faithfulness, Metric, get, resolve
 from ragmetrics_core.metrics.catalogue import models_needed
 from ragmetrics_core.metrics.metric import is_metric
@@ -98,7 +98,7 @@ _DEFAULTS: Mapping[str, Any] = {
 }
 
 
-@unfolded(LabelledArgs, _DEFAULTS)
+@listing_settings(LabelledArgs, _DEFAULTS)
 async def aprobe_on(
     judge: Judge | Callable[[str], Any] | str,
     data: Source,
@@ -127,7 +127,7 @@ async def aprobe_on(
     return card
 
 
-@unfolded(LabelledArgs, _DEFAULTS)
+@listing_settings(LabelledArgs, _DEFAULTS)
 async def acompare_on(
     judge: Judge | Callable[[str], Any] | str,
     data: Source,
@@ -183,7 +183,7 @@ async def acompare_on(
         embedder=vectors,
         out=Path(out) / "run" if out is not None else None,
         cache=options["cache"],
-        traffic=(options["traffic"] or Traffic()).but(**traffic),
+        traffic=(options["traffic"] or Traffic()).replacing(**traffic),
         progress=tell,
     )
     measured = len(labelled.rows) - latest[0].kept

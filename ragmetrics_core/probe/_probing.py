@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, Unpack, get_arg
 
 from ragmetrics_core.adapting import synchronous
 from ragmetrics_core.errors import ConfigError, ModelError
-from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.keywords import listing_settings
 from ragmetrics_core.metrics import ContextPrecision, Faithfulness, Metric
 from ragmetrics_core.models import Tally, Traffic, TrafficArgs, as_judge, missing_model
 from ragmetrics_core.models.identity import known_as, unlike
@@ -194,7 +194,7 @@ def _joined(verdicts: Sequence[Verdicts]) -> Verdicts:
     return {case: verdict for of_layout in verdicts for case, verdict in of_layout.items()}
 
 
-@unfolded(TrafficArgs, Traffic().keywords)
+@listing_settings(TrafficArgs, Traffic().keywords)
 async def aprobe(
     judge: Judge | Callable[[str], Any] | str | None = None,
     *,
@@ -243,7 +243,7 @@ async def aprobe(
     if beside is not None:
         check_beside(Path(beside), asked)
     runs = folder / "probe" if folder is not None and beside is not None else folder
-    how: dict[str, Any] = {"cache": cache, "traffic": (traffic or Traffic()).but(**settings)}
+    how: dict[str, Any] = {"cache": cache, "traffic": (traffic or Traffic()).replacing(**settings)}
     records: list[Record] = []
     done = latest = Progress(0, 0, 0, Tally())
 

@@ -9,7 +9,7 @@ from ragmetrics_core.records import FAILED, Correction, Record
 from ragmetrics_core.records.comparison import are_same
 from ragmetrics_core.samples import Sample
 
-__all__ = ["Prefer", "Settled", "settled", "settled_sample"]
+__all__ = ["Prefer", "Settled", "chosen_record", "chosen_sample"]
 
 Prefer = Literal["first", "second"]
 Kept = TypeVar("Kept")
@@ -27,7 +27,7 @@ class Settled(NamedTuple, Generic[Kept]):
     conflict: str = ""
 
 
-def settled(first: Record, second: Record, prefer: Prefer | None = None) -> Settled[Record]:
+def chosen_record(first: Record, second: Record, prefer: Prefer | None = None) -> Settled[Record]:
     """Choose between two records of a score.
 
     A finished score takes precedence over a failed one. With the same replies, the corrections of both are
@@ -47,13 +47,13 @@ def settled(first: Record, second: Record, prefer: Prefer | None = None) -> Sett
     elif one.steps == other.steps:
         return _same_replies(one, other, first, second)
     elif _contradict(one, other):
-        return Settled(one, f"{_told(first)} in the first, {_told(second)} in the second")
+        return Settled(one, f"{_outcome(first)} in the first, {_outcome(second)} in the second")
     if lost := [each for place, each in _of(other).items() if _of(one).get(place) != each]:
         return Settled(one, f"{_whose(lost[0])} is of other replies than those that count")
     return Settled(one)
 
 
-def settled_sample(first: Sample, second: Sample, prefer: Prefer | None = None) -> Settled[Sample]:
+def chosen_sample(first: Sample, second: Sample, prefer: Prefer | None = None) -> Settled[Sample]:
     """Choose between two samples with the same content; labels of both are kept."""
     one, other = (second, first) if prefer == "second" else (first, second)
     labels = {**other.labels, **one.labels}
@@ -90,7 +90,7 @@ def _same_replies(one: Record, other: Record, first: Record, second: Record) -> 
         except (ConfigError, RecordError) as error:
             conflict = conflict or f"the corrections of both cannot be put together: {error}"
     elif not contrary and set(mine) == set(theirs) and _contradict(one, other):
-        conflict = f"{_told(first)} in the first, {_told(second)} in the second, of the same replies"
+        conflict = f"{_outcome(first)} in the first, {_outcome(second)} in the second, of the same replies"
     return Settled(kept, conflict)
 
 
@@ -116,7 +116,7 @@ def _contradict(one: Record, other: Record) -> bool:
     )
 
 
-def _told(record: Record) -> str:
+def _outcome(record: Record) -> str:
     return record.status if record.value is None else f"{record.value:.3f}"
 
 

@@ -11,7 +11,7 @@ from ragmetrics_core.adapting import synchronous
 from ragmetrics_core.drivers import Calls, measure_sample, wired
 from ragmetrics_core.errors import AccessRefused, ConfigError, RunStopped, SampleError
 from ragmetrics_core.journal import Journal
-from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.keywords import listing_settings
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.models import Budget, Tally, Traffic
 from ragmetrics_core.prompts import Prompt
@@ -19,9 +19,9 @@ from ragmetrics_core.records import FAILED, Record
 from ragmetrics_core.runs._folder import Folder
 from ragmetrics_core.runs._loading import AsyncSource, BadRow, none_usable
 from ragmetrics_core.runs._run import Run
-from ragmetrics_core.runs._settings import RUN_DEFAULTS, RunArgs, settled
+from ragmetrics_core.runs._settings import RUN_DEFAULTS, RunArgs, merged_settings
 from ragmetrics_core.runs._stored_lines import Key
-from ragmetrics_core.runs._unfinished_scores import goes_on, left_open, useless_calls
+from ragmetrics_core.runs._unfinished_scores import left_open, may_replace, useless_calls
 from ragmetrics_core.runs.preparation import prepare
 from ragmetrics_core.runs.prices import price_of
 from ragmetrics_core.samples import Sample
@@ -55,7 +55,7 @@ class Progress(NamedTuple):
     kept: int = 0
 
 
-@unfolded(RunArgs, RUN_DEFAULTS)
+@listing_settings(RunArgs, RUN_DEFAULTS)
 async def aevaluate(
     samples: AsyncSource,
     *,
@@ -122,7 +122,7 @@ async def aevaluate(
         RunStopped: a sample failed and `on_error` is "raise", or a model refuses every call (such as for a
             wrong key). Finished scores are kept.
     """
-    traffic, budget, made_of = settled(traffic, budget, settings)
+    traffic, budget, made_of = merged_settings(traffic, budget, settings)
     if on_error not in get_args(OnError):
         raise ConfigError(f"on_error must be 'record' or 'raise', not {on_error!r}")
     prepared = await prepare(samples, **made_of, out=out)
@@ -267,7 +267,7 @@ class Evaluation:
         asked: dict[str, Prompt[Any]] = {}
         corrections = {signature: record.corrections for signature, record in earlier.items()}
         measured = await measure_sample(sample, wanted, self.calls, prompts=asked, corrections=corrections)
-        records = [record for record in measured if goes_on(earlier.get(record.signature), record)]
+        records = [record for record in measured if may_replace(earlier.get(record.signature), record)]
         self.folder.add_sample(sample, is_new=self._begins)
         self.folder.add_prompts(asked)
         self.folder.add_records(records)

@@ -155,7 +155,7 @@ class _SampleReader:
             if self.redact is not None:
                 sample = sample.redacted(self.redact)
         except ConfigError as error:
-            return BadRow(where=found.where, message=self._told(error, found))
+            return BadRow(where=found.where, message=self._reason(error, found))
         key = first = _hash_of(sample.id)
         if key in self.used and not sample.has_derived_id:
             message = f"id {sample.id!r} was already used by another sample"
@@ -167,7 +167,7 @@ class _SampleReader:
         self.used.add(key)
         return sample
 
-    def _told(self, error: ConfigError, found: ReadRow) -> str:
+    def _reason(self, error: ConfigError, found: ReadRow) -> str:
         """Reason why a row is invalid; redacted, because a message quotes values and may cut them."""
         if self.redact is None or not isinstance(error, SampleError):
             return str(error)

@@ -10,7 +10,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.journal import Journal
 from ragmetrics_core.models.identity import unlike
 from ragmetrics_core.records import Record
-from ragmetrics_core.runs._duplicates import Prefer, Settled, settled, settled_sample
+from ragmetrics_core.runs._duplicates import Prefer, Settled, chosen_record, chosen_sample
 from ragmetrics_core.runs._folder import Folder
 from ragmetrics_core.runs._manifest import Manifest
 from ragmetrics_core.runs._run import Run
@@ -107,13 +107,13 @@ def _samples(runs: Sequence[Folder], prefer: Prefer | None = None) -> Iterator[S
                 "the two cannot be merged"
             )
         counts = next(iter(scored), samples[0].digest)
-        yield _settled([sample for sample in samples if sample.digest == counts], settled_sample, prefer)
+        yield _settled([sample for sample in samples if sample.digest == counts], chosen_sample, prefer)
 
 
 def _records(runs: Sequence[Folder], prefer: Prefer | None = None) -> Iterator[Settled[Record]]:
     """Records of all runs; of several records of a score, the one that counts."""
     for key, holders in _holders(runs, lambda run: run.index.keys):
-        yield _settled([run.record(key) for run in holders], settled, prefer)
+        yield _settled([run.record(key) for run in holders], chosen_record, prefer)
 
 
 def _holders(

@@ -9,7 +9,7 @@ from ragmetrics_core.adapting import synchronous
 from ragmetrics_core.drivers import MetricEstimate, plan_sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.journal import Journal, call_address, decode_reply
-from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.keywords import listing_settings
 from ragmetrics_core.models import Budget, Price, PromptChecker, Traffic, rule_judge
 from ragmetrics_core.models.wrapper import decider
 from ragmetrics_core.protocol import Completion, Generate, Judge
@@ -17,7 +17,7 @@ from ragmetrics_core.records import FAILED
 from ragmetrics_core.runs._folder import Folder
 from ragmetrics_core.runs._loading import AsyncSource, BadRow, none_usable
 from ragmetrics_core.runs._manifest import Manifest
-from ragmetrics_core.runs._settings import RUN_DEFAULTS, RunArgs, settled
+from ragmetrics_core.runs._settings import RUN_DEFAULTS, RunArgs, merged_settings
 from ragmetrics_core.runs.preparation import prepare
 from ragmetrics_core.runs.prices import price_of
 
@@ -87,7 +87,7 @@ class _StandIn:
         return await self.rules.agenerate(request)
 
 
-@unfolded(RunArgs, RUN_DEFAULTS)
+@listing_settings(RunArgs, RUN_DEFAULTS)
 async def aplan(
     samples: AsyncSource,
     *,
@@ -106,7 +106,7 @@ async def aplan(
     Raises:
         ConfigError: an argument is wrong, or the folder holds another run.
     """
-    traffic, budget, made_of = settled(traffic, budget, settings)
+    traffic, budget, made_of = merged_settings(traffic, budget, settings)
     stand_in = _StandIn(rule_judge())
     prepared = await prepare(samples, **made_of, out=out, asked=False)
     earlier = _folder_in(out, prepared.manifest)

@@ -22,14 +22,14 @@ def are_sealed(records: Lines, index: Index, manifest: Manifest) -> bool:
     """
 
     @cache
-    def are_own(models: str) -> bool:
-        told = zip(MODELS, json.loads(models), strict=True)
-        return all(not model or model == getattr(manifest, name) for name, model in told)
+    def are_of_this_run(models: str) -> bool:
+        pairs = zip(MODELS, json.loads(models), strict=True)
+        return all(not model or model == getattr(manifest, name) for name, model in pairs)
 
     with records.opened() as file:
         for place, seal, has_its_sample, models in index.seals():
             file.seek(place)
-            if not (seal and has_its_sample and are_own(models) and _has_seal(file.readline(), seal)):
+            if not (seal and has_its_sample and are_of_this_run(models) and _has_seal(file.readline(), seal)):
                 return False
     return True
 

@@ -7,7 +7,14 @@ from ragmetrics_core.keywords import names_in, refuse_unknown
 from ragmetrics_core.models import Budget, BudgetArgs, Traffic, TrafficArgs
 from ragmetrics_core.runs.preparation import PREPARATION_DEFAULTS, PreparationArgs
 
-__all__ = ["EVALUATION_DEFAULTS", "RUN_DEFAULTS", "EvaluationArgs", "RunArgs", "RunSettings", "settled"]
+__all__ = [
+    "EVALUATION_DEFAULTS",
+    "RUN_DEFAULTS",
+    "EvaluationArgs",
+    "RunArgs",
+    "RunSettings",
+    "merged_settings",
+]
 
 
 class EvaluationArgs(TrafficArgs, BudgetArgs, total=False):
@@ -33,7 +40,7 @@ class RunSettings(NamedTuple):
     made_of: PreparationArgs
 
 
-def settled(traffic: Traffic | None, budget: Budget | None, keywords: RunArgs) -> RunSettings:
+def merged_settings(traffic: Traffic | None, budget: Budget | None, keywords: RunArgs) -> RunSettings:
     """Merge objects and keywords; a keyword overrides the object's setting.
 
     Raises:
@@ -44,4 +51,6 @@ def settled(traffic: Traffic | None, budget: Budget | None, keywords: RunArgs) -
     given = dict(keywords)
     kinds = (TrafficArgs, BudgetArgs, PreparationArgs)
     how, limits, made_of = ({name: given[name] for name in names_in(kind) if name in given} for kind in kinds)
-    return RunSettings((traffic or Traffic()).but(**how), (budget or Budget()).but(**limits), made_of)  # type: ignore[arg-type]
+    traffic = (traffic or Traffic()).replacing(**how)  # type: ignore[arg-type]
+    budget = (budget or Budget()).replacing(**limits)  # type: ignore[arg-type]
+    return RunSettings(traffic, budget, made_of)  # type: ignore[arg-type]

@@ -79,7 +79,7 @@ def sample_in(line: bytes) -> StoredSample:
     fields = json.loads(line)
     sample: Mapping[str, Any] = fields["sample"]
     labels, blank = labels_digest(sample.get("labels") or {}), is_blank(sample.get("answer"))
-    return StoredSample(_text(sample["id"]), _text(fields["digest"]), labels, blank)
+    return StoredSample(_checked_text(sample["id"]), _checked_text(fields["digest"]), labels, blank)
 
 
 class Given(NamedTuple):
@@ -98,7 +98,7 @@ class Given(NamedTuple):
 def given_in(line: bytes) -> Given:
     """The sample that a line of `dataset.jsonl` names."""
     fields = json.loads(line)
-    return Given(_text(fields["id"]), _text(fields["digest"]))
+    return Given(_checked_text(fields["id"]), _checked_text(fields["digest"]))
 
 
 def is_blank(answer: object) -> bool:
@@ -134,7 +134,7 @@ def record_in(line: bytes, *, decided: bool = True) -> StoredRecord:
     """
     fields = unpacked(json.loads(line), len(line)) if decided else outlined(json.loads(line))
     outcome = Outcome.of_stored(fields)
-    _text(outcome.status)
+    _checked_text(outcome.status)
     for number in (outcome.value, *(outcome.bounds or ())):
         # a whole number of hundreds of digits is no float
         is_number = number is None or type(cast("object", number)) in (int, float)
@@ -143,15 +143,17 @@ def record_in(line: bytes, *, decided: bool = True) -> StoredRecord:
     if outcome.value is not None:
         outcome = outcome._replace(value=float(outcome.value))
     if outcome.reason is not None:
-        _text(outcome.reason)
+        _checked_text(outcome.reason)
     seal = fields.get("digest")
-    key = Key(_text(fields["sample_id"]), _text(fields["signature"]))
+    key = Key(_checked_text(fields["sample_id"]), _checked_text(fields["signature"]))
     decisions: str | None = None
     if decided:
         with suppress(*DAMAGED):  # verdicts that are not as they must be: their reader says so
             verdicts = ((each["about"], each["text"], each["supported"]) for each in fields["verdicts"])
             decisions = decisions_stored(decisions_in(fields["metric"], verdicts, fields["counts"]))
-    return StoredRecord(key, outcome, _text(seal) if isinstance(seal, str) else "", *_held(fields), decisions)
+    return StoredRecord(
+        key, outcome, _checked_text(seal) if isinstance(seal, str) else "", *_held(fields), decisions
+    )
 
 
 def stored_record(record: Record | WrittenRecord, line: bytes) -> StoredRecord:
@@ -174,15 +176,15 @@ def prompt_in(line: bytes) -> tuple[str, PromptText]:
     fields = json.loads(line)
     text = PromptText(**{name: fields[name] for name in PromptText._fields})
     for part in (text.name, text.system, text.user, text.again):
-        _text(part)
+        _checked_text(part)
     if text.language is not None:
-        _text(text.language)
+        _checked_text(text.language)
     if type(text.version) is not int:
         raise TypeError(f"the version of a prompt is {text.version!r}")
-    return _text(fields["digest"]), text
+    return _checked_text(fields["digest"]), text
 
 
-def _text(value: Any) -> str:
+def _checked_text(value: Any) -> str:
     """Check a text for the index; unpaired surrogates are refused."""
     if not isinstance(value, str):
         raise TypeError(f"a text is {type(value).__name__}")

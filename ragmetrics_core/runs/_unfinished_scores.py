@@ -12,7 +12,7 @@ from ragmetrics_core.runs._folder import Folder
 from ragmetrics_core.runs._stored_lines import Key
 from ragmetrics_core.samples import Sample
 
-__all__ = ["goes_on", "left_open", "useless_calls"]
+__all__ = ["left_open", "may_replace", "useless_calls"]
 
 
 def left_open(folder: Folder, sample: Sample) -> dict[str, Record]:
@@ -30,7 +30,7 @@ def left_open(folder: Folder, sample: Sample) -> dict[str, Record]:
     }
 
 
-def goes_on(earlier: Record | None, measured: WrittenRecord) -> bool:
+def may_replace(earlier: Record | None, measured: WrittenRecord) -> bool:
     """Whether a new score may replace a reopened one, if there is one.
 
     It must rest on the earlier replies, because the person decided on those; other steps may fail.

@@ -19,7 +19,7 @@ from ragmetrics_core.adapting import synchronous
 from ragmetrics_core.drivers import wired
 from ragmetrics_core.errors import BudgetSpent, ConfigError, RecordError
 from ragmetrics_core.journal import Journal, call_address, encode_reply
-from ragmetrics_core.keywords import checked, refuse_unknown, unfolded
+from ragmetrics_core.keywords import checked, listing_settings, refuse_unknown
 from ragmetrics_core.models import Cascade, Meter, Traffic
 from ragmetrics_core.models.identity import WITHOUT_IDENTITY
 from ragmetrics_core.models.redactor import Redactor
@@ -130,7 +130,7 @@ class _Uncounted(Meter):
         """Do nothing."""
 
 
-@unfolded(PreparationArgs, PREPARATION_DEFAULTS)
+@listing_settings(PreparationArgs, PREPARATION_DEFAULTS)
 async def aexport_wave(
     samples: AsyncSource,
     requests: str | Path,

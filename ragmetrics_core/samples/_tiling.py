@@ -348,11 +348,11 @@ class _Tiler:
         """All longest runs that a text shares with the request."""
         request, known = self.request, self.known
         at, start, rank = _matches(request, known, LEAST_RUN)
-        goes_on = (at > 0) & (start > 0) & (request[at - 1] == known[start - 1]) & (known[start - 1] >= 0)
+        may_replace = (at > 0) & (start > 0) & (request[at - 1] == known[start - 1]) & (known[start - 1] >= 0)
         # the run before is listed, unless its words occur too often
-        chosen = ~(goes_on & (rank[start - 1] < _MOST_PLACES))
+        chosen = ~(may_replace & (rank[start - 1] < _MOST_PLACES))
         seen: set[tuple[int, int]] = set()
-        triples = zip(at[chosen].tolist(), start[chosen].tolist(), goes_on[chosen].tolist(), strict=True)
+        triples = zip(at[chosen].tolist(), start[chosen].tolist(), may_replace[chosen].tolist(), strict=True)
         for place, source, is_inside in triples:
             back = _common(request[:place][::-1], known[:source][::-1]) if is_inside else 0
             begin, first_word = place - back, source - back

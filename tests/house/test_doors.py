@@ -198,17 +198,17 @@ def test_every_keyword_has_its_words_where_editors_look_for_them(args: Any):
 
 def test_a_keyword_that_nobody_takes_is_refused_with_the_nearest_one():
     with pytest.raises(TypeError, match=r"no argument 'concurency': did you mean 'concurrency'\?"):
-        Traffic().but(concurency=4)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+        Traffic().replacing(concurency=4)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     with pytest.raises(TypeError, match="no argument 'x': it takes 'concurrency'"):
         keywords.refuse_unknown({"x": 1}, "concurrency")
 
 
 def test_a_keyword_beside_an_object_counts():
     traffic = Traffic(concurrency=3, timeout=9.0, first_delay=0.1)
-    live = LiveSettings(sample_rate=0.5, traffic=traffic).but(attempts=7, seed=1)
+    live = LiveSettings(sample_rate=0.5, traffic=traffic).replacing(attempts=7, seed=1)
 
-    assert traffic.but(timeout=None) == Traffic(concurrency=3, timeout=None, first_delay=0.1)
-    assert Budget(calls=3, prices={}).but(max_cost=1.0) == Budget(calls=3, cost=1.0, prices={})
+    assert traffic.replacing(timeout=None) == Traffic(concurrency=3, timeout=None, first_delay=0.1)
+    assert Budget(calls=3, prices={}).replacing(max_cost=1.0) == Budget(calls=3, cost=1.0, prices={})
     assert live == LiveSettings(
         sample_rate=0.5, seed=1, traffic=Traffic(concurrency=3, timeout=9.0, first_delay=0.1, attempts=7)
     )

@@ -11,7 +11,7 @@ from haystack.dataclasses import ChatMessage
 from ragmetrics_core import Sample
 from ragmetrics_core.adapting import Call, CapturedRun, Rules, in_thread, names_of
 from ragmetrics_core.gate import Gate, OnFailure
-from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.keywords import listing_settings
 from ragmetrics_core.live import Capture, Skip, is_judging
 
 from haystack_integrations.components.evaluators.ragmetrics.live import Live
@@ -42,7 +42,7 @@ class RagMetricsAgentHook(Live):
 
     allowed_hook_points = ("on_exit", "after_run")
 
-    @unfolded(LiveComponentArgs, LIVE_COMPONENT_DEFAULTS)
+    @listing_settings(LiveComponentArgs, LIVE_COMPONENT_DEFAULTS)
     def __init__(
         self,
         metrics: MetricSettings = "faithfulness",

@@ -192,14 +192,14 @@ def _sample(row: Fields, number: int) -> Sample:
 
 def _field(name: str, value: object, where: str) -> str | tuple[str, ...]:
     if name != "contexts":
-        return _text(value, where)
+        return _document_text(value, where)
     if not is_series(value):
         msg = f"{where} must be a list of texts, not {type(value).__name__}"
         raise InputError(msg)
-    return tuple(_text(each, where) for each in value)
+    return tuple(_document_text(each, where) for each in value)
 
 
-def _text(value: object, where: str) -> str:
+def _document_text(value: object, where: str) -> str:
     if isinstance(value, Document):
         return value.content or ""
     if not isinstance(value, str):

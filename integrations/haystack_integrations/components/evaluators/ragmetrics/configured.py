@@ -149,25 +149,25 @@ class Configured:
 
     def warm_up(self) -> None:
         """Warm up the chat generator and the text embedder."""
-        list(self._told("warm_up"))
+        list(self._called("warm_up"))
 
     async def warm_up_async(self) -> None:
         """Warm up the chat generator and the text embedder on the event loop that will use them."""
-        for done in self._told("warm_up_async", "warm_up"):
+        for done in self._called("warm_up_async", "warm_up"):
             if isawaitable(done):
                 await done
 
     def _release(self) -> None:
         """Close the chat generator and the text embedder."""
-        list(self._told("close"))
+        list(self._called("close"))
 
     async def _release_async(self) -> None:
         """Close them on the event loop."""
-        for done in self._told("close_async", "close"):
+        for done in self._called("close_async", "close"):
             if isawaitable(done):
                 await done
 
-    def _told(self, *methods: str) -> Iterator[Any]:
+    def _called(self, *methods: str) -> Iterator[Any]:
         """Results of the first of these methods that exists, for each component inside."""
         for model in (self.chat_generator, self.text_embedder):
             known = [method for name in methods if (method := getattr(model, name, None)) is not None]

@@ -26,7 +26,7 @@ def _document(value: object) -> Chunk | None:
     return None
 
 
-def _text(value: object) -> str | None:
+def _answer_text(value: object) -> str | None:
     if isinstance(value, GeneratedAnswer):
         return str(value.data)
     if isinstance(value, ChatMessage):
@@ -74,7 +74,7 @@ def _fields(value: object) -> Fields:
     return value if is_mapping(value) else {}
 
 
-HAYSTACK = Dialect(document=_document, text=_text, messages=_messages, fields=_fields)
+HAYSTACK = Dialect(document=_document, text=_answer_text, messages=_messages, fields=_fields)
 
 
 def text_in(value: object) -> str | None:
@@ -86,7 +86,7 @@ def text_in(value: object) -> str | None:
     """
     if is_series(value):
         return text_in(value[0]) if value else None
-    return _text(value)
+    return _answer_text(value)
 
 
 def parsed(result: ToolCallResult) -> Any:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Unpack
 from haystack import component
 from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
-from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.keywords import listing_settings
 from ragmetrics_core.runs import OnError
 
 from haystack_integrations.components.evaluators.ragmetrics.batch import BatchEvaluator
@@ -41,7 +41,7 @@ class RagMetricsEvaluator(BatchEvaluator):
 
     _more_outputs: ClassVar[Mapping[str, Any]] = {"by_metric": dict[str, dict[str, Any]]}
 
-    @unfolded(BatchArgs, BATCH_DEFAULTS)
+    @listing_settings(BatchArgs, BATCH_DEFAULTS)
     def __init__(
         self,
         metrics: MetricSettings = "recommended",

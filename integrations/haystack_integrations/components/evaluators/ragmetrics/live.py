@@ -38,7 +38,7 @@ class Live(LiveFace, Configured):
 
     def _prepare(self) -> None:
         """Check the settings that need no model; called at the end of a constructor."""
-        LiveSettings().but(**self._live_settings())  # which says what is wrong with one
+        LiveSettings().replacing(**self._live_settings())  # which says what is wrong with one
         for each in self.sinks or ():
             if not callable(each):
                 msg = f"sinks takes functions that make a sink, so that the pipeline can be saved, not {each!r}"

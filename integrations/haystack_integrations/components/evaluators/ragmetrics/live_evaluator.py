@@ -15,7 +15,7 @@ from ragmetrics_core import Record, Sample
 from ragmetrics_core.adapting import CapturedRun, NamedValue, chunks_of, in_thread
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.gate import Gate, OnFailure
-from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.keywords import listing_settings
 from ragmetrics_core.live import Capture
 from ragmetrics_core.metrics import names_of
 from ragmetrics_core.records import FAILED
@@ -65,7 +65,7 @@ class RagMetricsLiveEvaluator(Live):
     ```
     """
 
-    @unfolded(LiveComponentArgs, LIVE_COMPONENT_DEFAULTS)
+    @listing_settings(LiveComponentArgs, LIVE_COMPONENT_DEFAULTS)
     def __init__(
         self,
         metrics: MetricSettings = "faithfulness",

@@ -11,7 +11,7 @@ from haystack.components.generators import chat
 from haystack.components.generators.chat.types import ChatGenerator
 from ragmetrics_core import Record
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.keywords import listing_settings
 
 from haystack_integrations.components.evaluators.ragmetrics.batch import BatchEvaluator
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import plain
@@ -37,7 +37,7 @@ class MetricEvaluator(BatchEvaluator):
 
     metric: ClassVar[str]
 
-    @unfolded(BatchArgs, BATCH_DEFAULTS)
+    @listing_settings(BatchArgs, BATCH_DEFAULTS)
     def __init__(
         self,
         examples: list[dict[str, Any]] | None = None,
