@@ -42,6 +42,7 @@ from ragmetrics_core.study import (
     estimate_quality,
     estimate_tables,
     labelled_verdicts,
+    matrix_tables,
     people_tables,
     plan_study,
     plan_tables,
@@ -53,6 +54,7 @@ from ragmetrics_core.study import (
     read_scores,
     repeat_tables,
     study_agreement,
+    study_matrix,
     study_people,
     study_preferences,
     study_repeats,
@@ -135,7 +137,9 @@ def agreement(
     output.show(tables, short, plot=partial(_draw_correlations, study), **more)
 
 
-def correlations(runs: Runs, source: Source, studied: Studied, output: StudyOutput) -> None:
+def correlations(
+    runs: Runs, source: Source, studied: Studied, output: StudyOutput, *, matrix: bool = False
+) -> None:
     """Show which metric agrees best with people.
 
     Uses one labelled set, or several. Reports Spearman's and Kendall's correlations with people, per set and
@@ -144,7 +148,15 @@ def correlations(runs: Runs, source: Source, studied: Studied, output: StudyOutp
 
     Args:
         runs: Folder of a run for each labelled set.
+        matrix: Correlate all metrics with each other, and with people if there are labels, as in the tables
+            of Oro et al. (2024).
     """
+    if matrix:
+        has_labels = source.label is not None or source.labels is not None
+        opened, said = _people(runs, source) if has_labels else (open_runs(runs), None)
+        tables = list(matrix_tables(study_matrix(opened, said, **vars(studied))))
+        output.show(tables, short=tables[:1])
+        return
     output.show(people_tables(study_people(*_people(runs, source), **vars(studied))))
 
 

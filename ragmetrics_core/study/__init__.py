@@ -74,6 +74,7 @@ from ragmetrics_core.study._labelled_samples import (
     limited,
     read_labelled,
 )
+from ragmetrics_core.study._matrix import CorrelationMatrix, PairCorrelation, matrix_tables, study_matrix
 from ragmetrics_core.study._metric_comparison import compare_metrics
 from ragmetrics_core.study._metrics_against_people import PeopleStudy, people_tables, study_people
 from ragmetrics_core.study._pairs import doubts_of
@@ -123,6 +124,7 @@ __all__ = [
     "Column",
     "Consensus",
     "Correlation",
+    "CorrelationMatrix",
     "Estimate",
     "FailIf",
     "Figure",
@@ -141,6 +143,7 @@ __all__ = [
     "Limit",
     "Mark",
     "Marked",
+    "PairCorrelation",
     "PairedMetric",
     "PeopleStudy",
     "PoweredComparison",
@@ -202,6 +205,7 @@ __all__ = [
     "likert_threshold",
     "limit_of",
     "limited",
+    "matrix_tables",
     "mean_of",
     "named_runs",
     "near",
@@ -234,6 +238,7 @@ __all__ = [
     "study_agreement",
     "study_funnel",
     "study_groups",
+    "study_matrix",
     "study_people",
     "study_preferences",
     "study_repeats",

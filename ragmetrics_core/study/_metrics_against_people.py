@@ -15,7 +15,16 @@ from ragmetrics_core.study._frame import StudySettings, frame_of
 from ragmetrics_core.study._scores import Scores, metrics_of_all
 from ragmetrics_core.study._tables import Column, StudyTable, table_of
 
-__all__ = ["MetricDifference", "PeopleCorrelation", "PeopleStudy", "people_tables", "study_people"]
+__all__ = [
+    "POOLED",
+    "CompleteSet",
+    "MetricDifference",
+    "PeopleCorrelation",
+    "PeopleStudy",
+    "complete_set",
+    "people_tables",
+    "study_people",
+]
 
 Array = NDArray[np.float64]
 
@@ -28,6 +37,24 @@ class PeopleCorrelation(NamedTuple):
     metric: str
     name: Annotated[str, Column("set")]
     correlation: Correlation
+
+
+class CompleteSet(NamedTuple):
+    """The samples of a set that have every metric, and a label if people are compared.
+
+    Attributes:
+        names: the metrics, as `Scores.oriented` names them.
+        columns: their values.
+        people: human labels, if people are compared.
+        clusters: of the samples.
+        notes: on samples left out, clusters and corrections.
+    """
+
+    names: list[str]
+    columns: list[Array]
+    people: Array | None
+    clusters: Clusters
+    notes: list[str]
 
 
 class MetricDifference(NamedTuple):
@@ -88,25 +115,18 @@ def study_people(
     clusters: list[Clusters] = []
     notes: list[str] = []
     for run, labels in zip(runs, people, strict=True):
-        oriented = [run.oriented(metric, chosen) for metric in chosen]
         frame = frame_of([run], **studied)
-        notes += [*(f"{run.name}: {note}" for note in frame.clustering.notes), *frame.measured]
-        for name, values in oriented:
+        for name, values in (run.oriented(metric, chosen) for metric in chosen):
             both = [sample_id for sample_id in labels if sample_id in values]
             said, own_clusters = frame.columns(labels, both)
             column = [values[sample_id] for sample_id in both]
             correlation = correlate(column, said, clusters=own_clusters, seed=seed)
             correlations.append(PeopleCorrelation(name, run.name, correlation))
-        ids = [sample_id for sample_id in labels if all(sample_id in values for _, values in oriented)]
-        if len(ids) < 3:
-            raise ConfigError(
-                f"{len(ids)} samples of {run.name} have a label and every metric: three are needed"
-            )
-        if lost := len(labels) - len(ids):
-            notes.append(f"{run.name}: {lost} labelled samples lack a metric, which comparisons leave out")
-        said, of_samples = frame.columns(labels, ids)
-        sets.append(([np.array([values[name] for name in ids]) for _, values in oriented], np.array(said)))
-        clusters.append(of_samples)
+        complete = complete_set(run, labels, **studied)
+        assert complete.people is not None
+        sets.append((complete.columns, complete.people))
+        clusters.append(complete.clusters)
+        notes += complete.notes
     pooled, n = pooled_correlations(sets, clusters, seed=seed), sum(len(labels) for _, labels in sets)
     names = [runs[0].oriented(metric, chosen).name for metric in chosen]
     weights = list(zip(names, np.eye(len(names)), strict=True))
@@ -116,6 +136,30 @@ def study_people(
     )
     of_all = {name: pooled(column) for name, column in weights}
     return PeopleStudy(tuple(correlations), of_all, differences, n, len(sets), tuple(dict.fromkeys(notes)))
+
+
+def complete_set(
+    run: Scores, labels: Mapping[str, float] | None = None, **studied: Unpack[StudySettings]
+) -> CompleteSet:
+    """The samples of a run that have every metric, and a label if there are labels.
+
+    Raises:
+        ConfigError: there are fewer than three.
+    """
+    frame = frame_of([run], **studied)
+    oriented = [run.oriented(metric, frame.metrics) for metric in frame.metrics]
+    among = run.labels if labels is None else labels
+    ids = [sample_id for sample_id in among if all(sample_id in values for _, values in oriented)]
+    what, needed = ("samples", "") if labels is None else ("labelled samples", "a label and ")
+    if len(ids) < 3:
+        raise ConfigError(f"{len(ids)} samples of {run.name} have {needed}every metric: three are needed")
+    notes = [*(f"{run.name}: {note}" for note in frame.clustering.notes), *frame.measured]
+    if lost := len(among) - len(ids):
+        notes.append(f"{run.name}: {lost} {what} lack a metric, which comparisons leave out")
+    columns = [np.array([values[name] for name in ids], dtype=float) for _, values in oriented]
+    people = None if labels is None else np.array([labels[name] for name in ids], dtype=float)
+    clusters = frame.clustering.clusters(ids)
+    return CompleteSet([name for name, _ in oriented], columns, people, clusters, notes)
 
 
 def people_tables(study: PeopleStudy) -> Iterator[StudyTable]:

@@ -111,6 +111,22 @@ def test_metrics_are_compared_over_several_labelled_sets(command, runs, tmp_path
     assert "Which metric agrees better with people" in by_label.out
 
 
+def test_a_matrix_has_every_two_metrics_of_every_set(command, runs):
+    given = [runs / "a", runs / "e"]
+    outcome = command("study correlations", *given, "--label quality --matrix --json")
+    square, pairs = outcome.json
+    assert (square["name"], pairs["name"]) == ("matrix", "pairs")
+    assert [row["metric"] for row in square["rows"]] == ["people", "faithfulness", "exact_match"] * 3
+    # faithfulness is the quality itself, and no answer is its reference word for word
+    assert square["rows"][0]["faithfulness"] == 1.0
+    assert square["rows"][0]["exact_match"] is None
+    assert "a: exact_match: one value only, which correlates with nothing" in square["notes"]
+    plain = command("study correlations", *given, "--matrix", columns=WIDE)
+    assert (plain.code, "people" in plain.out, "pair by pair" in plain.out) == (0, False, False)
+    as_csv = command("study correlations", *given, "--label quality --matrix --format csv").out
+    assert as_csv.startswith("set,metric,people,people_low,people_high,faithfulness,")
+
+
 def test_whole_systems_are_ranked(command, runs):
     given = [runs / name for name in "abcde"]
     outcome = command("study systems", *given, "--label quality --metrics faithfulness --json")
