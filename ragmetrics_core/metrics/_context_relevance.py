@@ -1,17 +1,22 @@
 """Context relevance: how much of the retrieved text is needed for the question?"""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from math import lcm
 from typing import Literal
 
-from ragmetrics_core import prompts
+from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask, ask_votes, review, split, together
+from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import (
     Decision,
     Evidence,
+    Judged,
     Labels,
     Measurement,
     majority,
+    score,
     undefined,
     valued,
 )
@@ -35,9 +40,12 @@ class ContextRelevance(Metric[Retrieved]):
     Range [0, 1], higher is better; 0 when the judge finds the information insufficient; undefined when the
     contexts hold no sentence. The judge names sentences by number; if it gives an invalid number, it is asked
     again. The variant `paper` counts the sentences that the judge copies out, as the paper does: it includes
-    invented sentences and can exceed 1. The score falls as chunks grow longer, whatever their quality.
+    invented sentences and can exceed 1. `per-chunk` is the mean of the chunks' own shares, and `by-length`
+    the share of the text. The score falls as more text is retrieved, whatever its quality.
 
     Attributes:
+        weight: each "sentence" counts the same; each "chunk" does, and its sentences share its weight; or
+            sentences count by their "length" in characters, white space aside.
         select: asks for the numbers of the sentences.
         extract: asks for copies of the sentences instead (the paper).
         at_most_one: cut the score at 1 if copies are counted.
@@ -60,9 +68,22 @@ class ContextRelevance(Metric[Retrieved]):
             "refusal": "exact",
             "without_sentences": 0.0,
         },
+        "per-chunk.1": {"weight": "chunk"},
+        "by-length.1": {"weight": "length"},
     }
 
-    variant: Literal["strict", "strict.1", "paper", "paper.1", "ragas-0.1"] = "strict.1"
+    variant: Literal[
+        "strict",
+        "strict.1",
+        "paper",
+        "paper.1",
+        "ragas-0.1",
+        "per-chunk",
+        "per-chunk.1",
+        "by-length",
+        "by-length.1",
+    ] = "strict.1"
+    weight: Literal["sentence", "chunk", "length"] = "sentence"
     at_most_one: bool = False
     refusal: Literal["any", "exact"] = "any"
     without_sentences: float | None = None
@@ -70,8 +91,13 @@ class ContextRelevance(Metric[Retrieved]):
     extract: Prompt[ExtractedSentences] | None = None
 
     def check(self) -> None:
-        """Reject a `without_sentences` outside the range."""
+        """Reject a `without_sentences` outside the range, and weights of copied sentences."""
         self.check_score("without_sentences")
+        if self.extract is not None and self.weight != "sentence":
+            raise ConfigError(
+                f"{self.name}: weight={self.weight} needs the numbers of the sentences, but extract asks "
+                "for copies: leave out one of them"
+            )
 
     @property
     def exceeds(self) -> bool:
@@ -104,6 +130,10 @@ class ContextRelevance(Metric[Retrieved]):
             votes = tuple([number in numbers for numbers in named])
             decisions.append(Decision(text, majority(votes), votes=votes if len(votes) > 1 else ()))
         judged = yield from review(decisions, about="context sentence", labels=RELEVANT)
+        if self.weight == "chunk":
+            return _share_of_chunks(judged, [len(chunk) for chunk in chunks if chunk])
+        if self.weight == "length":
+            return _share_of_length(judged, [len("".join(text.split())) for text in sentences])
         return supported_share(judged, "relevant", "sentences")
 
     def _count_copies(
@@ -127,3 +157,33 @@ class ContextRelevance(Metric[Retrieved]):
         counts = {"extracted": len(sentences), "sentences": total}
         value = min(share, 1.0) if self.at_most_one else share
         return valued(value, counts=counts, spelled="{extracted} / {sentences}")
+
+
+def _share_of_chunks(judged: Judged, sizes: Sequence[int]) -> Measurement:
+    """Mean of the chunks' shares of needed sentences; `sizes` are their numbers of sentences."""
+    common = lcm(*sizes)
+    weights = [common // size for size in sizes for _ in range(size)]
+    terms: list[str] = []
+    first = 0
+    for size in sizes:
+        terms.append(f"{sum(needed is True for needed in judged.known[first : first + size])}/{size}")
+        first += size
+    counts = {"relevant": judged.supported, "sentences": len(judged), "chunks": len(sizes)}
+    return _weighted(judged, weights, counts, f"({' + '.join(terms)}) / {{chunks}}")
+
+
+def _share_of_length(judged: Judged, lengths: Sequence[int]) -> Measurement:
+    """Share of the characters that are in needed sentences."""
+    needed = sum(length for length, known in zip(lengths, judged.known, strict=True) if known)
+    counts = {"relevant": judged.supported, "sentences": len(judged)}
+    counts |= {"relevant_characters": needed, "characters": sum(lengths)}
+    return _weighted(judged, lengths, counts, "{relevant_characters} / {characters}")
+
+
+def _weighted(
+    judged: Judged, weights: Sequence[int], counts: Mapping[str, float], spelled: str
+) -> Measurement:
+    def formula(needed: Sequence[bool]) -> float | None:
+        return scoring.weighted_mean([float(each) for each in needed], weights)
+
+    return score(formula, judged, counts=counts, spelled=spelled)

@@ -1,8 +1,14 @@
 """Context relevance: how many of the retrieved sentences are needed for the question."""
 
+import re
+from itertools import pairwise
+
 import pytest
 
+from ragmetrics_core import evaluate
+from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import ContextRelevance
+from ragmetrics_core.testing import ScriptedJudge
 
 FRANCE = {
     "question": "What is the capital of France?",
@@ -108,3 +114,89 @@ def test_ragas_01_scores_empty_contexts_zero(measure):
 
     assert (score.status, score.value) == ("ok", 0.0)
     assert judge.asked == []
+
+
+PER_CHUNK = {"contexts": ["One two. Three. Four five six.", "Seven."], "question": "Which?"}
+
+
+@pytest.mark.parametrize(
+    ("variant", "named", "formula"),
+    [
+        # a sentence each: 2 of 4
+        ("strict", [1, 4], "2 / 4 = 0.5"),
+        # 1/3 of the first chunk and all of the second
+        ("per-chunk", [1, 4], "(1/3 + 1/1) / 2 = 0.667"),
+        ("per-chunk", [1, 2, 3], "(3/3 + 0/1) / 2 = 0.5"),
+        # "Onetwo." 7, "Three." 6, "Fourfivesix." 12, "Seven." 6: 13 of 31
+        ("by-length", [1, 4], "13 / 31 = 0.419"),
+        ("by-length", "Insufficient Information", "0 / 31 = 0"),
+        ("per-chunk", [1, 2, 3, 4], "(3/3 + 1/1) / 2 = 1"),
+    ],
+)
+def test_sentences_can_count_by_chunk_or_by_length(measure, variant, named, formula):
+    metric = ContextRelevance(variant=variant)
+    score = measure(metric, {"relevant_sentences": {"relevant": named}}, **PER_CHUNK).score
+    assert score.formula == formula
+
+
+def needed_text(variant, texts, cuts, needed):
+    """The score of a text cut into chunks, for a judge that names the sentences with a needed word."""
+    bounds = [0, *cuts, len(texts)]
+    contexts = [" ".join(texts[start:end]) for start, end in pairwise(bounds)]
+
+    def judge(request):
+        sentences = re.findall(r"^\[(\d+)\] (.*)$", request.messages[-1].content, re.MULTILINE)
+        return {"relevant": [int(number) for number, text in sentences if needed in text]}
+
+    run = evaluate(
+        [{"id": "a", "question": "Which?", "contexts": contexts}],
+        metrics=[f"context_relevance/{variant}"],
+        judge=ScriptedJudge(judge),
+    )
+    (score,) = run.records()
+    return score.value
+
+
+TEXTS = [
+    "Ulm is small.",
+    "The needed tower is high and old.",
+    "It rains.",
+    "A needed door.",
+    "Birds sing there.",
+]
+
+
+@pytest.mark.parametrize("cuts", [[], [1], [2, 4], [1, 2, 3, 4]])
+def test_by_length_the_same_text_has_the_same_score_however_it_is_chunked(cuts):
+    # without blanks: 11 + 27 + 8 + 12 + 15 = 73 characters, 27 + 12 of them needed
+    assert needed_text("by-length", TEXTS, cuts, "needed") == pytest.approx(39 / 73)
+
+
+def test_by_length_a_sentence_that_a_chunk_boundary_cuts_counts_as_much_as_the_whole():
+    halves = ["Ulm is small.", "The needed tower is", "high needed and old.", "It rains."]
+    whole = ["Ulm is small.", "The needed tower is high needed and old.", "It rains."]
+    cut = [needed_text(variant, halves, [2], "needed") for variant in ("by-length", "strict")]
+    uncut = [needed_text(variant, whole, [1], "needed") for variant in ("by-length", "strict")]
+    # sentences: 2 of 4 against 1 of 3
+    assert (cut[0] == uncut[0], cut[1], uncut[1]) == (True, 0.5, pytest.approx(1 / 3))
+
+
+def test_per_chunk_one_long_chunk_does_not_hide_the_others():
+    # 2 of 4 chunks are needed as a whole; by sentences it would be 2 of 13
+    texts = ["A needed door.", *["It rains."] * 10, "A needed tower.", "Birds sing."]
+    assert needed_text("per-chunk", texts, [1, 11, 12], "needed") == 0.5
+    assert needed_text("strict", texts, [1, 11, 12], "needed") == pytest.approx(2 / 13)
+
+
+def test_blank_chunks_do_not_count_as_chunks(measure):
+    metric = ContextRelevance(variant="per-chunk")
+    contexts = ["", "One. Two.", " "]
+    score = measure(
+        metric, {"relevant_sentences": {"relevant": [2]}}, question="Which?", contexts=contexts
+    ).score
+    assert score.formula == "(1/2) / 1 = 0.5"
+
+
+def test_copied_sentences_have_no_weight():
+    with pytest.raises(ConfigError, match="weight=length needs the numbers of the sentences"):
+        ContextRelevance(variant="paper", weight="length")
