@@ -6,6 +6,10 @@
 The search gives six passages, the reranker keeps two. Each answered question is a sample whose stages are
 printed; the funnel then says which stage lost the passages that have the answer. Everything runs in this
 process, as in haystack_pipeline.py. Takes less than a minute.
+
+The reranker is a lexical one of haystack_multi_query.py, `ByWords`, so that the example needs no download.
+Haystack's `LLMRanker` asks a language model, and its similarity rankers load a model from a hub. Any of them
+takes its place.
 """
 
 import argparse

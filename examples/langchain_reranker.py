@@ -7,6 +7,10 @@
 The search gives six passages, the reranker keeps two. Each answered question is a sample whose stages are
 printed; the funnel then says which stage lost the passages that have the answer. Everything runs in this
 process, as in langchain_app.py. Takes less than a minute.
+
+The reranker is a lexical one of this file, `SharedWords`, so that the example needs no download. LangChain's
+`LLMListwiseRerank` asks a language model, and `CrossEncoderReranker` loads a model from a hub. Any of them
+takes its place.
 """
 
 import argparse

@@ -6,6 +6,10 @@
 The search gives six passages, the reranker keeps two. Each answered question is a sample whose stages are
 printed; the funnel then says which stage lost the passages that have the answer. Everything runs in this
 process, as in llama_index_loop.py. Takes less than a minute.
+
+The reranker is a lexical one of llama_index_multi_query.py, `ByWords`, so that the example needs no download.
+LlamaIndex's `LLMRerank` asks a language model, and `SentenceTransformerRerank` loads a model from a hub. Any
+of them takes its place.
 """
 
 # LlamaIndex leaves the type of a query engine's model open.
