@@ -1,4 +1,4 @@
-"""A judge without a language model, for every prompt of the library."""
+"""A judge without a language model, for nearly every prompt of the library."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,6 +18,7 @@ from ragmetrics_embedded._rules.ratings import (
     coverage,
     declining,
     grounding,
+    has_part,
     meets,
     relevance_of_answer,
     sufficing,
@@ -38,11 +39,12 @@ Value = dict[str, Any]
 class LexicalJudge:
     """A judge that needs no key and no network: its verdicts come from a small model of word features.
 
-    It answers each prompt of the library from the prompt's variables, as the JSON object of the prompt's
-    answer. It is deterministic. Answers other than verdicts on statements come from rules. The identity says
-    whether its weights use word vectors, which need the extra `embedded`. It compares each word at its
-    position and rejects statements that differ there. It does not infer: a paraphrase in different words is
-    "not supported". docs/judge_tables.md has measured figures.
+    It answers the prompts of the library from their variables, as the JSON object of the prompt's answer. It
+    refuses the prompt that asks which nuggets are vital, because words do not tell. It is deterministic.
+    Answers other than verdicts on statements come from rules. The identity says whether its weights use word
+    vectors, which need the extra `embedded`. It compares each word at its position and rejects statements
+    that differ there. It does not infer: a paraphrase in different words is "not supported".
+    docs/judge_tables.md has measured figures.
 
     Attributes:
         identity: the judge's name in records; by default after its weights.
@@ -266,6 +268,11 @@ def _accuracy_grade(shown: _Shown) -> Value:
     return _rating(4 if share == 1 else 2 if share else 0)
 
 
+def _nugget_parts(shown: _Shown) -> Value:
+    question, answer = shown.text("question"), shown.plain("answer")
+    return _judged(shown.items, [has_part(text, answer, question) for text in shown.said])
+
+
 def _rubric(shown: _Shown) -> Value:
     return _rating(best_level(shown.said, shown.plain("answer")))
 
@@ -299,6 +306,7 @@ _RULES: Final[Mapping[str, Rule]] = {
     "entities": _entities,
     "grounding_grade": _grounded(2),
     "grounding_grade_again": _grounded(2),
+    "nugget_parts": _nugget_parts,
     "paper_facts": _paper_facts,
     "paper_question": _questions,
     "paper_sentences": _paper_sentences,
@@ -307,6 +315,7 @@ _RULES: Final[Mapping[str, Rule]] = {
     "questions": _questions,
     "reference_statements": _reference_statements,
     "reference_verdicts": _compared_with("reference"),
+    "relevance_grade": _covering(3),
     "relevant_sentences": _relevant_sentences,
     "rubric": _rubric,
     "sentence_rating": _grounded(10),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ragmetrics_core import prompts
 from ragmetrics_core.asking import ask_each, review, together
 from ragmetrics_core.measurement import Decision, Labels, Measurement, score
+from ragmetrics_core.metrics._steps.sufficiency import ask_sufficient
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.parsers import DecliningVerdict, VerdictList
 from ragmetrics_core.prompts import Prompt
@@ -15,7 +16,6 @@ from ragmetrics_core.samples import Grounded
 __all__ = ["Abstention"]
 
 DECLINES = Labels("declines", "answers")
-SUFFICIENT = Labels("sufficient", "insufficient")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,20 +64,7 @@ class Abstention(Metric[Grounded]):
             blank = [Decision(remark, True, "it is blank")]
             declining = review(blank, about="remark on the answer", labels=DECLINES, declining=True)
 
-        remark = "The contexts are sufficient to answer the question."
-        if any(chunk.strip() for chunk in sample.contexts):
-            sufficing = ask_each(
-                self.suffice,
-                [remark],
-                about="remark on the contexts",
-                labels=SUFFICIENT,
-                question=sample.question,
-                contexts=sample.contexts,
-            )
-        else:
-            empty = [Decision(remark, False, "nothing was retrieved")]
-            sufficing = review(empty, about="remark on the contexts", labels=SUFFICIENT)
-
+        sufficing = ask_sufficient(self.suffice, sample.question, sample.contexts)
         declined, sufficient = yield from together(declining, sufficing)
         declines, suffices = declined.known[0], sufficient.known[0]
         counts = {

@@ -15,12 +15,14 @@ from ragmetrics_core.metrics._context_recall import ContextRecall as ContextReca
 from ragmetrics_core.metrics._context_entity_recall import ContextEntityRecall as ContextEntityRecall
 from ragmetrics_core.metrics._ragas_score import RagasScore as RagasScore
 from ragmetrics_core.metrics._context_relevance_rating import ContextRelevanceRating as ContextRelevanceRating
+from ragmetrics_core.metrics._relevance_grade import RelevanceGrade as RelevanceGrade
 from ragmetrics_core.metrics._groundedness_rating import GroundednessRating as GroundednessRating
 from ragmetrics_core.metrics._answer_relevance_rating import AnswerRelevanceRating as AnswerRelevanceRating
 from ragmetrics_core.metrics._answer_accuracy import AnswerAccuracy as AnswerAccuracy
 from ragmetrics_core.metrics._rubric import Rubric as Rubric
 from ragmetrics_core.metrics._criterion import Criterion as Criterion
 from ragmetrics_core.metrics._claim_recall import ClaimRecall as ClaimRecall
+from ragmetrics_core.metrics._nugget_recall import NuggetRecall as NuggetRecall
 from ragmetrics_core.metrics._useful_chunks import UsefulChunks as UsefulChunks
 from ragmetrics_core.metrics._context_utilization import ContextUtilization as ContextUtilization
 from ragmetrics_core.metrics._noise_sensitivity import NoiseSensitivity as NoiseSensitivity
@@ -31,6 +33,7 @@ from ragmetrics_core.metrics._citation_support import CitationSupport as Citatio
 from ragmetrics_core.metrics._citation_precision import CitationPrecision as CitationPrecision
 from ragmetrics_core.metrics._citation_recall import CitationRecall as CitationRecall
 from ragmetrics_core.metrics._abstention import Abstention as Abstention
+from ragmetrics_core.metrics._sufficiency import Sufficiency as Sufficiency
 from ragmetrics_core.metrics._retrieval_precision import RetrievalPrecision as RetrievalPrecision
 from ragmetrics_core.metrics._retrieval_recall import RetrievalRecall as RetrievalRecall
 from ragmetrics_core.metrics._hit_rate import HitRate as HitRate

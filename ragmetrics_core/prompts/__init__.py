@@ -39,6 +39,8 @@ __all__ = [
     "ENTITIES",
     "GROUNDING_GRADE",
     "GROUNDING_GRADE_AGAIN",
+    "NUGGET_IMPORTANCE",
+    "NUGGET_PARTS",
     "PAPER_FACTS",
     "PAPER_QUESTION",
     "PAPER_SENTENCES",
@@ -47,6 +49,7 @@ __all__ = [
     "QUESTIONS",
     "REFERENCE_STATEMENTS",
     "REFERENCE_VERDICTS",
+    "RELEVANCE_GRADE",
     "RELEVANT_SENTENCES",
     "RUBRIC",
     "SENTENCE_RATING",
@@ -92,6 +95,9 @@ RUBRIC = load("rubric", version=2, answer=Rating)
 CRITERION = load("criterion", version=3, answer=VerdictList)
 DECLINING = load("declining", version=3, answer=DecliningVerdict)
 SUFFICIENCY = load("sufficiency", version=3, answer=VerdictList)
+NUGGET_IMPORTANCE = load("nugget_importance", version=1, answer=VerdictList)
+NUGGET_PARTS = load("nugget_parts", version=1, answer=VerdictList)
+RELEVANCE_GRADE = load("relevance_grade", version=1, answer=Rating)
 
 PAPER_STATEMENTS = load("paper_statements", version=2, answer=StatementList)
 PAPER_VERDICTS = load("paper_verdicts", version=2, answer=ExplainedVerdicts)

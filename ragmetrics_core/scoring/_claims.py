@@ -13,6 +13,8 @@ __all__ = [
     "f_beta",
     "f_measure",
     "harmonic_mean",
+    "nugget_recall",
+    "nugget_recall_bounds",
     "share",
     "supported_share",
     "weighted_mean",
@@ -260,3 +262,93 @@ def _exact(number: float) -> Fraction:
     own = Fraction(float(number))
     near = own.limit_denominator(_LARGEST_DENOMINATOR)
     return near if float(near) == number else own
+
+
+def nugget_recall(
+    full: Sequence[bool],
+    part: Sequence[bool],
+    vital: Sequence[bool],
+    credit: float = 0.5,
+    okay: float = 0.5,
+) -> float | None:
+    r"""Share of the credit for the nuggets that an answer should contain.
+
+    .. math:: R = \frac{\sum_i w_i\, s_i}{\sum_i w_i}
+
+    with :math:`s_i = 1` for full support, `credit` for support in part and 0 for none, and :math:`w_i = 1`
+    for a vital nugget and `okay` for another one. The six scores of the TREC 2024 RAG track are those with
+    `credit` 0.5, or 0 for "strict", and with `okay` 1 ("all"), 0 ("vital") and 0.5 ("weighted"). A nugget
+    with full support counts as such, whatever `part` says. Range [0, 1], higher is better. Undefined (`None`)
+    when no nugget has a weight. Summed in fractions and rounded once.
+
+    References:
+        Pradeep et al. (2024), "Initial Nugget Evaluation Results for the TREC 2024 RAG Track with the
+        AutoNuggetizer Framework", section 3. https://arxiv.org/abs/2411.09607
+
+    Examples:
+        >>> nugget_recall([True, False, False], [True, True, False], [True, True, False])
+        0.6
+        >>> nugget_recall([True, False], [True, True], [True, False], credit=0, okay=0)
+        1.0
+        >>> nugget_recall([True], [True], [False], okay=0) is None
+        True
+    """
+    supports = _supports(full, part, credit)
+    weights = [Fraction(1) if each else Fraction(okay) for each in vital]
+    whole = sum(weights)
+    if not whole:
+        return None
+    return float(sum(weight * support for weight, support in zip(weights, supports, strict=True)) / whole)
+
+
+def nugget_recall_bounds(
+    full: Sequence[bool | None],
+    part: Sequence[bool | None],
+    vital: Sequence[bool | None],
+    credit: float = 0.5,
+    okay: float = 0.5,
+) -> tuple[float, float] | tuple[None, None]:
+    r"""Lowest and highest nugget recall over all completions of the missing verdicts (`None`).
+
+    .. math:: \left[\min_{v \in V} R(v),\ \max_{v \in V} R(v)\right]
+
+    with :math:`V` the completions of the lists. More support never lowers the value. A nugget of unknown
+    importance is vital where that helps: the nuggets are tried in the order of their support, the first ones
+    as vital and the others as okay. Range [0, 1]; `(None, None)` if no completion has a value.
+
+    References:
+        The formula is that of `nugget_recall`; the bounds are this library's own.
+
+    Examples:
+        >>> nugget_recall_bounds([True, None], [True, False], [True, True])
+        (0.5, 1.0)
+        >>> nugget_recall_bounds([True, False], [True, False], [None, True], okay=0)
+        (0.0, 0.5)
+    """
+    ends: list[list[float]] = []
+    for filler in (False, True):
+        supports = _supports(_filled(full, filler), _filled(part, filler), credit)
+        unknown = [place for place, known in enumerate(vital) if known is None]
+        unknown.sort(key=lambda place: supports[place], reverse=filler)
+        values: list[float] = []
+        for count in range(len(unknown) + 1):
+            first = set(unknown[:count])
+            completed = [place in first if known is None else known for place, known in enumerate(vital)]
+            value = nugget_recall(_filled(full, filler), _filled(part, filler), completed, credit, okay)
+            if value is not None:
+                values.append(value)
+        ends.append(values)
+    lowest, highest = ends
+    return (min(lowest), max(highest)) if lowest and highest else (None, None)
+
+
+def _supports(full: Sequence[bool], part: Sequence[bool], credit: float) -> list[Fraction]:
+    """The credit of each nugget."""
+    rows = zip(full, part, strict=True)
+    return [
+        Fraction(1) if in_full else Fraction(credit) if in_part else Fraction(0) for in_full, in_part in rows
+    ]
+
+
+def _filled(known: Sequence[bool | None], filler: bool) -> list[bool]:
+    return [filler if each is None else each for each in known]

@@ -195,6 +195,13 @@ def alignments(draw: st.DrawFn) -> Arguments:
     return [matched, draw(st.integers(1, matched)) if matched else 0, answer, reference]
 
 
+def nuggets(verdict: st.SearchStrategy[Any]) -> st.SearchStrategy[Arguments]:
+    """Verdicts on full support, support in part and importance, and two weights."""
+    rows = st.lists(st.tuples(verdict, verdict, verdict), min_size=1, max_size=5)
+    weights = st.tuples(st.sampled_from([0, 0.5]), st.sampled_from([0, 0.5, 1]))
+    return st.tuples(rows, weights).map(lambda drawn: [*map(list, zip(*drawn[0], strict=True)), *drawn[1]])
+
+
 def given_as(*each: st.SearchStrategy[Any]) -> st.SearchStrategy[Arguments]:
     return st.tuples(*each).map(list)
 
@@ -243,6 +250,8 @@ CASES = {
         given_as(st.lists(st.lists(st.lists(shares, min_size=1, max_size=3), max_size=3), max_size=4)),
         votes_shuffled,
     ),
+    "nugget_recall": Case(nuggets(st.booleans()), improve=flipped),
+    "nugget_recall_bounds": Case(nuggets(st.sampled_from([True, False, None])), improve=flipped),
     "precision_at": Case(ranking, shuffled(1), RANKS, one_relevant),
     "recall_at": Case(
         ranking, shuffled(1), RANKS, one_relevant, "behind the cut-off it is one more that was not found"

@@ -3,7 +3,7 @@
 from ragmetrics_embedded._rules.refusals import refusal
 from ragmetrics_embedded._rules.relevance import relevant_sentences
 from ragmetrics_embedded._rules.statements import statements_of
-from ragmetrics_embedded._rules.verdicts import LexicalVerdict, compared, findings
+from ragmetrics_embedded._rules.verdicts import NEW, LexicalVerdict, compared, findings
 from ragmetrics_embedded._support.evidence import read_evidence
 from ragmetrics_embedded._support.words import read_words
 
@@ -13,6 +13,7 @@ __all__ = [
     "coverage",
     "declining",
     "grounding",
+    "has_part",
     "meets",
     "relevance_of_answer",
     "sufficing",
@@ -44,6 +45,17 @@ def agreement(answer: str, reference: str, question: str) -> float:
     """The share of the answer's statements that the reference says."""
     found = compared(statements_of(answer), reference, where="the second answer", question=question)
     return sum(each.supported is True for each in found) / len(found) if found else 0.0
+
+
+def has_part(nugget: str, answer: str, question: str) -> LexicalVerdict:
+    """Whether the answer has half of a nugget's words beyond the question."""
+    asked = {token.key for token in read_words(question).tokens if token.is_content}
+    content = {token.key for token in read_words(nugget).tokens if token.is_content}
+    wanted = content - asked or content
+    had = wanted & read_evidence((answer,)).places.keys()
+    share = len(had) / len(wanted) if wanted else 0.0
+    reason = f"{len(had)} of {len(wanted)} words beyond the question are in the answer"
+    return LexicalVerdict(share >= NEW, share, reason, "")
 
 
 def best_level(levels: list[str], answer: str) -> int:

@@ -14,7 +14,9 @@ from ragmetrics_embedded._support.citations import without_citations
 
 MARKS = ["[1]", "[1][2]", "[1, 2]", "[1-3]", "[^1]", "[doc1]", "[Doc 2]", "【1】", "【4:0†source】", "[[1]]"]
 MARKS += ["[citation:3]"]
-LIBRARY: list[Prompt[Any]] = [each for each in vars(prompts).values() if isinstance(each, Prompt)]
+LIBRARY: list[Prompt[Any]] = [
+    each for each in vars(prompts).values() if isinstance(each, Prompt) and each.name != "nugget_importance"
+]
 PLAIN = {
     "question": "What is the limit of the Upload API?",
     "answer": "The limit of the Upload API is 25 MB per file. It was raised in May 2024.",

@@ -18,7 +18,10 @@ from ragmetrics_core.testing import HashEmbedder
 from ragmetrics_embedded import LexicalJudge
 
 TELECOM = Path(__file__).resolve().parents[3] / "examples" / "data" / "telecom.jsonl"
-LIBRARY: list[Prompt[Any]] = [each for each in vars(prompts).values() if isinstance(each, Prompt)]
+REFUSED = {"nugget_importance"}
+LIBRARY: list[Prompt[Any]] = [
+    each for each in vars(prompts).values() if isinstance(each, Prompt) and each.name not in REFUSED
+]
 CONTEXTS = ("The SMF allocates the IP address of the UE. It also selects the UPF.", "PFCP is used on N4.")
 VARIABLES: dict[str, Any] = {
     "question": "Which function allocates the IP address of the UE?",
@@ -91,6 +94,20 @@ def test_it_is_a_judge_and_has_the_name_embedded():
 def test_a_prompt_without_a_rule_is_an_error_that_names_those_with_one():
     with pytest.raises(ConfigError, match=r"no rule for the prompt 'haiku'; it knows accuracy_grade, answer"):
         LexicalJudge().check_prompts(["statements", "haiku"])
+
+
+def test_it_does_not_guess_which_nuggets_are_vital_and_counts_all_of_them_alike():
+    with pytest.raises(ConfigError, match="no rule for the prompt 'nugget_importance'"):
+        evaluate(TELECOM, metrics="nugget_recall", judge=LexicalJudge())
+    sample = {
+        "id": "q1",
+        "question": "What does the SMF do?",
+        "answer": "The SMF allocates the address.",
+        "reference": "The SMF allocates the address. The SMF selects the UPF and the rules. It pings.",
+    }
+    # in full, not at all, not at all: 1 / 3
+    run = evaluate([sample], metrics="nugget_recall/all", judge=LexicalJudge())
+    assert run.score("q1", "nugget_recall").value == pytest.approx(1 / 3)
 
 
 def test_an_unknown_prompt_is_reported_before_a_run_begins():
@@ -201,6 +218,7 @@ def test_facts_of_both_are_tp_and_others_fp_or_fn():
 def test_every_metric_and_variant_of_the_catalogue_is_measured_on_the_example_data():
     asking = {name: metric for name, metric in METRICS.items() if "judge" in metric.needs}
     every = [get(name, variant=variant) for name, metric in asking.items() for variant in metric.variants]
+    every = [metric for metric in every if not metric.prompt_names & REFUSED]
 
     run = evaluate(TELECOM, metrics=every, judge=LexicalJudge(), embedder=HashEmbedder())
 
