@@ -39,19 +39,24 @@ from ragmetrics_core.study import (
     Funnel,
     RetrievalStudy,
     Trend,
+    abstention_tables,
     first_hits,
     funnel_tables,
     group_tables,
+    item_tables,
     named_runs,
     read_scores,
     repeat_tables,
     retrieval_tables,
     short,
+    study_abstention,
     study_funnel,
     study_groups,
+    study_items,
     study_repeats,
     study_retrieval,
     study_trend,
+    systems_of,
     trend_tables,
 )
 
@@ -157,9 +162,64 @@ def funnel(run: RunFolder, output: Plotted) -> None:
     output.show(funnel_tables(study), plot=partial(_draw_funnel, study))
 
 
+def abstention(
+    run: RunFolder,
+    output: StudyOutput,
+    *,
+    metric: str | None = None,
+    cluster: str | None = None,
+) -> None:
+    """Cross declining with sufficiency of the contexts.
+
+    Reports the four cells: answered or declined, with contexts that are sufficient or not; then needless
+    refusals and risky answers, with intervals. Needs the metric abstention, or sufficiency and a metric that
+    asks whether answers decline.
+
+    Args:
+        metric: Metric whose mean each cell shows, such as factual_correctness.
+        cluster: Label whose values group dependent samples, such as source. Default: session, if samples have
+            it; none treats all samples as independent.
+    """
+    scores = read_scores(Run.load(run))
+    output.show(abstention_tables(study_abstention(scores, metric=metric, cluster=cluster)))
+
+
+def items(
+    runs: Runs,
+    output: StudyOutput,
+    *,
+    metric: str = "factual_correctness",
+    pass_: float = 0.5,
+    by: str | None = None,
+    question: str | None = None,
+) -> None:
+    """Show which samples tell systems apart.
+
+    Fits the two-parameter model of item response theory: each system passes or fails each sample. Reports
+    discrimination, difficulty and information of each sample, and each system's ability. Samples that the
+    better systems fail often have a wrong reference.
+
+    Args:
+        runs: Folder of a run for each system, of the same samples; or one run with --by.
+        metric: Metric that says whether a system passes.
+        pass_: Lowest passing score.
+        by: Label that names the system, if one run has several.
+        question: With --by: label that identifies the question. Default: the question's text.
+    """
+    if by is not None and len(runs) > 1:
+        raise ConfigError("--by is for one run with several systems; without it each run is a system")
+    if question is not None and by is None:
+        raise ConfigError("--question needs --by: several runs are matched by their samples' ids")
+    systems = open_runs(runs)
+    if by is not None:
+        systems = [system for system, _ in systems_of(systems[0], {}, by, question=question)]
+    study = study_items(systems, metric=metric, passing=pass_)
+    output.show(item_tables(study), short=item_tables(study, most=10))
+
+
 study = typer.Typer(help="Analyze scores: groups, comparisons, agreement with people.")
 add_commands(study, groups, compare, agreement, correlations, pairwise, systems, estimate)
-add_commands(study, plan, repeats, trend, retriever, funnel, annotate, annotations)
+add_commands(study, plan, repeats, trend, retriever, funnel, abstention, items, annotate, annotations)
 
 
 def _samples(path: Path) -> list[Sample]:

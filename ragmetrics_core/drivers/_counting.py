@@ -104,12 +104,13 @@ def _rouge(request: Count) -> Counted:
 def _meteor(request: Count) -> Counted:
     from nltk.translate.meteor_score import align_words
 
-    settings = {"stemmer": True, **request.settings}
+    settings = {"stemmer": True, "wordnet": False, **request.settings}
+    wordnet = _wordnet() if settings["wordnet"] else _NO_SYNONYMS
     align: Callable[..., tuple[list[tuple[int, int]], Any, Any]] = align_words
     stemmer = _porter() if settings["stemmer"] else _UNSTEMMED
     answer = scoring.words_of(request.answer, language="und")
     references = [scoring.words_of(text, language="und") for text in request.references]
-    aligned = [align(answer, each, stemmer=stemmer, wordnet=_NO_SYNONYMS)[0] for each in references]
+    aligned = [align(answer, each, stemmer=stemmer, wordnet=wordnet)[0] for each in references]
     counts = {
         "matches": tuple(map(len, aligned)),
         "chunks": tuple(map(_runs, aligned)),
@@ -117,6 +118,8 @@ def _meteor(request: Count) -> Counted:
         "reference": tuple(map(len, references)),
     }
     stages = "exact, porter stem" if settings["stemmer"] else "exact"
+    if settings["wordnet"]:
+        stages += f", synonyms of WordNet {wordnet.get_version()}"
     return Counted(counts, f"nltk {version('nltk')} stages:{stages}")
 
 
@@ -133,6 +136,24 @@ def _porter() -> Any:
     from nltk.stem.porter import PorterStemmer
 
     return PorterStemmer()
+
+
+@cache
+def _wordnet() -> Any:
+    """NLTK's WordNet.
+
+    Raises:
+        ConfigError: its data is not where NLTK looks.
+    """
+    from nltk.corpus import wordnet
+
+    try:
+        wordnet.ensure_loaded()
+    except (LookupError, OSError):
+        raise ConfigError(
+            "meteor(wordnet=true) needs NLTK's data corpora/wordnet: set NLTK_DATA to the folder that holds it"
+        ) from None
+    return wordnet
 
 
 def _sacrebleu(name: str, **settings: Any) -> Any:

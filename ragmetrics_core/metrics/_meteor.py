@@ -16,15 +16,17 @@ __all__ = ["Meteor"]
 
 @dataclass(frozen=True, kw_only=True)
 class Meteor(Metric[Worded]):
-    """METEOR with the two matching stages that need no download: equal words, then equal Porter stems.
+    """METEOR: equal words, then equal Porter stems, and on request then synonyms of WordNet.
 
     Range [0, 1], higher is better; undefined when no reference has a word; the best of several references
-    counts. The synonym stage is left out because it needs WordNet, a download, so values are at or below
-    those of METEOR with WordNet. A text compared with itself scores just below 1, because its single run is
-    penalized too.
+    counts. By default the synonym stage is left out because it needs WordNet, a download, so values are at or
+    below those of METEOR with WordNet. With `wordnet=true` NLTK reads it from the folder that the environment
+    variable NLTK_DATA names; the record has the version of WordNet and not the path. A text compared with
+    itself scores just below 1, because its single run is penalized too.
 
     Attributes:
         stemmer: also match words with the same Porter stem (English).
+        wordnet: also match synonyms of WordNet (English), from the data of NLTK.
         alpha: weight of recall in the harmonic mean; precision gets the rest.
         beta: how sharply the penalty rises with the number of runs.
         gamma: maximum penalty.
@@ -38,6 +40,7 @@ class Meteor(Metric[Worded]):
     packages = (("nltk", "text"),)
 
     stemmer: bool = True
+    wordnet: bool = False
     alpha: float = 0.9
     beta: float = 3.0
     gamma: float = 0.5
@@ -52,7 +55,8 @@ class Meteor(Metric[Worded]):
 
     def measure(self, sample: Worded) -> Steps[Measurement]:
         """Align words, take the mean of precision and recall, subtract the penalty for broken runs."""
-        found = yield from count("meteor", sample.answer, references_of(sample), stemmer=self.stemmer)
+        stages = {"stemmer": self.stemmer, **({"wordnet": True} if self.wordnet else {})}
+        found = yield from count("meteor", sample.answer, references_of(sample), **stages)
         (answer,) = found["answer"]
         rows = list(zip(found["matches"], found["chunks"], found["reference"], strict=True))
         settings = {"alpha": self.alpha, "beta": self.beta, "gamma": self.gamma}

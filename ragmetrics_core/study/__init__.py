@@ -4,6 +4,7 @@ Functions take `Scores` (from `read_scores`) or plain numbers and return results
 samples left out; `*_tables` turn results into tables. Requires scipy (extra `study`).
 """
 
+from ragmetrics_core.study._abstention import AbstentionStudy, abstention_tables, study_abstention
 from ragmetrics_core.study._agreement import HUMAN, Agreement, agreement_tables, study_agreement
 from ragmetrics_core.study._annotation import (
     Annotations,
@@ -64,6 +65,7 @@ from ragmetrics_core.study._human_labels import (
     read_units,
     scale_of,
 )
+from ragmetrics_core.study._items import ItemStudy, item_tables, study_items
 from ragmetrics_core.study._judge_errors import JudgeErrors, corrected_mean, judge_errors
 from ragmetrics_core.study._kendall_of_systems import system_correlation
 from ragmetrics_core.study._label_vocabulary import LabelKind, Question, reading_of
@@ -117,6 +119,7 @@ from ragmetrics_core.study._trend import Trend, TrendPoint, study_trend, trend_t
 
 __all__ = [
     "HUMAN",
+    "AbstentionStudy",
     "Agreement",
     "Annotations",
     "Cell",
@@ -132,6 +135,7 @@ __all__ = [
     "GateVerdict",
     "GroupStudy",
     "HumanLabel",
+    "ItemStudy",
     "JudgeErrors",
     "Judgement",
     "LabelKind",
@@ -164,6 +168,7 @@ __all__ = [
     "TraceDifference",
     "Trend",
     "TrendPoint",
+    "abstention_tables",
     "agreement_tables",
     "annotation_tables",
     "beyond",
@@ -194,6 +199,7 @@ __all__ = [
     "group_tables",
     "is_good",
     "item_name",
+    "item_tables",
     "items_of",
     "judge_accuracy",
     "judge_errors",
@@ -235,10 +241,12 @@ __all__ = [
     "short",
     "shown",
     "spearman_figure",
+    "study_abstention",
     "study_agreement",
     "study_funnel",
     "study_groups",
     "study_matrix",
+    "study_items",
     "study_people",
     "study_preferences",
     "study_repeats",

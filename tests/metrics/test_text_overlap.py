@@ -3,7 +3,7 @@
 import pytest
 
 from ragmetrics_core import evaluate, recompute
-from ragmetrics_core.drivers import audit
+from ragmetrics_core.drivers import _counting, audit
 from ragmetrics_core.drivers._counting import counted
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import Bleu, Chrf, ExactMatch, Meteor, Rouge, TokenF1
@@ -134,6 +134,50 @@ def test_meteor_matches_equal_words_then_equal_stems():
     # dogs-dog and run-runs match by stem, in one run: m = 2, P = R = 1, penalty 0.5 * (1/2)^3
     assert compare(Meteor(), "dogs run", "dog runs").value == pytest.approx(1 - 0.5 / 8)
     assert compare(Meteor(stemmer=False), "dogs run", "dog runs").value == 0.0
+
+
+@pytest.fixture
+def wordnet(tmp_path, monkeypatch):
+    """A WordNet of one synset, {car, auto}, in the files of NLTK's data."""
+    folder = tmp_path / "corpora" / "wordnet"
+    folder.mkdir(parents=True)
+    for kind in ("noun", "verb", "adj", "adv"):
+        for name in (f"index.{kind}", f"data.{kind}", f"{kind}.exc"):
+            (folder / name).write_text("")
+    synset = "00000000 06 n 02 car 0 auto 0 000 | a motor vehicle  \n"
+    words = "car n 1 0 1 0 00000000  \nauto n 1 0 1 0 00000000  \n"
+    files = {"data.noun": synset, "index.noun": words, "lexnames": "00\tadj.all\t3\n", "index.sense": ""}
+    files["lexnames"] = "".join(f"{place:02d}\tnoun.artifact\t1\n" for place in range(7))
+    files["data.adj"] = "  1 WordNet 3.0 Copyright 2006 by Princeton University.  \n"
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    nltk = pytest.importorskip("nltk", exc_type=ImportError)
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
+    _counting._wordnet.cache_clear()
+    reader = nltk.corpus.util.LazyCorpusLoader("wordnet", nltk.corpus.reader.WordNetCorpusReader, None)
+    monkeypatch.setattr(nltk.corpus, "wordnet", reader)
+    yield
+    _counting._wordnet.cache_clear()
+
+
+@pytest.mark.filterwarnings("ignore:The multilingual functions")
+def test_meteor_matches_synonyms_where_wordnet_is_at_hand(wordnet):
+    # without synonyms only "the" matches: m = 1 of 2, P = R = 1/2, penalty 0.5
+    assert compare(Meteor(), "the car", "the auto").value == pytest.approx(0.25)
+    # both match in one run: penalty 0.5 * (1/2)^3
+    score = compare(Meteor(wordnet=True), "the car", "the auto")
+    assert score.value == pytest.approx(1 - 0.5 / 8)
+    assert score.signature == "meteor/strict.1(wordnet=true)"
+    (step,) = score.steps
+    assert step.made_by.endswith("stages:exact, porter stem, synonyms of WordNet 3.0")
+    assert audit(score) == []
+
+
+@pytest.mark.filterwarnings("ignore:The multilingual functions")
+def test_meteor_without_the_data_of_wordnet_names_the_variable_to_set(wordnet, tmp_path):
+    (tmp_path / "corpora" / "wordnet" / "lexnames").unlink()
+    with pytest.raises(ConfigError, match="corpora/wordnet: set NLTK_DATA"):
+        compare(Meteor(wordnet=True), "the car", "the auto")
 
 
 def test_meteor_says_which_stages_matched():
