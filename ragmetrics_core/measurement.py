@@ -237,7 +237,7 @@ def score(
     counts: Mapping[str, float],
     spelled: str,
     otherwise: str = "no_statements",
-    bounds: Callable[..., tuple[float, float]] | None = None,
+    bounds: Callable[..., tuple[float | None, float | None]] | None = None,
 ) -> Measurement: ...
 
 
@@ -247,7 +247,7 @@ def score(
     counts: Mapping[str, float],
     spelled: str,
     otherwise: str = "no_statements",
-    bounds: Callable[..., tuple[float, float]] | None = None,
+    bounds: Callable[..., tuple[float | None, float | None]] | None = None,
 ) -> Measurement:
     """Apply a formula to verdicts.
 

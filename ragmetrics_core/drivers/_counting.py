@@ -151,7 +151,8 @@ def _wordnet() -> Any:
         wordnet.ensure_loaded()
     except (LookupError, OSError):
         raise ConfigError(
-            "meteor(wordnet=true) needs NLTK's data corpora/wordnet: set NLTK_DATA to the folder that holds it"
+            "meteor(wordnet=true) needs NLTK's data corpora/wordnet: "
+            "set NLTK_DATA to the folder that holds it"
         ) from None
     return wordnet
 

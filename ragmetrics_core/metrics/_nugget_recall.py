@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from ragmetrics_core import prompts, scoring
@@ -151,7 +152,6 @@ class NuggetRecall(ReferenceMetric[Referenced]):
 
     def _score(self, full: Judged, part: Judged, vital: Judged) -> Measurement:
         credit, okay = _PARTIAL_CREDIT[self.support], _OKAY_WEIGHT[self.counted]
-        settings = {"credit": credit, "okay": okay}
         rows = list(zip(full.known, part.known, vital.known, strict=True))
         counts: dict[str, float] = {"nuggets": len(rows)}
         names = {True: "vital", False: "okay"} if self.counted != "all" else {True: "nuggets"}
@@ -172,12 +172,12 @@ class NuggetRecall(ReferenceMetric[Referenced]):
                 terms.append(term if weight == 1 else f"{weight:g} × ({term})")
                 wholes.append(f"{{{name}}}" if weight == 1 else f"{weight:g} × {{{name}}}")
         return score(
-            lambda *known: scoring.nugget_recall(*known, **settings),
+            partial(scoring.nugget_recall, credit=credit, okay=okay),
             full,
             part,
             vital,
             counts=counts,
             spelled=f"({' + '.join(terms)}) / ({' + '.join(wholes)})",
             otherwise="no_vital_nuggets",
-            bounds=lambda *known: scoring.nugget_recall_bounds(*known, **settings),
+            bounds=partial(scoring.nugget_recall_bounds, credit=credit, okay=okay),
         )

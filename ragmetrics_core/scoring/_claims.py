@@ -307,7 +307,7 @@ def nugget_recall_bounds(
     vital: Sequence[bool | None],
     credit: float = 0.5,
     okay: float = 0.5,
-) -> tuple[float, float] | tuple[None, None]:
+) -> tuple[float | None, float | None]:
     r"""Lowest and highest nugget recall over all completions of the missing verdicts (`None`).
 
     .. math:: \left[\min_{v \in V} R(v),\ \max_{v \in V} R(v)\right]

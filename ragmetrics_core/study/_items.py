@@ -46,7 +46,7 @@ class ExamItem(NamedTuple):
 
 
 class ExamSystem(NamedTuple):
-    """One system: its share of passed samples, and its ability with the standard deviation of the estimate."""
+    """One system: its share of passed samples, its ability and the standard deviation of that estimate."""
 
     system: str
     passed: float
