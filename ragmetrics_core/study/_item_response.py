@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit, logsumexp
 
 __all__ = ["TwoParameters", "fit_two_parameters"]
 
@@ -56,7 +55,7 @@ def fit_two_parameters(passes: NDArray[np.bool_]) -> TwoParameters:
     answers = passes.astype(float)
     grid = np.linspace(-6, 6, _POINTS)
     prior = -0.5 * grid**2
-    prior -= logsumexp(prior)
+    prior -= np.logaddexp.reduce(prior)
     share = np.clip(answers.mean(axis=0), 0.02, 0.98)
     slope, intercept = np.ones(answers.shape[1]), np.log(share / (1 - share))
     before, converged = -np.inf, False
@@ -73,7 +72,7 @@ def fit_two_parameters(passes: NDArray[np.bool_]) -> TwoParameters:
     posterior, likelihood = _posterior(answers, slope, intercept, grid, prior)
     ability = posterior @ grid
     sd = np.sqrt(np.maximum(posterior @ grid**2 - ability**2, 0))
-    chance = expit(np.outer(ability, slope) + intercept)
+    chance = _chance(np.outer(ability, slope) + intercept)
     information = (slope**2 * chance * (1 - chance)).mean(axis=0)
     return TwoParameters(slope, -intercept / slope, information, ability, sd, float(likelihood), converged)
 
@@ -83,8 +82,8 @@ def _posterior(
 ) -> tuple[Floats, float]:
     """Each examinee's posterior on the grid, and the marginal log-likelihood."""
     logits = np.outer(grid, slope) + intercept
-    joint = answers @ log_expit(logits).T + (1 - answers) @ log_expit(-logits).T + prior
-    whole = logsumexp(joint, axis=1, keepdims=True)
+    joint = answers @ _log_chance(logits).T + (1 - answers) @ _log_chance(-logits).T + prior
+    whole: Floats = np.logaddexp.reduce(joint, axis=1, keepdims=True)
     return np.exp(joint - whole), float(whole.sum())
 
 
@@ -92,7 +91,7 @@ def _newton(
     slope: Floats, intercept: Floats, grid: Floats, tries: Floats, right: Floats
 ) -> tuple[Floats, Floats]:
     """One Newton step on each item; a slope at an end of its range stays there, with the intercept alone."""
-    chance = expit(np.outer(grid, slope) + intercept)
+    chance = _chance(np.outer(grid, slope) + intercept)
     off = right - tries[:, None] * chance
     weight = tries[:, None] * chance * (1 - chance)
     by_slope, by_intercept = grid @ off, off.sum(axis=0)
@@ -104,3 +103,11 @@ def _newton(
     shift = np.clip((by_intercept - si * (moved - slope)) / np.maximum(ii, 1e-12), -2, 2)
     low, high = -DIFFICULTIES[1] * moved, -DIFFICULTIES[0] * moved
     return moved, np.clip(intercept + shift, low, high)
+
+
+def _log_chance(logits: Floats) -> Floats:
+    return -np.logaddexp(0.0, -logits)
+
+
+def _chance(logits: Floats) -> Floats:
+    return np.exp(_log_chance(logits))
