@@ -26,6 +26,7 @@ RANKED = {
     "ndcg": "a relevant result counts less the later it comes",
     "ragas_score": "context precision is a part of it",
     "reciprocal_rank": "the first relevant result counts by its rank",
+    "relevance_grade/ndcg.1": "a chunk counts less the later it comes",
 }
 CAN_GET_WORSE = {
     "abstention": "whether it is right to decline depends on another verdict: what the contexts hold",
@@ -33,6 +34,10 @@ CAN_GET_WORSE = {
     "context_precision": "a relevant chunk behind others lowers the mean precision: from 1, 0, 0 to 1, 0, 1",
     "context_utilization": "what a chunk entails and the answer leaves out enters the denominator alone",
     "ndcg": "with one more relevant result the best ranking has more to gain",
+    "nugget_recall/strict.1": "one more vital nugget that the answer lacks",
+    "nugget_recall/vital.1": "one more vital nugget that the answer lacks",
+    "nugget_recall/weighted.1": "a nugget that the answer lacks counts more when it is vital",
+    "nugget_recall/weighted-strict.1": "a nugget that the answer lacks counts more when it is vital",
     "noise_sensitivity": "a wrong statement that a chunk entails is the noise that it counts",
     "ragas_score": "context precision is a part of it",
     "self_knowledge": "a correct statement that no chunk entails is what it counts",
@@ -98,7 +103,8 @@ def gain(metric: str, score: Record, number: int) -> float:
 
 
 def named(table: Mapping[str, str]) -> list[str]:
-    return [each for each in MEASURABLE if each.partition("/")[0] in table]
+    """The metrics of a table, which names a metric or one of its variants."""
+    return [each for each in MEASURABLE if each in table or each.partition("/")[0] in table]
 
 
 @pytest.mark.parametrize("metric", MEASURABLE)
