@@ -48,7 +48,7 @@ SETS: dict[str, dict[str, Any]] = {
 
 
 def _weights(judge: str) -> str:
-    """The version of the weights in an identity: "support.4" of "embedded:support.4+vectors"."""
+    """The version of the weights in an identity: "support.5" of "embedded:support.5+vectors"."""
     return judge.partition(":")[2].partition(",")[0].removesuffix("+vectors")
 
 

@@ -116,7 +116,7 @@ def test_what_was_removed_is_asked_again(command, data, tmp_path):
     cache = tmp_path / "cache.sqlite"
     arguments = ("evaluate", data, "--judge", "embedded", "--metrics", "faithfulness", "--cache", cache)
     command(*arguments)
-    command("cache prune", cache, "--identity embedded:support.4+vectors")
+    command("cache prune", cache, "--identity embedded:support.5+vectors")
     assert left(cache) == 0
     command(*arguments)
     assert left(cache) > 0

@@ -105,7 +105,7 @@ def test_another_model_is_told_in_one_line_and_nothing_is_changed(command, cards
     outcome = command("evaluate", data, "--judge embedded --metrics faithfulness --cards", cards)
     assert outcome.code == 0
     (line,) = [each for each in outcome.err.splitlines() if each.startswith("cards:")]
-    assert "speaks of embedded:support.4" in line
+    assert "speaks of embedded:support.5" in line
     assert "every metric stays as it is" in line
 
 

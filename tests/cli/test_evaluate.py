@@ -38,7 +38,7 @@ def test_the_page_names_the_judge_the_bad_rows_and_the_next_commands_that_can_be
     run = tmp_path / "my run"
     outcome = command("evaluate --judge embedded --metrics faithfulness", data, "--out", run)
     assert (outcome.code, set(Run.load(run).sample_ids)) == (0, {"q1", "q2", "q3"})
-    assert "judge embedded:support.4+vectors a small model trained on labelled claims: " in outcome.words
+    assert "judge embedded:support.5+vectors a small model trained on labelled claims: " in outcome.words
     assert "1 row was left out · line 2: not valid JSON" in outcome.words
     assert f"ragmetrics show '{run}'" in outcome.words
     assert f"ragmetrics audit '{run}'" in outcome.words

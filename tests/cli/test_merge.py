@@ -44,7 +44,7 @@ def test_any_number_of_runs_becomes_one(command, tmp_path):
 @pytest.mark.parametrize(
     ("second", "out", "said"),
     [
-        ("other", "both", "the judge of the first is embedded:support.4+vectors, not scripted\n"),
+        ("other", "both", "the judge of the first is embedded:support.5+vectors, not scripted\n"),
         ("b", "a", "a is not empty: a merged run needs a folder of its own\n"),
         ("none", "both", "there is no run in "),
         ("b", None, "--out"),

@@ -106,4 +106,4 @@ def test_where_references_are_asked_about_in_turn_it_says_at_most(command, one, 
 def test_a_missing_price_exits_with_2_and_one_sentence(command, one, prices):
     outcome = command("plan --judge embedded", one, "--prices", prices)
     assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err == "ragmetrics: there is no price for 'embedded:support.4+vectors', only for small\n"
+    assert outcome.err == "ragmetrics: there is no price for 'embedded:support.5+vectors', only for small\n"

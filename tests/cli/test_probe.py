@@ -22,7 +22,7 @@ def test_the_card_fits_the_terminal(command, columns):
 
 def test_the_card_says_what_the_judge_is_and_what_was_asked(command):
     outcome = command("probe --judge embedded", *QUICK, "--date 2026-01-31")
-    assert "Fitness card of embedded:support.4+vectors" in outcome.out
+    assert "Fitness card of embedded:support.5+vectors" in outcome.out
     assert "at most 4 passages and attacks" in outcome.words
     assert "2026-01-31" in outcome.words
     assert "it compares words and concludes nothing" in outcome.words
@@ -33,7 +33,7 @@ def test_json_is_the_card_as_its_file_has_it(command, tmp_path):
     assert outcome.code == 0
     written = (tmp_path / "probe.json").read_text(encoding="utf-8")
     assert outcome.out == written
-    assert FitnessCard.model_validate_json(written).judge == "embedded:support.4+vectors"
+    assert FitnessCard.model_validate_json(written).judge == "embedded:support.5+vectors"
 
 
 def test_a_judge_below_the_wanted_accuracy_ends_in_1_and_one_above_in_0(command):
@@ -55,7 +55,7 @@ def test_the_card_is_put_beside_a_run(command, tmp_path):
     evaluate([sample], metrics=["faithfulness"], judge="embedded", out=run)
     outcome = command("probe --judge embedded", *QUICK, "--beside", run, columns=200)
     assert outcome.code == 0
-    assert json.loads((run / "probe.json").read_text())["judge"] == "embedded:support.4+vectors"
+    assert json.loads((run / "probe.json").read_text())["judge"] == "embedded:support.5+vectors"
     assert command("runs", run).out.count("finished") == 1
 
 

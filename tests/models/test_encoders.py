@@ -202,7 +202,7 @@ def test_an_entailment_model_gives_the_verdicts_and_another_judge_the_statements
     assert verdict.supported == (best >= 0.5)
     assert verdict.reason == f"entailed with probability {best:.3f}"
     assert audit(record) == []
-    assert "threshold 0.5,others embedded:support.4+vectors" in record.judge
+    assert "threshold 0.5,others embedded:support.5+vectors" in record.judge
 
 
 def test_without_another_judge_a_prompt_for_statements_is_a_mistake_before_the_run(entailment):

@@ -16,7 +16,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "probe.md"
 
 def test_the_figures_of_the_page_are_those_of_the_embedded_judge():
     figures, *_ = card_tables(probe("embedded"))
-    card = PAGE.read_text(encoding="utf-8").partition("Fitness card of embedded:support.4+vectors")[2]
+    card = PAGE.read_text(encoding="utf-8").partition("Fitness card of embedded:support.5+vectors")[2]
     printed = [" ".join(line.split()) for line in card.partition("Accuracy by what")[0].splitlines()]
     for probed, figure, share, n in figures.rows:
         cells = (probed, figure, shown(share, "estimate"), shown(n, "count"))

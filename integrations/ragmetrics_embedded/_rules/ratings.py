@@ -23,7 +23,7 @@ __all__ = [
 def coverage(text: str, texts: tuple[str, ...]) -> float:
     """The share of a text's content words that some texts have; 0 for a text without any."""
     evidence = read_evidence(texts)
-    keys = {token.key for token in read_words(text).tokens if token.is_content}
+    keys = read_words(text).content_keys
     return sum(key in evidence.places for key in keys) / len(keys) if keys else 0.0
 
 

@@ -47,7 +47,7 @@ def relevant_sentences(question: str, contexts: Sequence[str]) -> Relevant:
             is_anaphoric = any(token.folded in ANAPHORA for token in tokens)
             meant.append(before if is_anaphoric else frozenset())
             before = keys[-1]
-    asked = {token.key for token in read_words(question).tokens if token.is_content}
+    asked = read_words(question).content_keys
     weights = {key: _rarity(sum(key in each for each in keys), len(keys)) for key in sorted(asked)}
     total = sum(weights.values())
     if not total or not texts:

@@ -56,7 +56,7 @@ def match(aliases: Sequence[str], statement: str, question: str) -> Match:
     Either all of the alias has to be in the statement, or all that the statement says beyond the question in
     the alias: "Lloyd" and "Christopher Lloyd" agree both ways.
     """
-    asked = {token.key for token in read_words(question).tokens if token.is_content}
+    asked = read_words(question).content_keys
     said = read_words(_END.sub("", statement)).tokens
     new = [token for token in _telling(said) if token.key not in asked]
     matches: list[Match] = []

@@ -93,8 +93,8 @@ def _compared(statement: str, other: str, where: str, question: str) -> LexicalV
 
 def _beyond_question(statement: str, other: str, where: str, question: str) -> LexicalVerdict:
     """What is said beyond the question must be in the other text, and the whole in both together."""
-    asked = {token.key for token in read_words(question).tokens if token.is_content}
-    new = [token for token in read_words(statement).tokens if token.is_content and token.key not in asked]
+    asked = read_words(question).content_keys
+    new = [token for token in read_words(statement).content if token.key not in asked]
     evidence = read_evidence((other,))
     known = sum(token.key in evidence.places for token in new)
     found = support_model().support(
@@ -129,8 +129,7 @@ def _on_chunk(chunk: str, facts: Sequence[str], question: str) -> LexicalVerdict
 
 
 def _on_remark(statement: str, contexts: tuple[str, ...]) -> LexicalVerdict:
-    content = [token for token in read_words(statement).tokens if token.is_content]
-    spoken = without_meta_words(frozenset(token.key for token in content))
+    spoken = without_meta_words(read_words(statement).content_keys)
     evidence = read_evidence(contexts)
     for place, keys in enumerate(evidence.keys):
         if len(spoken) > 1 and len(spoken & keys) >= REFUTED * len(spoken):

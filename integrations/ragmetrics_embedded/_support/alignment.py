@@ -200,7 +200,7 @@ class Alignment:
     def _is_other_number(self, token: Token, other: Token) -> bool:
         if _other_amount(token, other):
             return True
-        if set(token.readings) & set(other.readings) or other.key in self._keys:
+        if token.is_number(other) or other.key in self._keys:
             return False
         one, two = token.unit, other.unit
         if one is not None and two is not None and one.dimension != two.dimension:
@@ -296,7 +296,7 @@ def _negated(tokens: Sequence[Token], language: Language) -> list[bool]:
 def _other_amount(token: Token, other: Token) -> bool:
     """Whether both are the same number with units that differ."""
     one, two = token.unit, other.unit
-    if one is None or two is None or not set(token.readings) & set(other.readings):
+    if one is None or two is None or not token.is_number(other):
         return False
     return one.scale != two.scale or amount_of(token.key, one.factor) != amount_of(other.key, two.factor)
 

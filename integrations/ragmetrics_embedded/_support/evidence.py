@@ -106,17 +106,12 @@ class IndexedTexts:
     def vectors(self, vectors: Vectors, rarity: Mapping[str, int], unseen: int) -> WordIndex:
         """The vectors of its words; looked up once."""
         if self._vectors is None:
-            distinct = {
-                token.key: token.folded
-                for sentence in self.sentences
-                for token in sentence.tokens
-                if token.is_content
-            }
+            distinct = {token.key: token.folded for sentence in self.sentences for token in sentence.content}
             words = vectors.rows(list(distinct.values()))
             places = {key: row for row, key in enumerate(distinct)}
             sums = np.zeros((len(self.sentences), words.shape[1]), np.float32)
             for place, sentence in enumerate(self.sentences):
-                keys = [token.key for token in sentence.tokens if token.is_content]
+                keys = [token.key for token in sentence.content]
                 if keys:
                     weights = np.array([rarity.get(key, unseen) for key in keys], np.float32)
                     sums[place] = weights @ words[[places[key] for key in keys]]

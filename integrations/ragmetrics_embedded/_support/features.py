@@ -1,6 +1,5 @@
 """Comparison of a statement with its evidence, in numbers that a person can read."""
 
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -17,7 +16,7 @@ from ragmetrics_embedded._support.wording import (
     style,
     wording,
 )
-from ragmetrics_embedded._support.words import Sentence, Token, read_words
+from ragmetrics_embedded._support.words import Sentence, read_words
 
 __all__ = ["FEATURES", "VECTOR_FEATURES", "Features", "compare"]
 
@@ -131,14 +130,10 @@ def compare(
 
 def _look_up(said: Sentence, evidence: IndexedTexts, rarity: Rarity) -> WordPlaces:
     """The positions of a statement's content words in the evidence."""
-    content = _content(said.tokens)
+    distinct = {token.key: token for token in reversed(said.content)}
+    content = tuple(reversed(distinct.values()))
     weights = {token.key: weight_of(token, rarity) for token in content}
     return WordPlaces(content, weights, evidence)
-
-
-def _content(tokens: Sequence[Token]) -> tuple[Token, ...]:
-    distinct = {token.key: token for token in reversed(tokens) if token.is_content}
-    return tuple(reversed(distinct.values()))
 
 
 def _coverage(found: WordPlaces) -> tuple[float, ...]:
@@ -205,8 +200,7 @@ def _soft(found: WordPlaces, rarity: Rarity, vectors: Vectors) -> tuple[float, .
         {
             index.places[token.key]
             for place in found.window
-            for token in found.evidence.sentences[place].tokens
-            if token.is_content
+            for token in found.evidence.sentences[place].content
         }
     )
     inside = np.array([token.key in found.near for token in found.content])

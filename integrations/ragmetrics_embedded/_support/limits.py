@@ -12,6 +12,10 @@ from ragmetrics_embedded._support.words import Sentence, Token
 __all__ = ["Conversion", "converted", "foreign"]
 
 _KANA: Final = frozenset({"HIRAGANA", "KATAKANA"})
+# Of so many words, more than the first share are function words of their language, or the second is common.
+_FEWEST_WORDS: Final = 6
+_SPOKEN: Final = 0.17
+_KNOWN: Final = 0.5
 # Amounts that differ by less may be one amount, rounded in one of the two units.
 _ROUNDED: Final = 0.05
 
@@ -47,8 +51,9 @@ class _Amount(NamedTuple):
 def foreign(said: Sentence, evidence: IndexedTexts, rarity: Rarity) -> str:
     """The difference in script or language between a statement and its evidence; "" if there is none.
 
-    A statement is foreign if most of its letters are of scripts that the evidence lacks, or if function
-    words of a foreign language outnumber the words that the evidence's language has too.
+    A statement is foreign if most of its letters are of scripts that the evidence lacks, if function words
+    of a foreign language outnumber the words that the evidence's language has too, or if hardly any of its
+    words is a function word of the evidence's language, and most are neither in the evidence nor common.
 
     Args:
         said: the statement.
@@ -70,20 +75,20 @@ def foreign(said: Sentence, evidence: IndexedTexts, rarity: Rarity) -> str:
         for token in said.tokens
         if token.kind in {"function", "word"} and len(token.folded) > 1 and token.folded not in UNITS
     ]
+    known = [token for token in words if token.folded in evidence.words or token.key in english]
+    spoken = sum(token.folded in own.stop for token in words)
+    is_foreign = (
+        len(words) >= _FEWEST_WORDS
+        and spoken <= _SPOKEN * len(words)
+        and len(known) + spoken < _KNOWN * len(words)
+    )
     for language in LANGUAGES:
         only = language.stop - own.stop
         theirs = [token for token in words if token.folded in only and token.folded not in evidence.words]
         ours = [token for token in words if token.folded in own.stop and token.folded not in language.stop]
-        ours += [
-            token
-            for token in words
-            if token.kind == "word"
-            and token not in theirs
-            and (token.folded in evidence.words or token.key in english)
-        ]
-        if len(theirs) > len(ours):
-            return "it is in another language than the texts"
-    return ""
+        ours += [token for token in known if token.kind == "word" and token not in theirs]
+        is_foreign |= len(theirs) > len(ours)
+    return "it is in another language than the texts" if is_foreign else ""
 
 
 def converted(said: Sentence, evidence: IndexedTexts, window: Sequence[int]) -> Conversion:
@@ -97,10 +102,10 @@ def converted(said: Sentence, evidence: IndexedTexts, window: Sequence[int]) -> 
         window: the sentences that are about the statement.
     """
     tokens = list(said.tokens)
-    unsure: tuple[str, str] | tuple[()] = ()
     near = [evidence.sentences[place].tokens for place in window]
     numbers = [token for sentence in near for token in sentence if token.kind == "number"]
     amounts = [amount for sentence in near for amount in _amounts(sentence)]
+    unsure: tuple[str, str] | tuple[()] = ()
     for own in reversed(list(_amounts(said.tokens))):
         same = [other for other in amounts if _is_same(own.number, other.number)]
         alike = [other for other in amounts if _is_alike(own.number, other.number)]
@@ -124,7 +129,7 @@ def _amounts(tokens: tuple[Token, ...]) -> Iterator[_Amount]:
 
 def _is_there(one: Token, two: Token) -> bool:
     """Whether the other number is the same, with the same unit or without one."""
-    return two.unit in {None, one.unit} and not set(one.readings).isdisjoint(two.readings)
+    return two.unit in {None, one.unit} and one.is_number(two)
 
 
 def _is_same(one: Token, two: Token) -> bool:

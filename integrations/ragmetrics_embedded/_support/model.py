@@ -6,6 +6,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Final, NamedTuple
 
+from ragmetrics_embedded._support.denials import Denial, denial_of
 from ragmetrics_embedded._support.evidence import Vectors, read_evidence
 from ragmetrics_embedded._support.features import Features, compare
 from ragmetrics_embedded._support.places import weight_of
@@ -14,11 +15,11 @@ from ragmetrics_embedded._support.words import Token
 
 __all__ = ["VERSION", "Support", "SupportModel", "support_model", "support_name", "weigh"]
 
-VERSION: Final = "support.4"
+VERSION: Final = "support.5"
 _MOST_NAMED: Final = 3
 # Words of this similarity are of one kind.
 _TELLING: Final = 0.2
-# Log-odds that a statement loses if data contradicts it.
+# Log-odds that a statement loses if data or a denial contradicts it.
 _CONTRARY: Final = 3 * SCALE
 
 
@@ -63,14 +64,18 @@ class SupportModel:
         """
         compared = self.compare(statement, texts, question=question)
         odds = self.weights.log_odds(compared.values) - _CONTRARY * compared.is_contrary
-        probability = self.weights.probability(odds)
         found = compared.found
         best = [place for place in (found.best, *found.others[:1]) if place is not None]
+        denial = denial_of(statement, found) if odds >= self.weights.threshold else None
+        if denial is not None:
+            odds -= _CONTRARY
+            best.insert(0, denial.place)
+        probability = self.weights.probability(odds)
         supported = odds >= self.weights.threshold
         evidence = tuple(dict.fromkeys(map(found.evidence.as_written, best)))
         if why := compared.undecided(supported=supported):
             return Support(None, probability, f"not decided: {why}", evidence)
-        reasons = "; ".join(_reasons(compared, supported))
+        reasons = "; ".join(_reasons(compared, denial, supported))
         return Support(supported, probability, f"{probability:.2f}: {reasons}", evidence)
 
     def compare(self, statement: str, texts: Sequence[str], *, question: str = "") -> Features:
@@ -105,7 +110,7 @@ def weigh(token: Token) -> int:
     return weight_of(token, load_rarity())
 
 
-def _reasons(compared: Features, supported: bool) -> Iterator[str]:
+def _reasons(compared: Features, denial: Denial | None, supported: bool) -> Iterator[str]:
     """Sentences on the compared facts; differences only for a statement that is not supported."""
     found = compared.found
     together = sum(token.key in found.near for token in found.content)
@@ -116,12 +121,14 @@ def _reasons(compared: Features, supported: bool) -> Iterator[str]:
     yield from (f"{name} is missing" for name in missing)
     if supported:
         return
-    if compared.negated:
+    if denial is not None:
+        yield f'"{denial.word.written}" is {"denied" if denial.by_texts else "affirmed"} there'
+    elif compared.negated:
         yield "one of the two is negated, the other is not"
     if compared.opposite is not None:
         yield f'"{compared.opposite}" is said there with the opposite word'
     for own, other, *_, kin in compared.clashes[:1]:
-        if not set(own.readings).isdisjoint(other.readings):
+        if own.is_number(other):
             yield f"{own.written} has another unit there"
         elif kin > _TELLING:
             yield f'"{other.written}" stands there where the statement has "{own.written}"'

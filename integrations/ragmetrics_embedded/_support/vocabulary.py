@@ -17,12 +17,12 @@ __all__ = [
     "AUXILIARIES",
     "BY_CODE",
     "DECLINES",
+    "DENIALS",
     "LANGUAGES",
     "META",
     "SUBORDINATE",
     "UNITS",
     "VERBS",
-    "WEAK",
     "Language",
     "MeasureUnit",
     "class_of",
@@ -162,8 +162,8 @@ ANAPHORA = _words(_DATA["anaphora"])
 ANTONYMS = _opposites()
 AUXILIARIES = _words(_DATA["auxiliaries"])
 DECLINES: Mapping[str, Any] = _DATA["declines"]
+DENIALS: Mapping[str, Any] = _DATA["denials"]
 META = _words(_DATA["meta"])
 SUBORDINATE = _words(_DATA["subordinate"])
 UNITS: Mapping[str, MeasureUnit] = _unit_entries()
 VERBS = _words(_DATA["verbs"])
-WEAK = _words(_DATA["weak"])

@@ -3,13 +3,12 @@
 import math
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from ragmetrics_embedded._support.places import WordPlaces
 from ragmetrics_embedded._support.vocabulary import ANTONYMS, class_of
 from ragmetrics_embedded._support.words import Sentence, Token, read_words
 
-__all__ = ["Replaced", "is_negated", "opposite_word", "replaced_words", "style", "wording"]
+__all__ = ["is_negated", "opposite_word", "replaced_words", "style", "wording"]
 
 
 _ABOUT_TEXTS = re.compile(
@@ -19,15 +18,8 @@ _ABOUT_TEXTS = re.compile(
 )
 
 
-class Replaced(NamedTuple):
-    """A word of the statement, and the one that the evidence has in its place."""
-
-    own: Token
-    other: Token
-
-
 def wording(
-    said: Sentence, found: WordPlaces, opposite: str | None, replaced: Sequence[Replaced]
+    said: Sentence, found: WordPlaces, opposite: str | None, replaced: Sequence[Token]
 ) -> tuple[float, ...]:
     """Negations, opposites, and words with a different word at their position."""
     best = found.best_sentence
@@ -37,7 +29,7 @@ def wording(
         max(said.negations - against, 0),
         float(opposite is not None),
         len(replaced),
-        sum(word.own.is_content for word in replaced),
+        sum(word.is_content for word in replaced),
     )
 
 
@@ -59,7 +51,7 @@ def opposite_word(said: Sentence, best: Sentence | None) -> str | None:
     return None
 
 
-def replaced_words(said: Sentence, found: WordPlaces) -> tuple[Replaced, ...]:
+def replaced_words(said: Sentence, found: WordPlaces) -> tuple[Token, ...]:
     """Words of the statement replaced by a different word in or next to the best sentence.
 
     A position has the same neighbours on both sides, or the same two words on one side at an end.
@@ -71,14 +63,14 @@ def replaced_words(said: Sentence, found: WordPlaces) -> tuple[Replaced, ...]:
         for side, one, two, there in _surroundings(tokens):
             places.setdefault((side, one, two), there)
     triples = found.evidence.triples
-    replaced: list[Replaced] = []
+    replaced: list[Token] = []
     for side, one, two, token in _surroundings(own):
         other = places.get((side, one, two))
         if other is None or other.key == token.key or not (_is_telling(token) or _is_telling(other)):
             continue
         row = ((token.key, one, two), (one, token.key, two), (one, two, token.key))[side]
-        if row not in triples and token not in [each.own for each in replaced]:
-            replaced.append(Replaced(token, other))
+        if row not in triples and token not in replaced:
+            replaced.append(token)
     return tuple(replaced)
 
 
@@ -99,7 +91,7 @@ def _is_telling(token: Token) -> bool:
 
 def style(said: Sentence, found: WordPlaces, question: str) -> tuple[float, ...]:
     """Share known from the question, references to the texts themselves, and both lengths."""
-    asked = {token.key for token in read_words(question, found.evidence.language).tokens if token.is_content}
+    asked = read_words(question, found.evidence.language).content_keys
     new = [key for key in found.weights if key not in asked]
     new_weight = sum(found.weights[key] for key in new)
     new_known = sum(found.weights[key] for key in new if found.places[key])

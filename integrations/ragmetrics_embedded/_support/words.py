@@ -69,6 +69,10 @@ class Token(NamedTuple):
         """Whether it says something by itself."""
         return self.kind != "function"
 
+    def is_number(self, other: "Token") -> bool:
+        """Whether the digits of both can stand for the same number."""
+        return not set(self.readings).isdisjoint(other.readings)
+
 
 class Sentence(NamedTuple):
     """A piece of a text.
@@ -84,6 +88,16 @@ class Sentence(NamedTuple):
     tokens: tuple[Token, ...]
     negations: int
     decided: frozenset[str] = frozenset()
+
+    @property
+    def content(self) -> tuple[Token, ...]:
+        """The words of content."""
+        return tuple([token for token in self.tokens if token.is_content])
+
+    @property
+    def content_keys(self) -> frozenset[str]:
+        """Their keys."""
+        return frozenset(token.key for token in self.content)
 
 
 def read_sentences(text: str, language: str = "") -> list[Sentence]:

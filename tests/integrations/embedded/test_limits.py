@@ -42,6 +42,27 @@ def test_only_a_statement_in_the_language_of_its_text_is_decided(
 
 
 @pytest.mark.parametrize(
+    "statement",
+    [
+        "Kule 330 metre yüksekliğindedir ve Eiffel tarafından inşa edilmiştir.",
+        "Wieża Eiffla znajduje się w Paryżu i została zbudowana w 1889 roku.",
+        "Eiffelova věž stojí v Paříži a byla postavena roku 1889.",
+        "Eiffel-torni sijaitsee Pariisissa ja se rakennettiin vuonna 1889.",
+        "Tháp Eiffel nằm ở Paris và được xây dựng năm 1889.",
+    ],
+)
+@MODELS
+def test_a_sentence_in_a_language_without_a_list_of_words_is_left_open(model: SupportModel, statement: str):
+    text = "The Eiffel Tower is in Paris and was built by Gustave Eiffel in 1889. It is 330 metres high."
+    found = model.support(statement, [text])
+
+    assert (found.supported, found.reason) == (
+        None,
+        "not decided: it is in another language than the texts",
+    )
+
+
+@pytest.mark.parametrize(
     ("statement", "text"),
     [
         ("Los Angeles is larger than El Paso.", "The city of Los Angeles is larger than El Paso."),
@@ -100,6 +121,8 @@ def test_amounts_are_converted_and_left_open_where_one_may_be_rounded(
         ("€4", "$5", None),
         ("4 euros", "5 dollars", None),
         ("$4", "$5", False),
+        ("$5", "5 francs", False),
+        ("5 rupees", "$5", False),
     ],
 )
 @MODELS

@@ -225,7 +225,7 @@ def test_the_weights_know_their_features_and_fit_into_the_wheel():
 
 
 def test_the_identity_says_which_weights_decide():
-    assert support_name() in {"support.4", "support.4+vectors"}
+    assert support_name() in {"support.5", "support.5+vectors"}
     assert support_name().endswith("+vectors") == (support_model().vectors is not None)
     assert as_judge("embedded").identity == f"embedded:{support_name()}"
 

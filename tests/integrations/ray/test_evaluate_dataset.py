@@ -129,7 +129,7 @@ def test_results_become_a_run_whose_every_score_is_proved(tmp_path):
         assert set(each.sample_ids) == {row["id"] for row in samples}
         assert list(each.audit()) == []
         assert {recompute(record).value == record.value for record in each.records()} == {True}
-        assert each.judge == "embedded:support.4+vectors"
+        assert each.judge == "embedded:support.5+vectors"
         assert {(entry.name, entry.low, entry.high) for entry in each.metrics} == {(m, 0, 1) for m in PAIR}
         assert each.score("s5", "faithfulness").status == "skipped"
         assert each.finished
@@ -258,7 +258,7 @@ def main(address, out, rows):
     driver = os.getpid()
 
     class Deadly:
-        identity = "embedded:support.4+vectors"
+        identity = "embedded:support.5+vectors"
 
         async def agenerate(self, request):
             if "mast7x" in request.messages[-1].content and any(Path(out).glob("*.parquet")):
