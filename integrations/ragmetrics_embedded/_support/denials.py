@@ -70,7 +70,7 @@ class _Clause(NamedTuple):
 
 
 def denial_of(statement: str, found: WordPlaces) -> Denial | None:
-    """The first word that the statement affirms and the evidence denies, or the reverse; None without one.
+    """The first word that the statement affirms and the evidence denies, or the reverse, or None.
 
     Args:
         statement: one statement.
