@@ -1,4 +1,4 @@
-"""What ragmetrics itself costs per judge call: CPU time around a judge that answers at once.
+"""Own cost of ragmetrics per judge call: CPU time around a judge that answers at once.
 
     python -m benchmarks.own_cost [--samples N] [--contexts K] [--repeat K] [--profile]
 
@@ -134,7 +134,7 @@ def judge_alone(requests: Sequence[Generate[Any]]) -> float:
 
 
 def measure(*, count: int = 200, contexts: int = 1, repeat: int = 5) -> OwnCost:
-    """Measure so many runs, with the judge's own time taken off."""
+    """Measure several runs, with the judge's own time taken off."""
     data = samples(count, contexts)
     run(data[:5])
     probe = ScriptedJudge(reply)

@@ -63,7 +63,7 @@ class Cost(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A run with so many samples: bytes a sample of each file; what each command costs."""
+    """A run of some size: bytes a sample of each file, and the cost of each command."""
 
     samples: int
     stored: dict[str, float]
@@ -169,7 +169,7 @@ def _measured(place: Path, base: Path, count: int, *, audits: bool) -> Reading:
 
 
 def multiplied(base: Path, out: Path, count: int) -> None:
-    """A run of so many samples, each one of the base's under an id of its own."""
+    """A run of some size, each sample one of the base's under an id of its own."""
     run = Run.load(base)
     of = [(run.sample(each), [*map(Copy.of, run.scores(each).values())]) for each in run.sample_ids]
     folder = Folder.begin(out, run.manifest.model_copy(update={"finished": False}))

@@ -33,7 +33,7 @@ class AbstentionCell(NamedTuple):
 
 
 class AbstentionRate(NamedTuple):
-    """How often answers decline, or answer, given the contexts."""
+    """A share of answers that decline, or do not, given the contexts."""
 
     rate: str
     value: Estimate
@@ -47,7 +47,7 @@ class AbstentionStudy:
     Attributes:
         cells: the four cells.
         rates: needless refusals, risky answers and the share of answers.
-        metric: metric whose means the cells have; None without one.
+        metric: the metric with a mean in each cell, or None.
         notes: remarks for readers.
     """
 
@@ -80,7 +80,7 @@ def study_abstention(
     decided = dict(_decided(scores, source))
     if not decided:
         raise ConfigError(
-            f"{scores.name} does not say of any sample whether its answer declines: measure abstention, or a "
+            f"{scores.name} has no sample with a decision on declining: measure abstention, or a "
             "metric that splits the answer into statements"
         )
     name, qualities = Oriented("", {}) if signature is None else scores.oriented(signature, [signature])
