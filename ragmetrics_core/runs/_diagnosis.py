@@ -13,7 +13,7 @@ Code = Literal[
     "missed_retrieval",
     "unsupported_statement",
     "answered_from_outside",
-    "wrong_though_supported",
+    "more_than_reference",
     "unsupported_citation",
 ]
 
@@ -22,7 +22,10 @@ MEANINGS: Mapping[Code, str] = {
     "missed_retrieval": "the contexts lack what the reference says",
     "unsupported_statement": "the answer says what the contexts do not support",
     "answered_from_outside": "the answer is correct, but not from these contexts",
-    "wrong_though_supported": "the contexts support what the reference does not say",
+    "more_than_reference": (
+        "the contexts support it and the reference does not say it; only the verdict's reason can tell "
+        "whether the reference contradicts it"
+    ),
     "unsupported_citation": "a sentence is not supported by what it cites, or cites nothing",
 }
 
@@ -49,11 +52,12 @@ def diagnose(records: Iterable[Record]) -> Findings:
     - unsupported_statement: answer statements that are unsupported according to faithfulness.
     - answered_from_outside: unsupported answer statements that agree with the reference (the telecom paper's
       finding about domain-adapted models).
-    - wrong_though_supported: supported answer statements that the reference does not confirm.
+    - more_than_reference: supported answer statements that the reference does not confirm. A short reference
+      leaves out much that is right; the verdict alone does not tell whether it contradicts them.
     - unsupported_citation: sentences that, according to citation recall, cite nothing, a missing chunk, or
       chunks that do not support them.
 
-    `answered_from_outside` and `wrong_though_supported` need both faithfulness and factual correctness;
+    `answered_from_outside` and `more_than_reference` need both faithfulness and factual correctness;
     statements are matched by their text. If a metric was measured several times (`full_repeats`, variants),
     the first record with verdicts counts, because statements and verdicts of the others may differ.
     """
@@ -84,7 +88,7 @@ def findings_of(measured: Iterable[tuple[str, Mapping[str, bool]]]) -> Findings:
         ("unsupported_statement", unsupported),
         ("answered_from_outside", [text for text in unsupported if factual.get(text) is True]),
         (
-            "wrong_though_supported",
+            "more_than_reference",
             [text for text, supported in grounded.items() if supported and factual.get(text) is False],
         ),
         ("unsupported_citation", [text for text, supported in cited.items() if not supported]),

@@ -8,6 +8,7 @@ import pytest
 from ragmetrics_core import evaluate
 from ragmetrics_core.errors import ModelError
 from ragmetrics_core.metrics import AnswerCorrectness, AnswerSimilarity, ContextRelevance
+from ragmetrics_core.runs._diagnosis import MEANINGS
 from ragmetrics_core.runs._summary import Outcome, summarise
 from ragmetrics_core.testing import ScriptedJudge
 
@@ -141,8 +142,9 @@ def test_correct_but_unsupported_was_answered_from_outside_the_context():
     assert diagnosis("no", "yes") == {"unsupported_statement": ("ANS",), "answered_from_outside": ("ANS",)}
 
 
-def test_supported_but_not_in_the_reference_is_wrong_though_supported():
-    assert diagnosis("yes", "no") == {"wrong_though_supported": ("ANS",)}
+def test_supported_but_not_in_the_reference_is_more_than_the_reference_says_and_not_wrong():
+    assert diagnosis("yes", "no") == {"more_than_reference": ("ANS",)}
+    assert not any("wrong" in f"{code} {meaning}" for code, meaning in MEANINGS.items())
 
 
 def test_reference_statements_that_were_not_retrieved_are_missed_retrieval():
