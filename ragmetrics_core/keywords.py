@@ -72,7 +72,8 @@ _NOT_NEEDED = frozenset({
     "asyncmode", "isasync", "runasync", "useasync", "allownestasyncio", "returnexecutor", "tokenusageparser",
     "verbose", "verbosemode", "includereason",
 })  # fmt: skip
-# Only values of these types are held to an annotation: objects of other libraries may do as well.
+# Only values of these types are held to every annotation, because objects of other libraries may do as well.
+# Any object is held to one that takes a function: it can be called or cannot.
 _PLAIN = (NoneType, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset)
 _CALLED = {int: "a whole number", float: "a number", bool: "True or False", str: "a text", NoneType: "None"}
 
@@ -131,8 +132,9 @@ def refuse_unknown(given: Iterable[str], *known: str, taker: str = "") -> None:
 def checked(function: F) -> F:
     """Decorate a function or class so that wrong arguments raise `ArgumentError` first.
 
-    Refused are unknown names, missing arguments, too many positional arguments, and plain values (numbers,
-    texts, lists) of a type that the annotation excludes. Objects of other libraries are not checked.
+    Refused are unknown names, missing arguments, too many positional arguments, plain values (numbers, texts,
+    lists) of a type that the annotation excludes, and objects that cannot be called where a function is
+    expected. Other objects of other libraries are not checked.
     """
     if isinstance(function, type):
         owner = cast("Any", function)
@@ -221,7 +223,8 @@ class _Check:
             parameter = self._signature.parameters[name]
             if parameter.kind in {Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL}:
                 continue
-            if type(value) in _PLAIN and not _fits(value, parameter.annotation):
+            is_decidable = type(value) in _PLAIN or _takes_function(parameter.annotation)
+            if is_decidable and not _fits(value, parameter.annotation):
                 kinds = " or ".join(dict.fromkeys(_kinds(parameter.annotation)))
                 raise ArgumentError(f"{self._name}: {name} must be {kinds}, not {_short(value)}")
 
@@ -267,6 +270,13 @@ def _fits(value: object, hint: Any) -> bool:
     return isinstance(value, kind) or kind.__module__.partition(".")[0] not in {"builtins", "ragmetrics_core"}
 
 
+def _takes_function(hint: Any) -> bool:
+    """Whether a function is among the values that an annotation names."""
+    return any(
+        getattr(get_origin(each) or each, "__name__", "") == "Callable" for each in (hint, *get_args(hint))
+    )
+
+
 def _kinds(hint: Any) -> Iterable[str]:
     """The types of an annotation, in words."""
     origin = get_origin(hint)
@@ -287,11 +297,15 @@ def _kinds(hint: Any) -> Iterable[str]:
     elif kind.__module__ == "collections.abc":
         yield "a list"
     else:
-        yield f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
+        yield _with_article(name)
 
 
 def _short(value: object) -> str:
-    text = repr(value)
-    if isinstance(value, NoneType | bool | int | float) or (isinstance(value, str) and len(text) <= 40):
-        return text
-    return f"a {type(value).__name__}"
+    is_short = isinstance(value, NoneType | bool | int | float) or (
+        isinstance(value, str) and len(repr(value)) <= 40
+    )
+    return repr(value) if is_short else _with_article(type(value).__name__)
+
+
+def _with_article(name: str) -> str:
+    return f"{'an' if name[0] in 'AEIOUaeio' else 'a'} {name}"

@@ -248,6 +248,7 @@ class RagMetricsEvaluator(BaseEvaluator):
             traffic=self._traffic,
             repeats=self._repeats,
             redact=self._redact,
+            progress=False,
         )
         return list(run.records())
 

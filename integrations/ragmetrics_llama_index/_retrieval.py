@@ -182,6 +182,7 @@ class _Judged(_Metric):
             traffic=self.traffic,
             redact=self.redact,
             prompts=self.prompts,
+            progress=False,
         )
         (record,) = run.records()
         metadata = {"status": record.status, "feedback": record.explain(), "record": record}

@@ -8,12 +8,10 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from ragmetrics_core.runs import Progress
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.runs.progress_bar import Progress, Report, in_words
 
-__all__ = ["PlainLines", "progress_of", "told"]
+__all__ = ["PlainLines", "progress_of"]
 
-Report = Callable[[Progress], None]
 EVERY = 5.0
 
 
@@ -29,7 +27,7 @@ def progress_of(console: Console, total: int | None) -> Generator[Report]:
 
         def report(progress: Progress) -> None:
             completed = progress.samples + progress.rejected
-            bar.update(task, completed=completed, description=told(progress, total))
+            bar.update(task, completed=completed, description=in_words(progress, total))
 
         yield report
 
@@ -56,23 +54,4 @@ class PlainLines:
         now = self._clock()
         if now - self._last >= EVERY:
             self._last = now
-            self._console.print(told(progress, self._total), soft_wrap=True)
-
-
-def told(progress: Progress, total: int | None) -> str:
-    """The progress in words: "12 of 52 samples, 3 failed, 120 calls, 45k tokens"."""
-    done = progress.samples + progress.rejected
-    parts = [f"{done} of {number_of(total, 'sample')}" if total is not None else number_of(done, "sample")]
-    parts += [f"{progress.rejected} rejected"] if progress.rejected else []
-    parts += [f"{progress.failed} failed"] if progress.failed else []
-    parts.append(number_of(progress.tally.calls, "call"))
-    tokens = progress.tally.prompt_tokens + progress.tally.completion_tokens
-    parts += [f"{_short(tokens)} {'token' if tokens == 1 else 'tokens'}"] if tokens else []
-    return ", ".join(parts)
-
-
-def _short(count: int) -> str:
-    for limit, unit in ((1_000_000, "M"), (10_000, "k")):
-        if count >= limit:
-            return f"{count / (1000 if unit == 'k' else limit):.{0 if unit == 'k' else 1}f}{unit}"
-    return f"{count:,}"
+            self._console.print(in_words(progress, self._total), soft_wrap=True)

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 from ragmetrics_core.lazy import loaded_when_asked
 
 # These two now: each has a function of its own name, which must not be taken for the module later on.
-from ragmetrics_core.runs._evaluate import OnError, Progress, aevaluate, evaluate
+from ragmetrics_core.runs._evaluate import OnError, aevaluate, evaluate
 from ragmetrics_core.runs._plan import Plan, aplan, plan
+from ragmetrics_core.runs.progress_bar import Progress
 
 if TYPE_CHECKING:
     from ragmetrics_core.runs._diagnosis import Finding, diagnose

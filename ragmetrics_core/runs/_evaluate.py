@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Unpack, get_args
+from typing import Any, Literal, Unpack, get_args
 
 from ragmetrics_core.adapting import synchronous
 from ragmetrics_core.drivers import Calls, measure_sample, wired
@@ -13,7 +13,7 @@ from ragmetrics_core.errors import AccessRefused, ConfigError, RunStopped, Sampl
 from ragmetrics_core.journal import Journal
 from ragmetrics_core.keywords import listing_settings
 from ragmetrics_core.metrics import Metric
-from ragmetrics_core.models import Budget, Tally, Traffic
+from ragmetrics_core.models import Budget, Traffic
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.records import FAILED, Record
 from ragmetrics_core.runs._folder import Folder
@@ -24,6 +24,7 @@ from ragmetrics_core.runs._stored_lines import Key
 from ragmetrics_core.runs._unfinished_scores import left_open, may_replace, useless_calls
 from ragmetrics_core.runs.preparation import prepare
 from ragmetrics_core.runs.prices import price_of
+from ragmetrics_core.runs.progress_bar import Progress, Report, shown_progress
 from ragmetrics_core.samples import Sample
 
 __all__ = ["OnError", "Progress", "aevaluate", "evaluate"]
@@ -37,24 +38,6 @@ _BROKEN = FAILED - {"cancelled"}
 _PASSED = 100
 
 
-class Progress(NamedTuple):
-    """Progress of a run.
-
-    Attributes:
-        samples: number of samples that have all their scores.
-        rejected: number of rows left out: invalid, or an id used again with other content.
-        failed: number of failed scores.
-        tally: calls, tokens and failures so far.
-        kept: number of samples that an earlier call had finished.
-    """
-
-    samples: int
-    rejected: int
-    failed: int
-    tally: Tally
-    kept: int = 0
-
-
 @listing_settings(RunArgs, RUN_DEFAULTS)
 async def aevaluate(
     samples: AsyncSource,
@@ -66,7 +49,7 @@ async def aevaluate(
     traffic: Traffic | None = None,
     budget: Budget | None = None,
     on_error: OnError = "record",
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[Progress], None] | bool | None = None,
     **settings: Unpack[RunArgs],
 ) -> Run:
     """Measure metrics on samples.
@@ -109,7 +92,9 @@ async def aevaluate(
             received. Scores that need contexts then have the status `unverified_contexts`.
         limit: maximum number of rows to read.
         columns: columns of fields, for names that are not recognized: `{"answer": "Bot Answer"}`.
-        progress: called after each sample.
+        progress: True for a progress bar, False for none, or a function to call after each sample. Default: a
+            bar on a terminal or in a notebook, if the run takes more than a second. The bar is tqdm's if
+            tqdm is installed.
         settings: single settings of `traffic` (`concurrency`, `timeout`, `attempts`, `requests_per_minute`
             and `tokens_per_minute`; see `TrafficArgs`) and `budget` (`max_calls`, `max_tokens`, `max_cost`
             and `prices`; see `BudgetArgs`). They override the objects.
@@ -130,8 +115,9 @@ async def aevaluate(
     folder = Folder.begin(out, prepared.manifest, overwrite=overwrite)
     with closing(folder), journal_of(folder, cache) as journal:
         calls = wired(prepared.models, traffic, journal, budget, price=price, redact=made_of.get("redact"))
-        evaluation = Evaluation(prepared.metrics, calls, folder, journal, on_error, progress, add=add)
-        await evaluation.run(prepared.rows, concurrency=traffic.concurrency)
+        with shown_progress(progress, samples, at_most=made_of.get("limit")) as report:
+            evaluation = Evaluation(prepared.metrics, calls, folder, journal, on_error, report, add=add)
+            await evaluation.run(prepared.rows, concurrency=traffic.concurrency)
     refuse_useless(folder)
     return Run(folder, metrics={metric.signature: metric for metric in prepared.metrics})
 
@@ -162,7 +148,8 @@ class Evaluation:
         calls: the models.
         folder: stores the records and knows the scores that an earlier call finished.
         journal: forgets useless replies to failed scores, so that these calls are made again.
-        on_error, progress: as for `evaluate`.
+        on_error: as for `evaluate`.
+        progress: called after each sample.
         waits: the run waits for the replies to a wave. Failed scores are not measured again, and replies are
             not forgotten: a waiting score may need the same reply.
         add: keep the samples of earlier calls, too.
@@ -173,7 +160,7 @@ class Evaluation:
     folder: Folder
     journal: Journal
     on_error: OnError = "record"
-    progress: Callable[[Progress], None] | None = None
+    progress: Report | None = None
     waits: bool = False
     add: bool = False
 

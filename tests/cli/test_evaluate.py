@@ -9,11 +9,12 @@ import pytest
 from rich.console import Console
 
 from ragmetrics_core import Run, as_judge, evaluate
-from ragmetrics_core.cli._progress import PlainLines, told
+from ragmetrics_core.cli._progress import PlainLines
 from ragmetrics_core.errors import ConfigError, ModelTimeout
 from ragmetrics_core.models import Tally
 from ragmetrics_core.report import terminal
 from ragmetrics_core.runs import Progress
+from ragmetrics_core.runs.progress_bar import in_words
 from ragmetrics_core.runs.row_counts import count_rows
 from ragmetrics_core.testing import ScriptedJudge
 
@@ -151,11 +152,11 @@ def test_the_cost_counts_calls_shared_calls_and_tokens():
 
 
 def test_progress_is_told_in_words():
-    line = told(progress(12, 2, 3, calls=1200, prompt_tokens=40_000, completion_tokens=5_400), 52)
+    line = in_words(progress(12, 2, 3, calls=1200, prompt_tokens=40_000, completion_tokens=5_400), 52)
 
     assert line == "14 of 52 samples, 2 rejected, 3 failed, 1,200 calls, 45k tokens"
-    assert told(progress(1), None) == "1 sample, 0 calls"
-    assert told(progress(1, prompt_tokens=2_340_000), 9).endswith("2.3M tokens")
+    assert in_words(progress(1), None) == "1 sample, 0 calls"
+    assert in_words(progress(1, prompt_tokens=2_340_000), 9).endswith("2.3M tokens")
 
 
 def test_without_a_terminal_progress_is_a_line_every_five_seconds_at_most():
