@@ -67,6 +67,7 @@ __getattr__ = loaded_when_asked(__name__, _MODULES)
 
 NOTEBOOK_PAGES["record"] = loaded_when_called("ragmetrics_core.report.html", "notebook_proof")
 NOTEBOOK_PAGES["run"] = loaded_when_called("ragmetrics_core.report.html", "notebook_table")
+NOTEBOOK_PAGES["study"] = loaded_when_called("ragmetrics_core.report.html", "notebook_study")
 
 
 __dir__ = __all__.copy

@@ -10,7 +10,7 @@ from typing import Any, Final
 __all__ = ["NOTEBOOK_PAGES", "loaded_when_asked", "loaded_when_called"]
 
 NOTEBOOK_PAGES: Final[dict[str, Callable[[Any], str]]] = {}
-"""Functions that show a run or a record in a notebook; the package sets them, and the report defines them."""
+"""Functions that show an object in a notebook, by kind; the package sets them, the report defines them."""
 
 
 def loaded_when_asked(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:

@@ -22,7 +22,7 @@ from ragmetrics_core.runs import plan as make_plan
 from ragmetrics_core.runs.row_counts import count_rows
 from ragmetrics_core.study import GateVerdict, decide_limits, read_scores
 
-__all__ = ["closing", "evaluate", "plan"]
+__all__ = ["closing", "evaluate", "means", "plan"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +90,8 @@ def evaluate(
     if as_json:
         write_json(evaluation_json(run, gate))
     else:
-        show(page(), closing(run, causes))
+        console = page()
+        show(console, closing(run, causes, is_terminal=console.is_terminal))
     code = 0
     if gate is not None:
         tell(gate)
@@ -128,9 +129,9 @@ def _gate(run: Run, limits: Limits) -> GateVerdict | None:
     return decide_limits(scores, limits.of(scores))
 
 
-def closing(run: Run, causes: terminal.Causes) -> Iterator[RenderableType]:
+def closing(run: Run, causes: terminal.Causes, *, is_terminal: bool = False) -> Iterator[RenderableType]:
     """Page of a finished evaluation: means, failures, cost and next commands."""
-    yield terminal.means_table(run.means(), run.metrics)
+    yield from means(run, is_terminal=is_terminal)
     yield from terminal.remarks(run, causes)
     yield Text()
     yield terminal.cost(run)
@@ -141,3 +142,12 @@ def closing(run: Run, causes: terminal.Causes) -> Iterator[RenderableType]:
         folder = quote(str(run.path))
         yield Text(f"ragmetrics show {folder}    all samples; add SAMPLE METRIC for the proof of a score")
         yield Text(f"ragmetrics audit {folder}   recompute every score from its record")
+
+
+def means(run: Run, *, is_terminal: bool) -> Iterator[RenderableType]:
+    """The table of means; on a terminal, the first run of a folder also says how to read it."""
+    found = run.means()
+    yield terminal.means_table(found, run.metrics)
+    if is_terminal and terminal.is_first(run):
+        yield Text()
+        yield terminal.reading(run, found)

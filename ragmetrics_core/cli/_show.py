@@ -8,10 +8,11 @@ from shlex import quote
 from typing import Annotated, Any
 
 import typer
-from rich.console import RenderableType
+from rich.console import Console, RenderableType
 from rich.text import Text
 
 from ragmetrics_core.cli._arguments import OwnMetrics, RunFolder
+from ragmetrics_core.cli._evaluate import means
 from ragmetrics_core.cli._own import open_run
 from ragmetrics_core.cli._screen import page, write
 from ragmetrics_core.cli._screen import show as print_page
@@ -69,7 +70,7 @@ def show(
         return
     console = page(no_color=no_color, width=width)
     if sample is None:
-        parts = _run_page(opened, limit, console.width)
+        parts = _run_page(opened, limit, console)
     elif earlier and sample not in opened.sample_ids:
         parts = terminal.history_page(earlier, opened.metrics)
     elif metric is None:
@@ -103,10 +104,10 @@ def _whole_id(run: Run, beginning: str) -> str:
     return ids[0] if ids else beginning
 
 
-def _run_page(run: Run, limit: int, width: int) -> Iterator[RenderableType]:
-    yield terminal.means_table(run.means(), run.metrics)
+def _run_page(run: Run, limit: int, console: Console) -> Iterator[RenderableType]:
+    yield from means(run, is_terminal=console.is_terminal)
     yield Text()
-    yield terminal.samples_table(run, limit=limit, width=width)
+    yield terminal.samples_table(run, limit=limit, width=console.width)
     if limit and len(run) > limit:
         yield Text(f"{len(run) - limit} better samples are not listed; --limit 0 lists all.", "dim")
     yield from terminal.remarks(run, terminal.Causes.of(run.outcomes()))

@@ -32,7 +32,7 @@ from ragmetrics_core.study._human_labels import (
 from ragmetrics_core.study._label_vocabulary import LabelKind
 from ragmetrics_core.study._reliability import Level, Weights, krippendorff_alpha, plain, weighted_kappa
 from ragmetrics_core.study._scores import Scores
-from ragmetrics_core.study._tables import StudyTable, TableColumn, plain_table, short, table_of
+from ragmetrics_core.study._tables import StudyTable, TableColumn, in_notebooks, plain_table, short, table_of
 from ragmetrics_core.study._verdict_accuracy import VerdictAccuracy, verdict_accuracy
 
 __all__ = ["HUMAN", "Agreement", "agreement_tables", "study_agreement"]
@@ -283,6 +283,7 @@ class _Binned(NamedTuple):
     bin: Bin
 
 
+@in_notebooks
 def agreement_tables(agreement: Agreement) -> Iterator[StudyTable]:
     """Tables of the agreement, without empty ones."""
     title = f"Agreement of annotators on {agreement.label}"

@@ -26,6 +26,7 @@ from ragmetrics_core.study._tables import (
     MetricName,
     StudyTable,
     TableColumn,
+    in_notebooks,
     plain_table,
     short,
     table_of,
@@ -271,6 +272,7 @@ def verdict_of(side: int, p: float | None, alpha: float) -> Verdict:
     return "better" if side > 0 else "worse"
 
 
+@in_notebooks
 def comparison_tables(compared: RunComparison) -> Iterator[StudyTable]:
     """Tables of differences with verdicts, and of the numbers behind them."""
     before, after, alpha = compared.before, compared.after, compared.alpha

@@ -12,7 +12,7 @@ from ragmetrics_core.records import Record
 from ragmetrics_core.runs import Run
 from ragmetrics_core.samples import Sample, Stage, StageChunk
 from ragmetrics_core.study._estimates import Estimate, wilson_interval
-from ragmetrics_core.study._tables import Column, StudyTable, TableColumn, plain_table, table_of
+from ragmetrics_core.study._tables import Column, StudyTable, TableColumn, in_notebooks, plain_table, table_of
 from ragmetrics_core.wording import number_of
 
 __all__ = ["Funnel", "FunnelFinding", "FunnelHop", "FunnelStage", "Lost", "funnel_tables", "study_funnel"]
@@ -313,6 +313,7 @@ def _in_short(text: str) -> str:
     return words if len(words) <= 80 else f"{words[:79]}…"
 
 
+@in_notebooks
 def funnel_tables(funnel: Funnel) -> Iterator[StudyTable]:
     """Tables of stages, lost chunks, searches and findings."""
     notes = ["hit: samples with a relevant chunk; recall: relevant chunks that are there; Wilson's intervals"]

@@ -13,7 +13,7 @@ from ragmetrics_core.study._comparison import PairedMetric, RunComparison
 from ragmetrics_core.study._estimates import score_mean
 from ragmetrics_core.study._pairs import lacking_in, pairs_of, without_doubtful
 from ragmetrics_core.study._scores import DECLINED, Scores, read_scores
-from ragmetrics_core.study._tables import StudyTable, plain_table
+from ragmetrics_core.study._tables import StudyTable, in_notebooks, plain_table
 
 __all__ = [
     "FailIf",
@@ -303,6 +303,7 @@ def doubts_of_mean(run: Run, metric: str, limit: float, *, cluster: str | None =
     return tuple(near(scores, Limit(signature, limit, end), cluster=cluster))
 
 
+@in_notebooks
 def gate_tables(gate: GateVerdict) -> Iterator[StudyTable]:
     """Table of the reasons why the second run does not pass."""
     kinds = ("failed", gate.failed), ("cannot tell", gate.untold)

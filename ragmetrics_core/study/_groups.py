@@ -34,6 +34,7 @@ from ragmetrics_core.study._tables import (
     StudyTable,
     TableColumn,
     counted,
+    in_notebooks,
     plain_table,
     short,
     table_of,
@@ -331,6 +332,7 @@ def _contrast(
     return Contrast(*sides, difference, p, rank, effect, note=note)
 
 
+@in_notebooks
 def group_tables(study: GroupStudy) -> Iterator[StudyTable]:
     """Means (s.d.) with marks, then means with intervals and n, then every test."""
     names = {metric: short(metric, study.metrics) for metric in study.metrics}

@@ -13,7 +13,7 @@ from ragmetrics_core.study._coefficients import Correlation, correlate, pooled_c
 from ragmetrics_core.study._estimates import Clusters, Estimate
 from ragmetrics_core.study._frame import StudySettings, frame_of
 from ragmetrics_core.study._scores import Scores, metrics_of_all
-from ragmetrics_core.study._tables import Column, StudyTable, table_of
+from ragmetrics_core.study._tables import Column, StudyTable, in_notebooks, table_of
 
 __all__ = [
     "POOLED",
@@ -162,6 +162,7 @@ def complete_set(
     return CompleteSet([name for name, _ in oriented], columns, people, clusters, notes)
 
 
+@in_notebooks
 def people_tables(study: PeopleStudy) -> Iterator[StudyTable]:
     """Each metric against people, set by set and pooled, then each two metrics."""
     rows = [*study.correlations]

@@ -14,7 +14,7 @@ from ragmetrics_core.study._frame import StudySettings, frame_of
 from ragmetrics_core.study._human_labels import Value
 from ragmetrics_core.study._label_vocabulary import reading_of
 from ragmetrics_core.study._scores import Scores
-from ragmetrics_core.study._tables import StudyTable, short, table_of
+from ragmetrics_core.study._tables import StudyTable, in_notebooks, short, table_of
 
 __all__ = ["PreferenceFigures", "PreferenceStudy", "preference_tables", "study_preferences"]
 
@@ -102,6 +102,7 @@ def study_preferences(
     return PreferenceStudy(first.name, second.name, tuple(figures), len(means), ties, tuple(notes))
 
 
+@in_notebooks
 def preference_tables(study: PreferenceStudy) -> Iterator[StudyTable]:
     """The metrics against the mean preference."""
     yield table_of(

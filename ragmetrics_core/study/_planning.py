@@ -14,7 +14,7 @@ from ragmetrics_core.study._estimates import MeanPart, spread_of
 from ragmetrics_core.study._frame import frame_of
 from ragmetrics_core.study._pairs import POWER, pairs_of
 from ragmetrics_core.study._scores import Scores
-from ragmetrics_core.study._tables import Column, StudyTable, short, table_of
+from ragmetrics_core.study._tables import Column, StudyTable, in_notebooks, short, table_of
 
 __all__ = ["Need", "SizePlan", "needed", "plan_study", "plan_tables"]
 
@@ -152,6 +152,7 @@ def plan_study(
     return SizePlan(name, tuple(needs), tuple(notes))
 
 
+@in_notebooks
 def plan_tables(plan: SizePlan) -> Iterator[StudyTable]:
     """Table of the sample size for each question."""
     note = "a width is that of the 95 % interval from end to end; a difference is found four times in five"

@@ -13,7 +13,7 @@ from ragmetrics_core.study._clustering import Clustering, clustering_of
 from ragmetrics_core.study._estimates import Clusters, Estimate, MeanPart, clusters_of, estimate
 from ragmetrics_core.study._group_values import members_of
 from ragmetrics_core.study._scores import Scores
-from ragmetrics_core.study._tables import Column, StudyTable, table_of
+from ragmetrics_core.study._tables import Column, StudyTable, in_notebooks, table_of
 from ragmetrics_core.wording import number_of
 
 __all__ = [
@@ -284,6 +284,7 @@ def powered_pairs(
     return prediction_powered_mean(*differences, level=level)
 
 
+@in_notebooks
 def powered_tables(comparison: PoweredComparison) -> Iterator[StudyTable]:
     """Tables of the differences and of the slices."""
     own = ["each interval is a 95 % one of its own"] if len(comparison.differences) > 1 else []

@@ -10,7 +10,7 @@ from ragmetrics_core.study._frame import frame_of
 from ragmetrics_core.study._judge_errors import corrected_share, judge_errors
 from ragmetrics_core.study._powered import LabelledValues, few_notes, labelled_values
 from ragmetrics_core.study._scores import LeftOut, Scores
-from ragmetrics_core.study._tables import StudyTable, TableColumn, counted, plain_table
+from ragmetrics_core.study._tables import StudyTable, TableColumn, counted, in_notebooks, plain_table
 from ragmetrics_core.wording import number_of
 
 __all__ = ["QualityEstimate", "estimate_quality", "estimate_tables"]
@@ -138,6 +138,7 @@ def _corrected(known: LabelledValues, level: float) -> tuple[Estimate | None, li
     return corrected, [f"sensitivity {shares[0]}, specificity {shares[1]}, by the labels"]
 
 
+@in_notebooks
 def estimate_tables(quality: QualityEstimate) -> Iterator[StudyTable]:
     """Table of the naive, classical and prediction-powered means."""
     notes: list[str] = []

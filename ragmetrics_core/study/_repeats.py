@@ -13,7 +13,7 @@ from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.runs import Run
 from ragmetrics_core.study._estimates import Estimate, share_of
 from ragmetrics_core.study._resampling import bootstrap, divided
-from ragmetrics_core.study._tables import Column, StudyTable, short, table_of
+from ragmetrics_core.study._tables import Column, StudyTable, in_notebooks, short, table_of
 from ragmetrics_core.wording import number_of
 
 __all__ = [
@@ -228,6 +228,7 @@ def repeats_needed(share: float, *, left: float = 0.05) -> int | None:
     return ceil(share * (1 - left) / (left * (1 - share)) - 1e-9) if share < 1 else None
 
 
+@in_notebooks
 def repeat_tables(study: RepeatStudy, *, most: int | None = None) -> Iterator[StudyTable]:
     """Each metric's judge, then the verdicts on which votes differ, or the `most` divided of them."""
     notes = [

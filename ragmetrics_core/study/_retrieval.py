@@ -21,6 +21,7 @@ from ragmetrics_core.study._tables import (
     StudyTable,
     TableColumn,
     counted,
+    in_notebooks,
     plain_table,
     table_of,
 )
@@ -168,6 +169,7 @@ def study_retrieval(
     return RetrievalStudy(accuracies, adjusted, first.name, left_out, tuple(notes))
 
 
+@in_notebooks
 def retrieval_tables(study: RetrievalStudy) -> Iterator[StudyTable]:
     """Accuracy at k as table 1 prints it, and the paired tests."""
     ks = tuple(dict.fromkeys(each.k for each in study.accuracies))

@@ -13,7 +13,7 @@ from ragmetrics_core.study._frame import StudySettings, frame_of
 from ragmetrics_core.study._group_values import label_text
 from ragmetrics_core.study._kendall_of_systems import FEWEST_SYSTEMS, means_of_systems, system_correlation
 from ragmetrics_core.study._scores import Scores
-from ragmetrics_core.study._tables import StudyTable, TableColumn, plain_table, table_of
+from ragmetrics_core.study._tables import StudyTable, TableColumn, in_notebooks, plain_table, table_of
 
 __all__ = ["RankedSystem", "SystemCorrelation", "SystemStudy", "study_systems", "system_tables", "systems_of"]
 
@@ -165,6 +165,7 @@ def study_systems(
     return SystemStudy(best_first, tuple(correlations), len(questions), frame.clustering.by, tuple(notes))
 
 
+@in_notebooks
 def system_tables(study: SystemStudy) -> Iterator[StudyTable]:
     """Each metric's correlation over systems, then the systems."""
     note = (

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import getattr_static
-from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
+from ragmetrics_core.lazy import NOTEBOOK_PAGES
 from ragmetrics_core.study._estimates import Estimate, Summary
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "TableColumn",
     "counted",
     "flat",
+    "in_notebooks",
     "plain_table",
     "short",
     "shown",
@@ -27,6 +29,8 @@ __all__ = [
 
 Kind = Literal["text", "count", "number", "estimate", "summary", "p"]
 Mark = Literal["", "good", "weak", "baseline"]
+
+F = TypeVar("F", bound=Callable[..., Iterable["StudyTable"]])
 
 Plain = str | int | float | bool | None
 
@@ -128,6 +132,17 @@ def table_of(
     return StudyTable(
         name=name, title=title, columns=tuple(made), rows=tuple(zip(*cells, strict=True)), notes=tuple(notes)
     )
+
+
+def in_notebooks(tables: F) -> F:
+    """Let results show these tables in a notebook; decorates the function from a result to its tables."""
+
+    def shown_in_notebook(result: Any) -> str:
+        return NOTEBOOK_PAGES["study"](tables(result))
+
+    result, *_ = get_type_hints(tables).values()
+    result._repr_html_ = shown_in_notebook
+    return tables
 
 
 def plain_table(

@@ -8,7 +8,15 @@ from typing import Annotated, NamedTuple
 from ragmetrics_core.records.comparison import RecordDiff, diff
 from ragmetrics_core.runs import Run
 from ragmetrics_core.study._scores import read_scores
-from ragmetrics_core.study._tables import Column, Marked, StudyTable, counted, plain_table, table_of
+from ragmetrics_core.study._tables import (
+    Column,
+    Marked,
+    StudyTable,
+    counted,
+    in_notebooks,
+    plain_table,
+    table_of,
+)
 
 __all__ = ["Moved", "TraceDifference", "trace_difference", "trace_tables"]
 
@@ -131,6 +139,7 @@ def _kinds(difference: RecordDiff) -> Counter[str]:
     return +kinds
 
 
+@in_notebooks
 def trace_tables(trace: TraceDifference) -> Iterator[StudyTable]:
     """The samples that moved the mean most, and what changed in their records."""
     detailed = [sample for sample in trace.moved if sample.difference]

@@ -10,7 +10,7 @@ from ragmetrics_core.study._comparison import VERDICT, Verdict, compare_runs, ve
 from ragmetrics_core.study._estimates import Estimate, score_mean
 from ragmetrics_core.study._frame import StudySettings, frame_of
 from ragmetrics_core.study._scores import Scores
-from ragmetrics_core.study._tables import Column, MetricName, StudyTable, table_of
+from ragmetrics_core.study._tables import Column, MetricName, StudyTable, in_notebooks, table_of
 from ragmetrics_core.study._tests import holm
 
 __all__ = ["Trend", "TrendPoint", "study_trend", "trend_tables"]
@@ -89,6 +89,7 @@ def study_trend(runs: Sequence[Scores], *, alpha: float = 0.05, **studied: Unpac
     return Trend(tuple(points), alpha, tuple(notes))
 
 
+@in_notebooks
 def trend_tables(trend: Trend) -> list[StudyTable]:
     """One table: a row for each metric and run."""
     notes = (

@@ -164,7 +164,7 @@ def test_the_unsure_verdicts_are_counted_among_those_of_their_label(opened, run,
     assert record.value == pytest.approx(2 / 3)
     assert count in words(printed(record, run))
     assert count in page.inner_text("main")
-    assert f"<caption>Answer statements: {count}</caption>" in record._repr_html_()
+    assert f">Answer statements: {count}</caption>" in record._repr_html_()
 
 
 def test_a_verdict_that_a_person_decided_is_not_unsure(tmp_path):

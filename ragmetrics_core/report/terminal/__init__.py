@@ -1,10 +1,11 @@
 """Terminal pages of records and runs: functions from data to rich renderables, without printing."""
 
 from ragmetrics_core.report._causes import Causes
+from ragmetrics_core.report._remarks import is_first
 from ragmetrics_core.report.terminal._catalogue import catalogue_page, metric_page
 from ragmetrics_core.report.terminal._changes import difference_lines, difference_page
 from ragmetrics_core.report.terminal._journal import journal_table
-from ragmetrics_core.report.terminal._means import cost, means_table, remarks
+from ragmetrics_core.report.terminal._means import cost, means_table, reading, remarks
 from ragmetrics_core.report.terminal._plan import plan_page
 from ragmetrics_core.report.terminal._proof import proof
 from ragmetrics_core.report.terminal._runs import runs_table
@@ -21,6 +22,7 @@ __all__ = [
     "difference_page",
     "escaped",
     "history_page",
+    "is_first",
     "journal_table",
     "means_table",
     "metric_page",
@@ -28,6 +30,7 @@ __all__ = [
     "plain",
     "plan_page",
     "proof",
+    "reading",
     "remarks",
     "runs_table",
     "sample_page",

@@ -1,7 +1,6 @@
 """The table of means, with notes and cost."""
 
 from collections.abc import Iterable, Sequence
-from shlex import quote
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -9,10 +8,13 @@ from rich.text import Text
 
 from ragmetrics_core.records import FAILED
 from ragmetrics_core.report._causes import Causes
+from ragmetrics_core.report._remarks import RemarkLine, has_gap, reading_lines, remarks_of
+from ragmetrics_core.report._text import flat
 from ragmetrics_core.report.judge_lines import judge_lines
 from ragmetrics_core.report.terminal._text import (
     LABEL,
     OPEN,
+    STYLES,
     WEAK,
     facts,
     number,
@@ -21,18 +23,10 @@ from ragmetrics_core.report.terminal._text import (
     plain,
     table,
 )
-from ragmetrics_core.runs import Key, Mean, MetricEntry, Run
+from ragmetrics_core.runs import Mean, MetricEntry, Run
 from ragmetrics_core.wording import number_of
 
-__all__ = ["cost", "means_table", "remarks"]
-
-SHOWN = 5
-# Settings that may help if a reply was lost, by the score's status.
-_TO_SET = {
-    "parse_error": "to ask more often, set --form-attempts higher, or use another judge",
-    "model_error": "fix what the reason names; if it may pass, set --attempts higher",
-    "timeout": "set --timeout higher or --concurrency lower",
-}
+__all__ = ["cost", "means_table", "reading", "remarks"]
 
 
 def means_table(means: Sequence[Mean], entries: Sequence[MetricEntry]) -> Table:
@@ -55,37 +49,20 @@ def means_table(means: Sequence[Mean], entries: Sequence[MetricEntry]) -> Table:
 
 def remarks(run: Run, causes: Causes) -> Iterable[RenderableType]:
     """Notes, failures by cause, rejected rows and skipped fields."""
-    if not run.finished:
-        yield Text()
-        yield Text("The run is not finished: the numbers cover only its samples so far.", OPEN)
-    if (answers := run.declines).asked or answers.declined:
-        shade = OPEN if answers.declined or answers.undecided else ""
-        yield Text.assemble("\nAnswers: ", (str(answers), shade))
-    if run.notes:
-        yield part("Notes", map(one_line, run.notes))
-    if causes.failed:
-        count = sum(times for _, times in causes.failed)
-        failures = (
-            Text.assemble(f"{times} × ", (status.replace("_", " "), WEAK), ": ", one_line(reason))
-            for (status, reason), times in causes.failed[:SHOWN]
-        )
-        yield part(f"{count} of {number_of(causes.total, 'score')} failed", failures)
-        yield from _more(len(causes.failed) - SHOWN, "reason")
-        for status, keys in causes.lost.items():
-            yield one_line(_lost(run, status, sorted(keys)))
-    if bad := run.rejected:
-        rows = (Text.assemble((row.where, OPEN), ": ", one_line(row.message)) for row in bad[:SHOWN])
-        yield part(number_of(len(bad), "row was", "rows were") + " left out", rows)
-        yield from _more(len(bad) - SHOWN, "row")
-    for title, counts, why in (("Skipped", causes.skipped, "no "), ("Undefined", causes.undefined, "")):
-        if counts:
-            yield part(
-                title,
-                (
-                    one_line(f"{metric} {title.lower()} for {times} of {len(run)}: {why}{reason}")
-                    for (metric, reason), times in counts.items()
-                ),
-            )
+    for remark in remarks_of(run, causes):
+        if remark.lines:
+            yield part(remark.title.text, map(_line, remark.lines))
+        else:
+            yield Text()
+            yield _line(remark.title)
+        if remark.more:
+            yield Text(f"    {remark.more}", LABEL)
+        yield from map(one_line, remark.closing)
+
+
+def reading(run: Run, means: Sequence[Mean]) -> RenderableType:
+    """What the columns of the table of means say."""
+    return facts((name, Text(text, LABEL)) for name, text in reading_lines(run, means))
 
 
 def cost(run: Run) -> RenderableType:
@@ -107,20 +84,11 @@ def cost(run: Run) -> RenderableType:
     return facts([*pairs, ("cost", Text(calls if tally else "unknown: the run did not finish"))])
 
 
-def _lost(run: Run, status: str, keys: Sequence[Key]) -> str:
-    """The scores that lost a reply, the command that shows the replies, and the settings that may help."""
-    scores = ", ".join(f"{key.sample_id} {key.signature}" for key in keys[:SHOWN])
-    if len(keys) > SHOWN:
-        scores += f" and {len(keys) - SHOWN:,} more"
-    folder = "RUN" if run.path is None else quote(str(run.path))
-    first = f"{quote(keys[0].sample_id)} {quote(keys[0].signature)}"
-    what = status.replace("_", " ").capitalize()
-    return f"{what}: {scores}; ragmetrics show {folder} {first} --replies; {_TO_SET[status]}"
-
-
-def _more(count: int, what: str) -> Iterable[RenderableType]:
-    if count > 0:
-        yield Text(f"    and {number_of(count, f'more {what}')}", LABEL)
+def _line(line: RemarkLine) -> Text:
+    text, coloured = one_line(line.text), flat(line.coloured)
+    start = text.plain.find(coloured)
+    text.stylize(STYLES[line.look], start, start + len(coloured))
+    return text
 
 
 def _others(mean: Mean) -> Text:
@@ -135,5 +103,4 @@ def _others(mean: Mean) -> Text:
 def _reach(mean: Mean) -> Text:
     if mean.worst is None or mean.best is None:
         return Text("")
-    is_open = abs(mean.best - mean.worst) > 5e-4
-    return Text(f"{mean.worst:.3f}–{mean.best:.3f}", OPEN if is_open else LABEL)
+    return Text(f"{mean.worst:.3f}–{mean.best:.3f}", OPEN if has_gap(mean) else LABEL)
