@@ -172,7 +172,7 @@ def test_a_link_to_a_sample_with_a_hostile_id_opens_it(opened, hostile, name):
     row = next(
         each
         for each in page.locator("tr[data-row]").all()
-        if each.locator("bdi").text_content() == shown(HOSTILE[name])
+        if each.locator("td").first.get_attribute("title") == shown(HOSTILE[name])
     )
     row.locator("a").click()
     page.wait_for_selector(".proof")

@@ -1,13 +1,13 @@
 """First page of a report: means with intervals, failures by cause, cost and origin, differences."""
 
 from collections.abc import Mapping, Sequence
-from math import inf
 from typing import Any
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report._causes import Causes
 from ragmetrics_core.report._side_by_side import SideBySide, moved
 from ragmetrics_core.report._text import fit_to_show
+from ragmetrics_core.report.html._by_label import mean_of_rows, means_by_label
 from ragmetrics_core.report.html._plots import difference_plot, distribution_plot, funnel_plot
 from ragmetrics_core.report.json_pages import EvaluationPage, MeanRow, evaluation_json
 from ragmetrics_core.report.judge_lines import judge_lines
@@ -21,7 +21,6 @@ from ragmetrics_core.study import (
     compare_runs,
     doubts_of,
     read_scores,
-    score_mean,
     shown,
     study_funnel,
 )
@@ -31,8 +30,15 @@ __all__ = ["overview"]
 SHOWN = 50
 
 
-def overview(beside: SideBySide, *, cluster: str | None = None) -> dict[str, Any]:
+def overview(
+    beside: SideBySide, labels: Sequence[Mapping[str, str]], *, cluster: str | None = None
+) -> dict[str, Any]:
     """The overview as plain data.
+
+    Args:
+        beside: the runs.
+        labels: labels of each row.
+        cluster: label whose values group dependent samples, or "none".
 
     Raises:
         ConfigError: no sample has the label `cluster`, or its values make too few clusters.
@@ -48,6 +54,7 @@ def overview(beside: SideBySide, *, cluster: str | None = None) -> dict[str, Any
             for run, page, outcomes, clustering in zip(runs, pages, beside.outcomes, clusterings, strict=True)
         ],
         "metrics": [_metric(beside, position, means, clusterings) for position in range(len(beside.columns))],
+        "labels": means_by_label(beside, labels, clusterings),
     }
     if len(runs) == 2:
         first, second = (set(run.sample_ids) for run in runs)
@@ -70,15 +77,12 @@ def _metric(
     sides: list[dict[str, Any] | None] = []
     spread: list[list[float]] = []
     for number, entry in enumerate(column.entries):
-        outcomes = {row.sample_id: row.cells[position][number] for row in beside.rows}
-        values = {name: of.value for name, of in outcomes.items() if of and of.value is not None}
-        spread.append(list(values.values()))
+        values, mean = mean_of_rows(beside.rows, column, position, number, clusterings[number])
+        spread.append([*values.values()])
         if entry is None:
             sides.append(None)
             continue
-        ends = entry.low, inf if entry.exceeds else entry.high
-        estimate = score_mean(spread[-1], clusterings[number].clusters(values), ends=ends)
-        sides.append({**means[number][entry.signature].model_dump(), "interval": _interval(estimate)})
+        sides.append({**means[number][entry.signature].model_dump(), "interval": _interval(mean)})
     low, high = column.entry.low, column.entry.high
     return {
         "title": column.title,

@@ -61,8 +61,8 @@ def write_report(
     if not beside.columns:
         raise ConfigError("the run has no metric to report on")
     folder, rows = path.with_name(f"{path.stem}-samples"), beside.rows
-    summary = chunk(overview(beside, cluster=cluster))
     listed = table(beside, rows)
+    summary = chunk(overview(beside, listed["labels"], cluster=cluster))
     worst = ((number, rows[number].sample_id) for number in islice(_worst_first(beside), MOST_PROOFS))
     packed = _packed(beside, worst, LARGEST - len(summary) - len(chunk(listed)) - 200_000)
     left = [number for number in range(len(rows)) if number not in packed.chunk_of] if everything else []

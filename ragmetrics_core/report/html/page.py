@@ -16,12 +16,13 @@ from typing import Any
 __all__ = ["as_json", "asset", "chunk", "digest_of", "page", "script_of"]
 
 # In this order. The scripts share their names: each may use what any other defines.
-STYLES = ("colours", "page", "overview", "samples", "proof", "annotate", "media")
+STYLES = ("colours", "page", "overview", "pictures", "samples", "proof", "annotate", "media")
 SCRIPTS = (
     "building",
     "annotations",
     "elements",
     "places",
+    "pictures",
     "overview",
     "samples",
     "sample",

@@ -1,8 +1,8 @@
 // The pieces that pages are built of. Data reaches a page only as text nodes and as attributes that name nothing to
 // load or to run: there is no innerHTML, and the report's content security policy forbids it (trusted types).
 
-function el(tag, attributes, ...children) {
-  const made = document.createElement(tag);
+const el = (tag, attributes, ...children) => filled(document.createElement(tag), attributes, children);
+function filled(made, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
     else if (value === null || value === undefined) continue;

@@ -20,6 +20,7 @@ function showOverview() {
     failing.map(causes),
     two ? comparison() : null,
     means(),
+    labelTables(),
     section(
       two ? "What fell most" : "Where to look first",
       h.ol(

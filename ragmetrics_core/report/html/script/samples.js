@@ -1,51 +1,88 @@
 // The table of samples: filter, sort, and a window on the rows, so that ten thousand scroll.
 
+const MOST_BOXES = 30,
+  LONGEST_ID = 26;
+
+// A filter of several values takes the samples that have any of them; values of two labels must both hold.
 function wanted(at) {
   const look = (at.get("q") || "").toLocaleLowerCase().split(/\s+/).filter(Boolean);
-  const metric =
-    at.has("metric") && at.get("metric") !== "" ? [Number(at.get("metric"))] : metrics.map((_, position) => position);
-  const status = at.get("status"),
-    finding = at.get("finding"),
+  const metric = at.get("metric") ? [Number(at.get("metric"))] : metrics.map((_, position) => position);
+  const sides = metric.map((position) => table.metrics[position] ?? []);
+  const statuses = new Set(at.getAll("status")),
+    findings = new Set(at.getAll("finding")),
     moved = at.get("moved");
-  const low = at.get("from") ? Number(at.get("from")) : null,
-    high = at.get("to") ? Number(at.get("to")) : null;
-  const label = at.get("label");
-  const sides = (position) => table.metrics[position];
-  return table.ids
-    .map((_, row) => row)
-    .filter(
-      (row) =>
-        (!look.length ||
-          ((table.search ??= searchable())[row] && look.every((word) => table.search[row].includes(word)))) &&
-        (!status ||
-          metric.some((position) => sides(position)?.some((side) => side.statuses[row] === status))) &&
-        ((low === null && high === null) ||
-          metric.some((position) => {
-            const value = sides(position).at(-1).values[row];
-            return value !== null && (low === null || value >= low) && (high === null || value <= high);
-          })) &&
-        (!finding || table.findings[row].flat().includes(finding)) &&
-        (!label || Object.entries(table.labels[row]).some(([name, value]) => `${name}: ${value}` === label)) &&
-        (!moved ||
-          metric.some((position) => {
-            const by = difference(position, row);
-            return by !== null && (moved === "up" ? by > 0 : moved === "down" ? by < 0 : by === 0);
-          })),
-    );
+  const low = at.get("from") ? Number(at.get("from")) : -Infinity,
+    high = at.get("to") ? Number(at.get("to")) : Infinity;
+  const chosen = new Map();
+  for (const [name, value] of at.getAll("label").map(labelIn))
+    chosen.set(name, (chosen.get(name) || new Set()).add(value));
+  const rows = at.get("rows") ? new Set(at.get("rows").split(".").map(Number)) : null;
+  const tests = [
+    rows && ((row) => rows.has(row)),
+    look.length && ((row) => look.every((word) => searchable(row).includes(word))),
+    statuses.size && ((row) => sides.flat().some((side) => statuses.has(side.statuses[row]))),
+    (low > -Infinity || high < Infinity) &&
+      ((row) =>
+        sides.some((each) => {
+          const value = each.at(-1).values[row];
+          return value !== null && value >= low && value <= high;
+        })),
+    findings.size && ((row) => table.findings[row].flat().some((finding) => findings.has(finding))),
+    chosen.size && ((row) => [...chosen].every(([name, values]) => values.has(table.labels[row][name] ?? null))),
+    moved &&
+      ((row) =>
+        metric.some((position) => {
+          const by = difference(position, row);
+          return by !== null && (moved === "up" ? by > 0 : moved === "down" ? by < 0 : by === 0);
+        })),
+  ].filter(Boolean);
+  return table.ids.map((_, row) => row).filter((row) => tests.every((test) => test(row)));
 }
-const searchable = () =>
-  table.ids.map((id, row) =>
-    [id, table.questions[row], table.answers[row], ...Object.entries(table.labels[row]).flat()]
-      .join("\n")
-      .toLocaleLowerCase(),
-  );
+// A label and its value as one text of the address: "name: value", or "name" for samples without the label.
+const labelText = (name, value) => (value === null ? name : `${name}: ${value}`);
+const labelIn = (text) => labelChoices().get(text) ?? [text, null];
+let choicesOfLabels;
+function labelChoices() {
+  if (choicesOfLabels) return choicesOfLabels;
+  choicesOfLabels = new Map();
+  const times = new Map();
+  for (const pairs of table.labels)
+    for (const [name, value] of Object.entries(pairs)) {
+      const text = labelText(name, value);
+      choicesOfLabels.set(text, [name, value]);
+      times.set(text, (times.get(text) || 0) + 1);
+    }
+  return (choicesOfLabels = new Map([...choicesOfLabels].sort((a, b) => times.get(b[0]) - times.get(a[0]))));
+}
+const searchable = (row) =>
+  ((table.search ??= [])[row] ??= [
+    table.ids[row],
+    table.questions[row],
+    table.answers[row],
+    ...Object.entries(table.labels[row]).flat(),
+  ]
+    .join("\n")
+    .toLocaleLowerCase());
+// The labels that have a table of their own come first, as they are the ones that tell samples apart.
+const labelsInShort = (row) => {
+  const pairs = table.labels[row];
+  const names = new Set([...overview.labels.tables.map((each) => each.name), ...Object.keys(pairs)]);
+  return [...names].filter((name) => name in pairs).map((name) => `${name}: ${pairs[name]}`).join(" · ");
+};
+// A long id keeps its beginning and its end.
+function cutInside(text, most) {
+  const letters = [...text];
+  if (letters.length <= most) return text;
+  const end = Math.floor((most - 1) / 2);
+  return `${letters.slice(0, most - 1 - end).join("")}…${letters.slice(-end).join("")}`;
+}
 const difference = (position, row) => {
   const [first, second] = table.metrics[position].map((side) => side.values[row]);
   return first === undefined || first === null || second === null || second === undefined ? null : second - first;
 };
 
 function sorted(rows, sort, down) {
-  const keys = { id: (row) => table.ids[row], question: (row) => table.questions[row] };
+  const keys = { id: (row) => table.ids[row], question: (row) => table.questions[row], labels: labelsInShort };
   metrics.forEach((metric, position) => {
     const side = table.metrics[position].find((_, which) => metric.sides[which]);
     keys[`m${position}`] = (row) =>
@@ -62,6 +99,7 @@ function sorted(rows, sort, down) {
 }
 
 function showSamples(at) {
+  const picked = at.get("rows");
   const input = (name, label, type, attributes) =>
     h.label("", label, el("input", { type, name, value: at.get(name) || "", ...attributes }));
   const select = (name, label, options) => {
@@ -70,15 +108,40 @@ function showSamples(at) {
     );
     return options.length ? h.label("", label, el("select", { name }, choices)) : null;
   };
-  const labels = new Map();
-  table.labels.forEach((pairs) =>
-    Object.entries(pairs).forEach(([name, value]) => labels.set(name, (labels.get(name) || new Set()).add(value))),
-  );
-  const choices = [...labels]
-    .filter(([, values]) => values.size <= 30)
-    .flatMap(([name, values]) => [...values].sort().map((value) => `${name}: ${value}`));
-  const statuses = [...new Set(table.metrics.flat().flatMap((side) => side.statuses))].filter(Boolean);
-  const inWords = (names) => names.map((name) => [name, words(name)]);
+  // Several values at once: a list of boxes to tick, which folds away.
+  const several = (name, label, groups) => {
+    const chosen = at.getAll(name);
+    const boxes = groups.map(([title, options]) => {
+      const box = ([value, told]) =>
+        h.label("", el("input", { type: "checkbox", name, value, checked: chosen.includes(value) }), bidi(told));
+      const ticked = options.filter(([value], place) => place < MOST_BOXES || chosen.includes(value));
+      const hidden = options.length - ticked.length;
+      return [
+        title ? h.b("", title) : null,
+        ticked.map(box),
+        hidden ? h.span("muted", `${plural(hidden, "more value")}: search for them as text.`) : null,
+      ];
+    });
+    const heading = h.summary("", label, h.span(""));
+    return groups.some(([, options]) => options.length)
+      ? el("details", { class: "several", "data-name": name }, heading, el("div", { role: "group", "aria-label": label }, boxes))
+      : null;
+  };
+  const tell = () => {
+    for (const each of form.querySelectorAll(".several")) {
+      const ticked = [...each.querySelectorAll("input:checked")];
+      const first = ticked[0]?.closest("label").textContent;
+      each.querySelector("summary span").textContent =
+        ticked.length > 1 ? plural(ticked.length, "value") : (first ?? "any");
+    }
+  };
+  const inWords = (list) => [["", [...new Set(list)].filter(Boolean).map((each) => [each, words(each)])]];
+  const names = [...new Set(table.labels.flatMap(Object.keys))];
+  const labels = names.map((name) => {
+    const options = [...labelChoices()].filter(([, [own]]) => own === name).map(([text, [, value]]) => [text, value]);
+    const isEverywhere = table.labels.every((pairs) => name in pairs);
+    return [name, isEverywhere ? options : [...options, [name, "(without it)"]]];
+  });
   const moves = Object.entries({ down: "▼ lower", up: "▲ higher", same: "= same" });
   const form = el(
     "form",
@@ -91,12 +154,15 @@ function showSamples(at) {
     },
     input("q", "Text", "search", { placeholder: "id, question, answer, label" }),
     select("metric", "Metric", Object.entries(metrics.map((metric) => metric.title))),
-    select("status", "Status", inWords(statuses)),
+    several("status", "Status", inWords(table.metrics.flat().flatMap((side) => side.statuses))),
     input("from", "From", "number", { step: "any" }),
     input("to", "To", "number", { step: "any" }),
     select("moved", "Change", two ? moves : []),
-    select("finding", "Diagnosis", inWords([...new Set(table.findings.flat(2))])),
-    select("label", "Label", choices.map((choice) => [choice, choice])),
+    several("finding", "Diagnosis", inWords(table.findings.flat(2))),
+    several("label", "Labels", labels),
+    picked
+      ? h.label("", "Picture", h.span("", el("input", { type: "checkbox", name: "rows", value: picked, checked: true }), ` only ${plural(picked.split(".").length, "sample")} of it`))
+      : null,
     button("Clear", () => (location.hash = "#samples")),
   );
   const told = el("p", { role: "status", class: "muted", id: "count" });
@@ -104,6 +170,7 @@ function showSamples(at) {
     ["id", "Sample"],
     ["question", "Question"],
     ...metrics.map((metric, position) => [`m${position}`, metric.title]),
+    ...(names.length ? [["labels", "Labels"]] : []),
     [null, "Diagnosis"],
   ];
   const sort = () => [here().get("sort") || "", here().get("down") === "1"];
@@ -117,7 +184,14 @@ function showSamples(at) {
     }),
   );
   const body = h.tbody("");
-  const widths = [6.5, 12, ...metrics.map((_, position) => (two && isPaired(position) ? 9.5 : 6.7)), 14];
+  const longest = table.ids.reduce((most, id) => Math.max(most, id.length), 0);
+  const widths = [
+    Math.max(6.5, Math.min(longest, LONGEST_ID) * 0.6 + 1.5),
+    12,
+    ...metrics.map((_, position) => (two && isPaired(position) ? 9.5 : 6.7)),
+    ...(names.length ? [14] : []),
+    14,
+  ];
   const columns = h.colgroup(
     "",
     widths.map((width, at) => {
@@ -142,7 +216,7 @@ function showSamples(at) {
 
   function change() {
     const next = new URLSearchParams({ samples: "" });
-    for (const [name, value] of new FormData(form)) if (value !== "") next.set(name, value);
+    for (const [name, value] of new FormData(form)) if (value !== "") next.append(name, value);
     for (const name of ["sort", "down"]) if (here().has(name)) next.set(name, here().get(name));
     history.replaceState(null, "", `#${next}`);
     refresh();
@@ -157,6 +231,7 @@ function showSamples(at) {
     refresh();
   }
   function refresh() {
+    tell();
     const [key, down] = sort();
     shown = sorted(wanted(here()), key, down);
     marked = Math.max(0, shown.indexOf(last));
@@ -210,9 +285,10 @@ function showSamples(at) {
           marked = position;
         },
       },
-      h.td("", linkTo(row, null, h.bdi("", table.ids[row]))),
+      el("td", { title: table.ids[row] }, linkTo(row, null, h.bdi("", cutInside(table.ids[row], LONGEST_ID)))),
       el("td", { dir: "auto", title: table.questions[row] }, table.questions[row]),
       metrics.map((metric, position) => cell(metric, position, row)),
+      names.length ? el("td", { dir: "auto", class: "small", title: labelsInShort(row) }, labelsInShort(row)) : null,
       el("td", { title: [...new Set(table.findings[row].flat())].map(words).join(", ") }, findings(row)),
     );
   }

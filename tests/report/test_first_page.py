@@ -1,0 +1,109 @@
+"""The first page says where the scores are low, and each part of a picture leads to its samples."""
+
+import pytest
+
+from ragmetrics_core import evaluate, write_report
+from ragmetrics_core.testing import HashEmbedder
+from tests.report.conftest import data_of
+from tests.report.test_page import ids
+
+SAME, OTHER = "one two three", "four five six"
+
+
+def sample(name, *, is_same=True, **labels):
+    """A sample whose answer_similarity is 1, or the similarity of other words."""
+    return {"id": name, "answer": SAME, "reference": SAME if is_same else OTHER, **labels}
+
+
+def written(folder, rows, **settings):
+    run = evaluate(rows, metrics="answer_similarity", embedder=HashEmbedder(), out=folder / "run")
+    return write_report(run, folder / "report.html", **settings)
+
+
+@pytest.fixture(scope="module")
+def systems(tmp_path_factory):
+    """System b fails on 4 of 6 samples and system a on none; one sample has no system.
+
+    Of topic y 2 of 6 samples fail, of topic x 2 of 7.
+    """
+    rows = [sample(f"a{n}", system="a", topic=("x", "y")[n % 2], team="us", code=f"c{n}") for n in range(6)]
+    rows += [
+        sample(f"b{n}", is_same=n >= 4, system="b", topic=("x", "y")[n % 2], team="us", code=f"d{n}")
+        for n in range(6)
+    ]
+    return written(tmp_path_factory.mktemp("systems"), [*rows, sample("z", team="us", topic="x", code="z")])
+
+
+def test_the_means_by_label_have_n_and_intervals_and_the_worst_value_comes_first(systems):
+    tables = data_of(systems)["overview"]["labels"]["tables"]
+    rows = {table["name"]: [(each["value"], each["samples"]) for each in table["groups"]] for table in tables}
+    mean, low, high, n = tables[0]["groups"][1]["sides"][0][0]
+
+    assert rows == {"system": [("b", 6), ("a", 6), (None, 1)], "topic": [("y", 6), ("x", 7)]}
+    assert n == 6
+    assert low <= mean <= high
+    assert tables[0]["groups"][0]["sides"][0][0][0] < mean
+
+
+def test_a_label_without_a_table_is_named_with_the_reason(opened, systems):
+    text = opened.go(systems).inner_text("main")
+    assert "team (us in every sample)" in text
+    assert "code (a different value in every sample)" in text
+
+
+def test_many_values_are_counted_together_and_many_labels_are_named(opened, tmp_path):
+    # 25 values of two samples: 20 rows, and one row for the 10 samples of the other 5
+    rows = [
+        sample(f"s{n}", customer=f"customer {n % 25}", **{f"label{k:02}": n % 2 for k in range(13)})
+        for n in range(50)
+    ]
+    page = opened.go(written(tmp_path, rows))
+    labels = data_of(tmp_path / "report.html")["overview"]["labels"]
+
+    assert len(labels["tables"]) == 12
+    assert [(each["others"], each["samples"]) for each in labels["tables"][0]["groups"]][19:] == [
+        (0, 2),
+        (5, 10),
+    ]
+    text = page.inner_text("main")
+    assert "label11 (2 values; the page has the first 12 labels)" in text
+    assert "label12 (2 values" in text
+    page.click("summary:has-text('customer')")
+    assert "5 other values" in page.inner_text("details:has-text('customer')")
+
+
+def test_a_cell_leads_to_its_samples(opened, systems):
+    page = opened.go(systems)
+    page.locator(".heat tbody tr", has_text="b").first.locator("td a").click()
+    page.wait_for_selector("table.samples")
+
+    assert sorted(ids(page)) == [f"b{n}" for n in range(6)]
+    page.go_back()
+    page.click(".heat a:has-text('(without it)')")
+    page.wait_for_selector("table.samples")
+    assert ids(page) == ["z"]
+
+
+def test_a_filter_takes_several_values_and_two_labels_must_both_hold(opened, systems):
+    page = opened.go(systems, "#samples")
+    page.click(".several[data-name=label] summary")
+    for value in ("system: a", "system: b"):
+        page.check(f"input[name=label][value='{value}']")
+    assert len(ids(page)) == 12
+    assert "2 values" in page.inner_text(".several[data-name=label] summary")
+
+    page.check("input[name=label][value='topic: y']")
+    expected = {f"{system}{n}" for system in "ab" for n in (1, 3, 5)}
+    assert set(ids(page)) == expected
+    # the address keeps the filter
+    assert set(ids(opened.go(systems, page.evaluate("location.hash")))) == expected
+
+
+def test_the_table_of_samples_has_labels_and_keeps_both_ends_of_a_long_id(opened, tmp_path):
+    name = "system-one-of-the-second-series-question-17"
+    page = opened.go(written(tmp_path, [sample(name, topic="x"), sample("short", topic="y")]), "#samples")
+
+    assert "system-one-of…-question-17" in ids(page)
+    assert page.locator("tr[data-row] td").first.get_attribute("title") in (name, "short")
+    page.click("th[data-sort=labels] button")
+    assert page.locator("tr[data-row]").first.inner_text().count("topic: x") == 1
