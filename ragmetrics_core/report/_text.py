@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from ragmetrics_core.shapes import is_mapping, is_series
 from ragmetrics_core.wording import visible
 
-__all__ = ["Cut", "Picture", "cut", "fit_to_show", "flat", "one_line", "words"]
+__all__ = ["Cut", "cut", "fit_to_show", "flat", "one_line", "words"]
 
 LONG_WORDS = 2_000
 
@@ -15,10 +15,6 @@ class Cut(NamedTuple):
 
     text: str
     left_out: int
-
-
-class Picture(str):
-    """A plot as SVG, without texts from the data."""
 
 
 def flat(text: object) -> str:
@@ -39,7 +35,7 @@ def one_line(text: object, limit: int = 200) -> str:
 def fit_to_show(value: object, limit: int = 300) -> Any:
     """Plain data in which every text, including names, is a short line."""
     if isinstance(value, str):
-        return value if isinstance(value, Picture) else one_line(value, limit)
+        return one_line(value, limit)
     if is_mapping(value):
         return {fit_to_show(name, limit): fit_to_show(each, limit) for name, each in value.items()}
     return [fit_to_show(each, limit) for each in value] if is_series(value) else value

@@ -106,7 +106,7 @@ def test_a_run_is_made_audited_and_recomputed_without_a_network(apart: Apart, tm
 def test_the_commands_of_the_demo_and_a_report_need_no_network(apart: Apart, tmp_path: Path):
     pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics-core[cli]'")
     pytest.importorskip("wordllama", reason="needs embedded: pip install 'ragmetrics-core[embedded]'")
-    pytest.importorskip("matplotlib", reason="needs the extra report: pip install 'ragmetrics-core[report]'")
+    pytest.importorskip("scipy", reason="needs the extra report: pip install 'ragmetrics-core[report]'")
     metrics = "faithfulness,context_precision,answer_relevance"
     models = ["--judge", "embedded", "--embedder", "embedded", "--metrics", metrics]
 

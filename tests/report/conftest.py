@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("matplotlib", reason="needs the extra report: pip install 'ragmetrics-core[report]'")
+pytest.importorskip("scipy", reason="needs the extra report: pip install 'ragmetrics-core[report]'")
 
 from ragmetrics_core import Run, evaluate, write_report
 from ragmetrics_core.errors import ModelRefused

@@ -68,7 +68,6 @@ def test_many_values_are_counted_together_and_many_labels_are_named(opened, tmp_
     text = page.inner_text("main")
     assert "label11 (2 values; the page has the first 12 labels)" in text
     assert "label12 (2 values" in text
-    page.click("summary:has-text('customer')")
     assert "5 other values" in page.inner_text("details:has-text('customer')")
 
 
@@ -107,3 +106,53 @@ def test_the_table_of_samples_has_labels_and_keeps_both_ends_of_a_long_id(opened
     assert page.locator("tr[data-row] td").first.get_attribute("title") in (name, "short")
     page.click("th[data-sort=labels] button")
     assert page.locator("tr[data-row]").first.inner_text().count("topic: x") == 1
+
+
+def test_a_bar_of_the_distribution_leads_to_exactly_the_samples_it_counts(opened, systems):
+    page = opened.go(systems)
+    bars = page.locator(".means .picture a")
+    # 4 samples of other words, and 9 with the same words
+    assert [each.get_attribute("aria-label").split()[0] for each in bars.all()] == ["4", "9"]
+    bars.first.click()
+    page.wait_for_selector("table.samples")
+    assert sorted(ids(page)) == ["b0", "b1", "b2", "b3"]
+
+
+def test_kinds_of_failure_are_counted_and_lead_to_their_samples(opened, files, telecom):
+    page = opened.go(files["telecom"])
+    row = page.locator("tr", has_text="missed retrieval")
+    expected = {name for name, codes in telecom.diagnoses().items() if "missed_retrieval" in codes}
+
+    assert f"{len(expected)}" in row.inner_text()
+    assert f"{round(100 * len(expected) / len(telecom))} %" in row.inner_text()
+    row.locator("a").click()
+    page.wait_for_selector("table.samples")
+    assert page.inner_text("#count").startswith(f"{len(expected)} of")
+
+
+def test_a_point_of_run_against_run_leads_to_its_samples(opened, files, telecom, changed):
+    page = opened.go(files["two"])
+    position = [entry.name for entry in telecom.metrics].index("factual_correctness")
+    before, after = (
+        {r.sample_id: r.value for r in run.records("factual_correctness")} for run in (telecom, changed)
+    )
+    rose = {name for name in before if (before[name], after.get(name)) == (0, 1)}
+    point = page.locator(".figures figure").nth(position).locator("a[aria-label$=': 0, 1']")
+
+    assert len(rose) > 1
+    assert point.get_attribute("aria-label") == f"{len(rose)} samples: 0, 1"
+    point.click()
+    page.wait_for_selector("table.samples")
+    assert set(ids(page)) == rose
+    # the box takes the choice back
+    page.uncheck("input[name=rows]")
+    assert page.inner_text("#count").startswith("52 samples")
+
+
+@pytest.mark.parametrize("name", ["telecom", "two", "troubled"])
+def test_each_picture_says_in_words_what_it_shows(opened, files, name):
+    page = opened.go(files[name])
+    page.wait_for_selector(".picture")
+    unnamed = "all => all.filter((each) => !each.getAttribute('aria-label')).length"
+    assert page.eval_on_selector_all(".picture, .picture a", unnamed) == 0
+    assert opened.errors == []

@@ -83,10 +83,10 @@ def test_no_word_of_a_header_is_broken(opened, long_names, width):
 
 
 def test_every_column_of_a_table_of_means_has_a_header(opened, files):
-    heads = opened.go(files["two"]).locator(".means thead th").all_inner_texts()
+    heads = opened.go(files["two"]).locator(".means thead th").all_text_contents()
     assert all(heads)
     # the picture of the interval is under it
-    assert opened.page.locator(".means td[data-head='95% interval'] .plot").count() > 0
+    assert opened.page.locator(".means td[data-head='95% interval'] .picture").count() > 0
 
 
 @pytest.mark.parametrize("width", [390, 700, 1100])

@@ -2,8 +2,6 @@
 
 import json
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -160,25 +158,6 @@ def test_the_command_writes_a_report_of_one_run_or_two(telecom, changed, tmp_pat
 
     assert done.exit_code == 0
     assert [run["name"] for run in data_of(out)["overview"]["runs"]] == ["telecom", "changed"]
-
-
-def test_without_matplotlib_the_extra_is_named_and_nothing_else_needs_it(telecom, tmp_path):
-    code = """
-import sys
-sys.modules["matplotlib"] = sys.modules["matplotlib.figure"] = None
-from ragmetrics_core import Run, write_report
-from ragmetrics_core.wording import visible
-run = Run.load(sys.argv[1])
-run._repr_html_()
-try:
-    write_report(run, sys.argv[2])
-except Exception as error:
-    print(type(error).__name__, error)
-"""
-    command = [sys.executable, "-c", code, str(telecom.path), str(tmp_path / "report.html")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-
-    assert done.stdout.startswith("ConfigError a report needs matplotlib: install it with pip install")
 
 
 def test_a_run_in_a_notebook_is_its_table_of_means(telecom, troubled):

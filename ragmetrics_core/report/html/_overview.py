@@ -8,7 +8,6 @@ from ragmetrics_core.report._causes import Causes
 from ragmetrics_core.report._side_by_side import SideBySide, moved
 from ragmetrics_core.report._text import fit_to_show
 from ragmetrics_core.report.html._by_label import mean_of_rows, means_by_label
-from ragmetrics_core.report.html._plots import difference_plot, distribution_plot, funnel_plot
 from ragmetrics_core.report.json_pages import EvaluationPage, MeanRow, evaluation_json
 from ragmetrics_core.report.judge_lines import judge_lines
 from ragmetrics_core.runs import Key, Outcome, Run
@@ -75,22 +74,18 @@ def _metric(
     """A metric with its mean in each run, or None if a run does not measure it."""
     column = beside.columns[position]
     sides: list[dict[str, Any] | None] = []
-    spread: list[list[float]] = []
     for number, entry in enumerate(column.entries):
-        values, mean = mean_of_rows(beside.rows, column, position, number, clusterings[number])
-        spread.append([*values.values()])
         if entry is None:
             sides.append(None)
             continue
+        _, mean = mean_of_rows(beside.rows, column, position, number, clusterings[number])
         sides.append({**means[number][entry.signature].model_dump(), "interval": _interval(mean)})
-    low, high = column.entry.low, column.entry.high
     return {
         "title": column.title,
-        "low": low,
-        "high": high,
+        "low": column.entry.low,
+        "high": column.entry.high,
         "lower_is_better": not column.entry.higher_is_better,
         "sides": sides,
-        "plot": distribution_plot(spread, low=low, high=high),
     }
 
 
@@ -117,17 +112,18 @@ def _comparison(beside: SideBySide, cluster: str | None) -> dict[str, Any]:
     compared = {pair.metric: pair for pair in metrics}
     return {
         "differences": [
-            _difference(pair, [moved(row.cells[position]) for row in beside.rows], reach=reach)
+            _difference(pair, [moved(row.cells[position]) for row in beside.rows])
             if (pair := compared.get(name))
             else None
             for position, name in enumerate(signatures)
         ],
+        "reach": reach,
         "not_compared": "",
         "doubts": doubts,
     }
 
 
-def _difference(pair: PairedMetric, moves: Sequence[float | None], *, reach: float) -> dict[str, Any]:
+def _difference(pair: PairedMetric, moves: Sequence[float | None]) -> dict[str, Any]:
     lost = f"{pair.lost} lost, counted as the worst" if pair.lost else ""
     return {
         "mean": pair.difference.value,
@@ -136,7 +132,6 @@ def _difference(pair: PairedMetric, moves: Sequence[float | None], *, reach: flo
         "down": sum(move < 0 for move in moves if move),
         **{name: getattr(pair, name) for name in ("n", "holm", "verdict", "lower_is_better")},
         "note": "; ".join(filter(None, (lost, pair.note))),
-        "plot": difference_plot(pair, reach=reach),
     }
 
 
@@ -184,5 +179,5 @@ def _funnel(run: Run) -> dict[str, Any] | None:
         ],
         "used": None if study.used is None else str(study.used),
         "findings": study.findings[:SHOWN],
-        "plot": funnel_plot([(name, stage.recall.value) for name, stage in stages]),
+        "recall": [stage.recall.value for _, stage in stages],
     }

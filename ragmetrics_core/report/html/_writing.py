@@ -51,8 +51,8 @@ def write_report(
         cluster: label whose values group dependent samples, or "none". Default: `session`, if it exists.
 
     Raises:
-        ConfigError: matplotlib or scipy is not installed, there is no metric, no sample has the label
-            `cluster`, or the file cannot be written.
+        ConfigError: scipy is not installed, there is no metric, no sample has the label `cluster`,
+            or the file cannot be written.
         RecordError: a record cannot be read.
     """
     path, beside = Path(path), SideBySide([run] if other is None else [run, other])

@@ -14,10 +14,6 @@ const STATUS = {
   timeout: ["✗", "no"],
   cancelled: ["✗", "no"],
 };
-const PLOT = {
-  light: { "#010101": "#40464f", "#020202": "#8a919c", "#030303": "#2463b5", "#040404": "#b4540a" },
-  dark: { "#010101": "#c3cad4", "#020202": "#6d7682", "#030303": "#7fb2ff", "#040404": "#ffae62" },
-};
 const ROW = 34,
   BEYOND = 12;
 const page = document.getElementById("page");
@@ -27,6 +23,7 @@ let shown = []; // the numbers of the rows that the filter leaves, in their orde
 let marked = 0; // which of them the keyboard stands on
 let cleanUp = () => {};
 
+const lastRun = (position) => metrics[position].sides.findLastIndex(Boolean);
 const number = (value, digits = 3) => (value === null || value === undefined ? "none" : value.toFixed(digits));
 const signed = (value) => (value > 0 ? "+" : value < 0 ? "−" : "") + Math.abs(value).toFixed(3);
 const words = (name) => name.replaceAll("_", " ");
@@ -73,15 +70,4 @@ async function read(name) {
     );
   }
   return loaded.get(name);
-}
-
-function plot(svg, told) {
-  if (!svg) return h.span("muted", "no values");
-  return Object.entries(PLOT).map(([theme, colours]) =>
-    el("img", {
-      class: `plot for-${theme}`,
-      alt: told,
-      src: "data:image/svg+xml;base64," + btoa(svg.replace(/#0[1-4]0[1-4]0[1-4]/g, (found) => colours[found])),
-    }),
-  );
 }

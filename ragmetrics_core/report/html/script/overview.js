@@ -21,6 +21,8 @@ function showOverview() {
     two ? comparison() : null,
     means(),
     labelTables(),
+    failureKinds(),
+    two ? runAgainstRun() : null,
     section(
       two ? "What fell most" : "Where to look first",
       h.ol(
@@ -47,7 +49,6 @@ function means() {
   const rowOf = (metric, position) => (side, at, sides) => {
     const rowspan = sides.length;
     const told = sides.map((each) => `mean ${number(each.value)}, n ${each.n}`).join("; ");
-    const picture = () => plot(metric.plot, `Distribution of ${metric.title}: ${told}`);
     const isKnown = side.worst !== null && side.best !== null;
     const isOpen = isKnown && Math.abs(side.best - side.worst) > 5e-4;
     const name = [sortedBy(position), h.div("muted small", side.metric)];
@@ -60,7 +61,7 @@ function means() {
         side.interval ? range(side.interval) : "",
         side.sd === null ? "" : h.div("muted small", `sd ${number(side.sd)}`),
       ),
-      at === 0 ? el("td", { rowspan }, picture()) : null,
+      at === 0 ? el("td", { rowspan }, distribution(position, `Distribution of ${metric.title}: ${told}`)) : null,
       h.td("num", `${side.n} of ${side.total}`),
       h.td("num", isOpen ? h.span("open", range([side.worst, side.best])) : isKnown && h.span("muted", "all known")),
       h.td(
@@ -87,7 +88,7 @@ function means() {
     ),
     h.p(
       "muted small",
-      "Intervals: Student’s t for the mean over samples or clusters. Distribution: a bar for the samples of similar score, a line at the mean. Worst and best case: the mean if every failed or incomplete score had its lowest or highest possible value.",
+      "Intervals: Student’s t for the mean over samples or clusters. Distribution: a bar for the samples of similar score, a line at the mean; a bar leads to its samples. Worst and best case: the mean if every failed or incomplete score had its lowest or highest possible value.",
     ),
   );
 }
@@ -118,7 +119,7 @@ function comparison() {
     return [
       el("th", { scope: "row" }, sortedBy(position), isLow),
       h.td("num big", each.mean === null ? h.span("muted", "none") : signed(each.mean)),
-      h.td("num", interval, each.plot && h.div("", plot(each.plot, `Difference ${signed(each.mean)}, interval ${interval}`))),
+      h.td("num", interval, each.interval && h.div("", differencePicture(each, `Difference ${signed(each.mean)}, interval ${interval}`))),
       h.td("", h.span(`chip ${kind}`, verdict), each.note ? h.div("muted small", each.note) : null),
       h.td("num", probability(each.holm)),
       h.td("num", each.n),
@@ -212,15 +213,16 @@ function origin(run) {
 }
 
 function retrieval(run) {
-  const { shown: lines, rows, used, findings: found, plot: picture } = run.funnel;
-  const told = rows.map(([name, , , , recall]) => `${name}: ${recall || "unknown"}`).join("; ");
+  const { shown: lines, rows, used, findings: found, recall } = run.funnel;
   return section(
     `Retrieval, stage by stage${ofRun(run, " of ")}`,
     lines.map((line) => h.p("", line)),
-    picture ? plot(picture, told) : null,
     tableOf(
       ["stage", "samples", "chunks", "hit", "recall", "lost here"],
-      rows.map(([name, ...cells]) => [h.td("", name), ...cells.map((cell) => h.td("num", cell))]),
+      rows.map(([name, ...cells], stage) => [
+        h.td("", name),
+        ...cells.map((cell, at) => h.td("num", cell, at === 3 && isNumber(recall[stage]) ? shareBar(recall[stage]) : null)),
+      ]),
     ),
     used ? h.p("muted", `${used} of the chunks that the model received support a statement.`) : null,
     found.length ? listed(found.map(([id, finding, what]) => `${id}: ${finding}${what ? ` (${what})` : ""}`)) : null,

@@ -8,6 +8,7 @@ function wanted(at) {
   const look = (at.get("q") || "").toLocaleLowerCase().split(/\s+/).filter(Boolean);
   const metric = at.get("metric") ? [Number(at.get("metric"))] : metrics.map((_, position) => position);
   const sides = metric.map((position) => table.metrics[position] ?? []);
+  const latest = metric.map((position) => table.metrics[position]?.[lastRun(position)]?.values ?? []);
   const statuses = new Set(at.getAll("status")),
     findings = new Set(at.getAll("finding")),
     moved = at.get("moved");
@@ -23,10 +24,7 @@ function wanted(at) {
     statuses.size && ((row) => sides.flat().some((side) => statuses.has(side.statuses[row]))),
     (low > -Infinity || high < Infinity) &&
       ((row) =>
-        sides.some((each) => {
-          const value = each.at(-1).values[row];
-          return value !== null && value >= low && value <= high;
-        })),
+        latest.some((values) => isNumber(values[row]) && values[row] >= low && values[row] <= high)),
     findings.size && ((row) => table.findings[row].flat().some((finding) => findings.has(finding))),
     chosen.size && ((row) => [...chosen].every(([name, values]) => values.has(table.labels[row][name] ?? null))),
     moved &&
