@@ -50,6 +50,7 @@ def report(
     out: Annotated[Path, typer.Option("--out", "-o")] = Path("report.html"),
     all_: bool = False,
     cluster: str | None = None,
+    labels: Path | None = None,
 ) -> None:
     """Write an HTML report of one run, or of two runs side by side.
 
@@ -62,9 +63,10 @@ def report(
         all_: Include the proofs of all samples; large ones go into a folder next to the file.
         cluster: Label whose values group dependent samples, such as source. Default: session, if samples have
             it; none treats all samples as independent.
+        labels: File of people's labels of the run's answers, to show the metrics against people.
     """
     beside = None if run_b is None else Run.load(run_b)
-    written = write_report(Run.load(run), out, other=beside, everything=all_, cluster=cluster)
+    written = write_report(Run.load(run), out, other=beside, everything=all_, cluster=cluster, labels=labels)
     remarks().print(f"{written} written, {written.stat().st_size / 1e6:,.1f} MB")
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from ragmetrics_core import evaluate, write_report
+from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.testing import HashEmbedder
 from tests.report.conftest import data_of
 from tests.report.test_page import ids
@@ -156,3 +157,76 @@ def test_each_picture_says_in_words_what_it_shows(opened, files, name):
     unnamed = "all => all.filter((each) => !each.getAttribute('aria-label')).length"
     assert page.eval_on_selector_all(".picture, .picture a", unnamed) == 0
     assert opened.errors == []
+
+
+@pytest.fixture(scope="module")
+def rated(tmp_path_factory, telecom):
+    """Ratings of 12 samples by two annotators, who differ on the first four, and checked verdicts."""
+    folder = tmp_path_factory.mktemp("rated")
+    lines = ["sample_id,annotator,label,metric,statement,value"]
+    for number, name in enumerate(list(telecom.sample_ids)[:12]):
+        ann = 1 + number % 5
+        lines.append(f"{name},ann,rating,,,{ann}")
+        lines.append(f"{name},bob,rating,,,{ann % 5 + 1 if number < 4 else ann}")
+        lines.append(f"{name},ann,supported,faithfulness,1,{'yes' if number % 2 else 'no'}")
+    labels = folder / "labels.csv"
+    labels.write_text("\n".join([*lines, "elsewhere,ann,rating,,,3"]), encoding="utf-8")
+    return write_report(telecom, folder / "report.html", labels=labels)
+
+
+def test_labels_give_metrics_against_people_and_annotator_against_annotator(opened, rated):
+    page = opened.go(rated)
+    text = page.inner_text("main")
+
+    # ann gives 1 2 3 4 5 1 2 3 4 5 1 2, and bob one more on the first four; the consensus is the mean
+    values = data_of(rated)["overview"]["people"]["labels"][0]["values"]
+    assert sorted(value for _, value in values) == [1, 1, 1.5, 2, 2, 2.5, 3, 3.5, 4, 4.5, 5, 5]
+    assert "faithfulness and rating" in text
+    assert "Spearman" in text
+    assert "8 of 12 samples have the same label from both" in text
+    assert "left out, because they are not in the run: 1 labelled sample" in text
+    page.click("a:has-text('4 differences')")
+    page.wait_for_selector("table.samples")
+    assert len(ids(page)) == 4
+    assert opened.errors == []
+
+
+def test_verdict_probabilities_are_calibrated_against_peoples_labels(opened, rated, telecom):
+    (curve,) = data_of(rated)["overview"]["people"]["verdicts"]
+    checked = [
+        verdict.confidence
+        for name in list(telecom.sample_ids)[:12]
+        for verdict in telecom.score(name, "faithfulness").verdicts
+        if verdict.number == 1 and verdict.confidence is not None
+    ]
+
+    assert curve["n"] == sum(each["n"] for each in curve["bins"]) == len(checked) > 5
+    assert "Calibration of the judge" in opened.go(rated).inner_text("main")
+
+
+def test_labels_of_other_samples_or_of_two_runs_are_refused(telecom, changed, tmp_path):
+    labels = tmp_path / "labels.csv"
+    labels.write_text("sample_id,annotator,value\nnobody,ann,yes\n", encoding="utf-8")
+    with pytest.raises(
+        ConfigError, match="no labelled sample is in the run; the first labelled one is 'nobody'"
+    ):
+        write_report(telecom, tmp_path / "report.html", labels=labels)
+    with pytest.raises(ConfigError, match="give --labels with one run"):
+        write_report(telecom, tmp_path / "report.html", other=changed, labels=labels)
+
+
+def test_samples_with_times_give_a_trend_whose_points_lead_to_them(opened, tmp_path):
+    # four days, a sample of other words on the last one
+    rows = [
+        sample(f"s{n}", is_same=n < 6, day=f"2026-01-0{1 + n // 2}", code=f"20260101{n}") for n in range(8)
+    ]
+    page = opened.go(written(tmp_path, rows))
+    (trend,) = data_of(tmp_path / "report.html")["overview"]["times"]
+    means = [span["sides"][0][0][0] for span in trend["spans"]]
+
+    assert trend["name"] == "day"
+    assert means[:3] == pytest.approx([1, 1, 1])
+    assert means[3] < 1
+    page.click("section:has-text('Over time: day') a[aria-label^='2026-01-04']")
+    page.wait_for_selector("table.samples")
+    assert sorted(ids(page)) == ["s6", "s7"]

@@ -1,6 +1,7 @@
 """First page of a report: means with intervals, failures by cause, cost and origin, differences."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ragmetrics_core.errors import ConfigError
@@ -8,6 +9,8 @@ from ragmetrics_core.report._causes import Causes
 from ragmetrics_core.report._side_by_side import SideBySide, moved
 from ragmetrics_core.report._text import fit_to_show
 from ragmetrics_core.report.html._by_label import mean_of_rows, means_by_label
+from ragmetrics_core.report.html._people import people
+from ragmetrics_core.report.html._times import means_by_time
 from ragmetrics_core.report.json_pages import EvaluationPage, MeanRow, evaluation_json
 from ragmetrics_core.report.judge_lines import judge_lines
 from ragmetrics_core.runs import Key, Outcome, Run
@@ -30,7 +33,11 @@ SHOWN = 50
 
 
 def overview(
-    beside: SideBySide, labels: Sequence[Mapping[str, str]], *, cluster: str | None = None
+    beside: SideBySide,
+    labels: Sequence[Mapping[str, str]],
+    *,
+    cluster: str | None = None,
+    said: Path | None = None,
 ) -> dict[str, Any]:
     """The overview as plain data.
 
@@ -38,9 +45,11 @@ def overview(
         beside: the runs.
         labels: labels of each row.
         cluster: label whose values group dependent samples, or "none".
+        said: file of people's labels.
 
     Raises:
-        ConfigError: no sample has the label `cluster`, or its values make too few clusters.
+        ConfigError: no sample has the label `cluster`, its values make too few clusters, or people's labels
+            cannot be read or are not of this run.
     """
     runs = beside.runs
     pages = [evaluation_json(run) for run in runs]
@@ -54,6 +63,8 @@ def overview(
         ],
         "metrics": [_metric(beside, position, means, clusterings) for position in range(len(beside.columns))],
         "labels": means_by_label(beside, labels, clusterings),
+        "times": means_by_time(beside, labels, clusterings),
+        "people": None if said is None else people(beside, said, clusterings[0]),
     }
     if len(runs) == 2:
         first, second = (set(run.sample_ids) for run in runs)

@@ -37,6 +37,7 @@ def write_report(
     other: Run | None = None,
     everything: bool = False,
     cluster: str | None = None,
+    labels: str | Path | None = None,
 ) -> Path:
     """Write a report of one run, or of two runs side by side, as one HTML file; see docs/report.md.
 
@@ -49,10 +50,11 @@ def write_report(
         other: second run on the same samples.
         everything: write all other proofs too, as pages in a folder next to the file.
         cluster: label whose values group dependent samples, or "none". Default: `session`, if it exists.
+        labels: file of people's labels of the run's answers, to show the metrics against people.
 
     Raises:
         ConfigError: scipy is not installed, there is no metric, no sample has the label `cluster`,
-            or the file cannot be written.
+            the labels are not of this run, or the file cannot be written.
         RecordError: a record cannot be read.
     """
     path, beside = Path(path), SideBySide([run] if other is None else [run, other])
@@ -62,7 +64,8 @@ def write_report(
         raise ConfigError("the run has no metric to report on")
     folder, rows = path.with_name(f"{path.stem}-samples"), beside.rows
     listed = table(beside, rows)
-    summary = chunk(overview(beside, listed["labels"], cluster=cluster))
+    said = None if labels is None else Path(labels)
+    summary = chunk(overview(beside, listed["labels"], cluster=cluster, said=said))
     worst = ((number, rows[number].sample_id) for number in islice(_worst_first(beside), MOST_PROOFS))
     packed = _packed(beside, worst, LARGEST - len(summary) - len(chunk(listed)) - 200_000)
     left = [number for number in range(len(rows)) if number not in packed.chunk_of] if everything else []

@@ -1,4 +1,4 @@
-// The first page: means, differences of two runs, where to look first, causes of failures, cost and origin.
+// The first page: means, differences of two runs, pictures, where to look first, causes of failures, cost and origin.
 
 function showOverview() {
   const runs = overview.runs;
@@ -22,7 +22,6 @@ function showOverview() {
     means(),
     labelTables(),
     failureKinds(),
-    two ? runAgainstRun() : null,
     section(
       two ? "What fell most" : "Where to look first",
       h.ol(
@@ -33,6 +32,11 @@ function showOverview() {
       ),
       h.p("", el("a", { href: "#samples" }, `All ${plural(table.ids.length, "sample")}`)),
     ),
+    two ? runAgainstRun() : null,
+    metricsAgainstPeople(),
+    ratersAgainstRaters(),
+    calibrationCurves(),
+    trends(),
     runs.map((run) => (run.funnel ? retrieval(run) : null)),
     runs.filter((run) => !run.failed_total).map(causes),
     runs.map(origin),

@@ -17,13 +17,16 @@ function picture(told, { x, y, width = 230, height = 76 }, draw) {
   const inset = y.name ? 14 : 0; // so that no point covers a number
   const atX = scale(x, left + inset, width - 10 - inset),
     atY = scale(y, bottom - inset, 10 + inset);
-  const anchor = (place) => (place < 20 ? "start" : place > width - 20 ? "end" : "middle");
+  const anchor = (place, content) => {
+    const half = content.length * 3.2;
+    return place < half ? "start" : place > width - half ? "end" : "middle";
+  };
   const text = (content, attributes) => drawn("text", { "text-anchor": "middle", ...attributes }, content);
   return drawn(
     "svg",
     { class: "picture", viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": told },
     drawn("line", { class: "axis", x1: left, x2: width - 10, y1: bottom, y2: bottom }),
-    x.ticks.map(([value, content]) => text(content, { x: atX(value), y: bottom + 14, "text-anchor": y.name ? "middle" : anchor(atX(value)) })),
+    x.ticks.map(([value, content]) => text(content, { x: atX(value), y: bottom + 14, "text-anchor": anchor(atX(value), content) })),
     x.name ? text(x.name, { x: (left + width) / 2, y: height - 4 }) : null,
     y.name
       ? [
@@ -133,7 +136,7 @@ function scatter(told, x, y, points, { diagonal = false, kind = () => "first" } 
       .map((point) => {
         const names = point.rows.length === 1 ? table.ids[point.rows[0]] : plural(point.rows.length, "sample");
         const values = [point.x, point.y].map((value) => String(Number(value.toFixed(3)))).join(", ");
-        const r = 3 + 9 * Math.sqrt((point.rows.length - 1) / most);
+        const r = 4 + 8 * Math.sqrt((point.rows.length - 1) / most);
         const shape = drawn("circle", { class: `point ${kind(point)}`, cx: atX(point.x), cy: atY(point.y), r });
         return leading(samplesAt(point.rows), `${names}: ${values}`, shape, { tabindex });
       }),
@@ -289,3 +292,127 @@ function heatMap(name, groups) {
 }
 
 addEventListener("beforeprint", () => document.querySelectorAll(".by-label").forEach((each) => (each.open = true)));
+
+// Of truth values the axis says yes and no.
+const peopleAxis = (label, name) =>
+  label.is_truth
+    ? { low: 0, high: 1, name, ticks: [[0, "no"], [1, "yes"]] }
+    : axisOf(label.ends[0], label.ends[1] > label.ends[0] ? label.ends[1] : label.ends[0] + 1, name);
+
+function metricsAgainstPeople() {
+  if (!overview.people) return null;
+  const { labels, notes } = overview.people;
+  const figures = labels.flatMap((label) =>
+    metrics.map((metric, position) => {
+      const values = valuesOf(position, 0);
+      const points = label.values.flatMap(([row, said]) => (isNumber(values[row]) ? [[row, said, values[row]]] : []));
+      if (!points.length) return null;
+      const [spearman, n] = label.correlations[position];
+      const title = `${words(metric.title)} and ${label.name}`;
+      const told = `${plural(n, "sample")}${spearman ? `, Spearman ${spearman}` : ""}${metric.lower_is_better ? "; lower is better" : ""}`;
+      const y = axisOf(lowest(metric, points.map(([, , value]) => value)), metric.high, cutInside(words(metric.title), 30));
+      return figure(
+        title,
+        scatter(`${title}: ${told}`, peopleAxis(label, cutInside(label.name, 30)), y, points),
+        h.p("small", el("a", { href: samplesAt(points.map(([row]) => row)) }, plural(n, "sample")), told.slice(plural(n, "sample").length)),
+      );
+    }),
+  );
+  return section(
+    "Metrics against people",
+    h.div("figures", figures),
+    figures.some(Boolean)
+      ? h.p("muted small", "People’s label is across, the metric upwards. Each point is a sample, or several at the same place; it leads to them. Spearman’s correlation has its 95% interval.")
+      : null,
+    notes.map((note) => h.p("muted small", note)),
+  );
+}
+
+function ratersAgainstRaters() {
+  const figures = (overview.people?.labels ?? []).flatMap((label) =>
+    label.pairs.map(([one, other, points]) => {
+      const equal = points.filter(([, x, y]) => x === y).length;
+      const told = `${equal} of ${plural(points.length, "sample")} have the same label from both`;
+      return figure(
+        `${label.name}: ${one} and ${other}`,
+        scatter(`${one} across, ${other} upwards: ${told}`, peopleAxis(label, cutInside(one, 30)), peopleAxis(label, cutInside(other, 30)), points, {
+          diagonal: true,
+          kind: ({ x, y }) => (x === y ? "muted" : "no"),
+        }),
+        h.p("small", el("a", { href: samplesAt(points.filter(([, x, y]) => x !== y).map(([row]) => row)) }, plural(points.length - equal, "difference")), `; ${told}`),
+      );
+    }),
+  );
+  return figures.length ? section("Annotator against annotator", h.div("figures", figures)) : null;
+}
+
+// A line through estimates with their intervals; each point leads to its samples.
+const trace = (points, atX, atY, run) => [
+  drawn("polyline", { class: `trace ${run ? "second" : "first"}`, points: points.map(({ x, mean }) => `${atX(x)},${atY(mean)}`).join(" ") }),
+  points.map(({ x, mean, low, high, rows, told }) => [
+    isNumber(low) ? drawn("line", { class: `spread ${run ? "second" : "first"}`, x1: atX(x), x2: atX(x), y1: atY(low), y2: atY(high) }) : null,
+    leading(samplesAt(rows), told, drawn("circle", { class: run ? "second" : "first", cx: atX(x), cy: atY(mean), r: 4 })),
+  ]),
+];
+
+function calibrationCurves() {
+  const figures = (overview.people?.verdicts ?? []).map(({ title, n, error, bins }) => {
+    const told = `${plural(n, "verdict")}, expected calibration error ${number(error)}`;
+    const points = bins.map(({ mean, share, n: count, rows }) => ({
+      x: mean,
+      mean: share[0],
+      low: share[1],
+      high: share[2],
+      rows,
+      told: `${plural(count, "verdict")} at ${mean.toFixed(2)}: ${share[0].toFixed(2)} supported`,
+    }));
+    const size = { x: axisOf(0, 1, "judge’s probability"), y: axisOf(0, 1, "share that people support"), width: 280, height: 250 };
+    return figure(
+      title,
+      picture(`${title}: ${told}`, size, (atX, atY) => [
+        drawn("line", { class: "axis dashed", x1: atX(0), y1: atY(0), x2: atX(1), y2: atY(1) }),
+        trace(points, atX, atY, 0),
+      ]),
+      h.p("small", told),
+    );
+  });
+  return figures.length
+    ? section(
+        "Calibration of the judge",
+        h.div("figures", figures),
+        h.p("muted small", "On the dashed line a verdict’s probability is the share of such verdicts that people support. Lines are 95% intervals (Wilson)."),
+      )
+    : null;
+}
+
+function trends() {
+  return overview.times.map(({ name, spans }) => {
+    const [first, last] = [spans[0].time, spans.at(-1).time];
+    const dated = (time) => new Date(time * 1000).toISOString().slice(...(last - first < 172800 ? [5, 16] : [0, 10])).replace("T", " ");
+    const x = { low: first, high: last, name, ticks: [first, last].map((time) => [time, dated(time)]) };
+    const figures = metrics.flatMap((metric, position) => {
+      const lines = spans[0].sides.map((_, run) =>
+        spans.flatMap(({ time, rows, sides }) => {
+          const [mean, low, high, n] = sides[run][position];
+          return isNumber(mean) ? [{ x: time, mean, low, high, rows, told: `${dated(time)}: ${number(mean)}, n ${n}` }] : [];
+        }),
+      );
+      if (lines.flat().length < 2) return [];
+      const y = axisOf(Math.max(0, metric.low), metric.high, cutInside(words(metric.title), 30));
+      const told = lines.map((points) => points.map((point) => point.told).join("; ")).join("; second run: ");
+      return figure(
+        words(metric.title),
+        picture(`${metric.title} over time: ${told}`, { x, y, width: 280, height: 220 }, (atX, atY) =>
+          lines.map((points, run) => trace(points, atX, atY, run)),
+        ),
+      );
+    });
+    return figures.length
+      ? section(
+          `Over time: ${name}`,
+          h.div("figures", figures),
+          h.p("muted small", "Means of spans of equal length with their 95% intervals, the latest on the right. A point leads to its samples."),
+        )
+      : null;
+  });
+}
