@@ -38,7 +38,7 @@ class View(NamedTuple):
 
 
 VIEWS = {
-    "overview": View("demo", "", 760),
+    "overview": View("demo", "", 1240),
     "samples": View("demo", "#samples", 640),
     "sample": View("demo", SAMPLE, 900, "not supported"),
     "sample-dark": View("demo", SAMPLE, 900, "not supported", is_dark=True),
@@ -82,7 +82,7 @@ def take(browser: Browser, report: Path, view: View, picture: Path) -> None:
         viewport={"width": 1280, "height": view.height}, color_scheme="dark" if view.is_dark else "light"
     )
     page.goto(f"{report.as_uri()}{view.fragment}")
-    page.wait_for_selector(".plot, table.samples, .proof")
+    page.wait_for_selector(".picture, table.samples, .proof")
     if view.click:
         page.get_by_text(view.click).first.click()
     page.evaluate("scrollTo(0, 0)")

@@ -31,7 +31,7 @@ SCRIPTS = (
     "start",
 )
 POLICY = (
-    "default-src 'none'; script-src '{script}'; style-src '{style}'; img-src data:; "
+    "default-src 'none'; script-src '{script}'; style-src '{style}'; "
     "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
 

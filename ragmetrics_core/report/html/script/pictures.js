@@ -236,7 +236,7 @@ function labelTables() {
           ),
           h.p(
             "muted small",
-            "Each cell has the mean, its 95% interval and the number of scores; it leads to its samples. The value with the lowest scores comes first. Many cells are compared here: some are low by chance.",
+            "Each cell has the mean, its 95% interval and the number of scores; it leads to its samples. The value with the worst scores comes first. Many cells are compared here: some are low by chance.",
           ),
         ]
       : null,
@@ -251,9 +251,11 @@ function labelTable() {
   let room = innerWidth < 700 ? 8 : 30;
   return ({ name, groups }) => {
     const content = heatMap(name, groups);
-    room -= groups.length * overview.runs.length;
-    const told = `${name}: ${plural(groups.length, "row")}, the lowest first`;
-    return el("details", { class: "by-label", open: room >= 0 }, h.summary("", bidi(told)), content);
+    const rows = groups.length * overview.runs.length;
+    const open = rows <= room;
+    if (open) room -= rows;
+    const told = `${name}: ${plural(groups.length, "row")}, the worst first`;
+    return el("details", { class: "by-label", open }, h.summary("", bidi(told)), content);
   };
 }
 

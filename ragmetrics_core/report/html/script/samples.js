@@ -313,6 +313,16 @@ function showSamples(at) {
       },
       { signal: seen.signal },
     );
+  // a list of boxes folds away when the reader goes elsewhere
+  for (const name of ["pointerdown", "focusin", "keydown"])
+    addEventListener(
+      name,
+      ({ target, key }) => {
+        for (const each of form.querySelectorAll("details[open]"))
+          if (name === "keydown" ? key === "Escape" : !each.contains(target)) each.open = false;
+      },
+      { signal: seen.signal },
+    );
   cleanUp = () => seen.abort();
   fill(
     "Samples",
