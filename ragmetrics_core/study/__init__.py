@@ -101,6 +101,14 @@ from ragmetrics_core.study._repeats import (
 from ragmetrics_core.study._resampling import Figure, bootstrap, divided, drawn_units
 from ragmetrics_core.study._retrieval import RetrievalStudy, first_hits, retrieval_tables, study_retrieval
 from ragmetrics_core.study._scores import Scores, named_runs, read_scores
+from ragmetrics_core.study._system_comparison import (
+    ComparedSystem,
+    SystemComparison,
+    SystemPair,
+    compare_systems,
+    letter_groups,
+    system_comparison_tables,
+)
 from ragmetrics_core.study._system_ranking import SystemStudy, study_systems, system_tables, systems_of
 from ragmetrics_core.study._tables import (
     Cell,
@@ -125,6 +133,7 @@ __all__ = [
     "Cell",
     "Clustering",
     "Column",
+    "ComparedSystem",
     "Consensus",
     "Correlation",
     "CorrelationMatrix",
@@ -163,6 +172,8 @@ __all__ = [
     "SizePlan",
     "StudyTable",
     "Summary",
+    "SystemComparison",
+    "SystemPair",
     "SystemStudy",
     "TableColumn",
     "TraceDifference",
@@ -178,6 +189,7 @@ __all__ = [
     "compare_correlations",
     "compare_metrics",
     "compare_runs",
+    "compare_systems",
     "comparison_tables",
     "consensus_of",
     "corrected_mean",
@@ -208,6 +220,7 @@ __all__ = [
     "krippendorff_alpha",
     "labelled_correct",
     "labelled_verdicts",
+    "letter_groups",
     "likert_threshold",
     "limit_of",
     "limited",
@@ -253,6 +266,7 @@ __all__ = [
     "study_retrieval",
     "study_systems",
     "study_trend",
+    "system_comparison_tables",
     "system_correlation",
     "system_tables",
     "systems_of",

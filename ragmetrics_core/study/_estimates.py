@@ -272,14 +272,23 @@ def effective_number(weights: ArrayLike) -> float:
     return float(array.sum() ** 2 / (array**2).sum()) if array.any() else float(len(array))
 
 
-def estimate(*parts: MeanPart, level: float = 0.95, bound: int = 0) -> Estimate:
-    """The weighted sum of the parts' means, with Student's interval.
+def estimate(
+    *parts: MeanPart, level: float = 0.95, bound: int = 0, ends: tuple[float, float] = (-inf, inf)
+) -> Estimate:
+    r"""The weighted sum of the parts' means, with Student's interval.
 
     Undefined (None) where a part is empty; no interval (None) below two samples or 10 clusters in a part.
+    A sum that is the mean of a range stays within it: on the range as 0 to 1, the interval is Wilson's with
+    Student's quantile for
+
+    .. math:: n^* = \max(\nu + 1, \, p (1 - p) / \mathrm{se}^2)
+
+    samples, for no mean spreads more than yes and no.
 
     Args:
         parts: parts of the sum.
         level: confidence level.
+        ends: of the range; without one the interval is Student's.
         bound: number of leading parts that limit the degrees of freedom to their own and must have enough
             clusters; the others may have few.
     """
@@ -290,8 +299,15 @@ def estimate(*parts: MeanPart, level: float = 0.95, bound: int = 0) -> Estimate:
         return Estimate(value)
     spread = spread_of(*parts)
     df = min(spread.df, spread_of(*parts[:bound]).df) if bound else spread.df
-    half = t_quantile(0.5 + level / 2, df) * spread.error
-    return Estimate(value, value - half, value + half)
+    quantile, reach = t_quantile(0.5 + level / 2, df), ends[1] - ends[0]
+    if reach == inf or not spread.error:
+        half = quantile * spread.error
+        return Estimate(value, value - half, value + half)
+    share = min(1.0, max(0.0, (value - ends[0]) / reach))
+    worth = max(df + 1, share * (1 - share) * (reach / spread.error) ** 2)
+    return Estimate(
+        *(ends[0] + each * reach for each in wilson_of(share, worth, quantile) if each is not None)
+    )
 
 
 def mean_of(values: ArrayLike, clusters: Clusters = (), *, level: float = 0.95) -> Estimate:

@@ -76,5 +76,3 @@ def sample_notes(
     ids = [set(run.samples) for run in runs]
     if len(ids) > 1 and any(each != ids[0] for each in ids[1:]):
         yield "the runs do not have the same samples: what differs between them may be the samples"
-    elif len(ids) > 1:
-        yield "the runs have the same samples: ragmetrics study compare tests pair by pair, and finds more"

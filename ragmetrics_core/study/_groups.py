@@ -24,6 +24,7 @@ from ragmetrics_core.study._estimates import (
 )
 from ragmetrics_core.study._frame import StudySettings, frame_of
 from ragmetrics_core.study._group_values import ALL, check_groups, members_of, sample_notes, truth_of_groups
+from ragmetrics_core.study._question_pairs import pairing_note
 from ragmetrics_core.study._scores import LeftOut, Scores
 from ragmetrics_core.study._tables import (
     Cell,
@@ -239,7 +240,8 @@ def study_groups(
     contrasts = _contrasts(
         measured, baseline, lower, truth, one_sided=one_sided, alpha=alpha, seed=frame.seed
     )
-    notes = (*sample_notes(runs, by, members), *frame.notes, *_small_groups(measured))
+    pairs = filter(None, [pairing_note(runs, by)])
+    notes = (*pairs, *sample_notes(runs, by, members), *frame.notes, *_small_groups(measured))
     return GroupStudy(
         by, frame.metrics, tuple(measured), contrasts, baseline, alpha, frame.clustering.by, notes
     )

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import inf
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -73,11 +74,17 @@ class LabelledValues(NamedTuple):
         errors = self.labels - weight * self.predicted
         return MeanPart(errors, self.clusters[0]), MeanPart(self.rest, self.clusters[1], weight)
 
-    def powered_mean(self, weight: float | None = None, *, level: float = 0.95) -> Estimate:
-        """The prediction-powered mean."""
-        mean = estimate(*self.powered(weight), level=level, bound=1)
+    def powered_mean(
+        self,
+        weight: float | None = None,
+        *,
+        level: float = 0.95,
+        ends: tuple[float, float] = (-inf, inf),
+    ) -> Estimate:
+        """The prediction-powered mean; with the weight 0 that of the labels alone."""
+        mean = estimate(*self.powered(weight), level=level, bound=1, ends=ends)
         # labels and scores that do not vary tell nothing of the spread
-        return mean if min(self.counts) < 2 or mean.width else Estimate(mean.value)
+        return mean if mean.width else Estimate(mean.value)
 
     def less(self, other: "LabelledValues") -> Estimate:
         """The difference of two prediction-powered means, whose samples may share clusters."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._estimates import Estimate, are_own, are_too_few, estimate, score_mean
+from ragmetrics_core.study._estimates import Estimate, are_own, are_too_few, score_mean
 from ragmetrics_core.study._frame import frame_of
 from ragmetrics_core.study._judge_errors import corrected_share, judge_errors
 from ragmetrics_core.study._powered import LabelledValues, few_notes, labelled_values
@@ -85,11 +85,9 @@ def estimate_quality(
             f"{number_of(labelled, 'sample')} of {scores.name} with both a label and a value of {signature}"
             ": two are needed"
         )
-    # Student's as the powered one, which is this one where the scores tell nothing
-    both = estimate(known.by_labels, level=level), known.powered_mean(level=level)
-    classical, powered = (mean if mean.width else Estimate(mean.value) for mean in both)
-    everything = known.by_scores
-    naive = score_mean(everything.values, everything.clusters, ends=scores.ends(signature), level=level)
+    ends, everything = scores.ends(signature), known.by_scores
+    classical, powered = (known.powered_mean(weight, level=level, ends=ends) for weight in (0.0, None))
+    naive = score_mean(everything.values, everything.clusters, ends=ends, level=level)
     corrected, errors = _corrected(known, level)
     notes = [*frame.notes, *errors]
     if powered.low is None:
