@@ -116,11 +116,11 @@ def simulate(design: Design, g: Generator, count: int) -> tuple[bool, bool, bool
     named = [renamed(each, of) for each, of in zip(systems, pairing.members, strict=True)]
     frame = frame_of(named, cluster=design.cluster)
     figure = _figure(METRIC, named, labels, pairing, frame)
-    tested = joint_test([figure.parts], count=count, seed=int(g.integers(2**31)))
+    (differences,), (ps,) = joint_test([figure.parts], count=count, seed=int(g.integers(2**31)))
     truth = [design.means[one] - design.means[other] for one, other in combinations(range(SYSTEMS), 2)]
-    rows = list(zip(truth, tested.differences[0], tested.p[0], strict=True))
+    rows = [(true, each, p or 0.0) for true, each, p in zip(truth, differences, ps, strict=True)]
     is_wrong = any(p < 0.05 for true, _, p in rows if not true)
-    is_found = tested.p[0][SYSTEMS - 2] < 0.05
+    is_found = rows[SYSTEMS - 2][2] < 0.05
     held = all(
         each.low is not None and each.high is not None and each.low <= true <= each.high
         for true, each, _ in rows

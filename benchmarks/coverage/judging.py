@@ -10,7 +10,7 @@ from numpy.random import Generator
 from benchmarks.coverage.design import RESAMPLES, Array, Design, seed_of
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._coefficients import compare_correlations, pooled_correlation
-from ragmetrics_core.study._estimates import Estimate
+from ragmetrics_core.study._estimates import Estimate, estimate
 from ragmetrics_core.study._judge_errors import corrected_mean, judge_errors
 from ragmetrics_core.study._powered import LabelledValues, powered_pairs, prediction_powered_mean
 from ragmetrics_core.study._repeats import judge_share
@@ -54,7 +54,8 @@ def _slices(g: Generator, *, n: int) -> Estimate:
         f = np.clip(0.3 + 0.5 * y + g.normal(0, 0.2, 10 * n), 0, 1)
         clusters = range(start, start + n), range(start + n, start + 10 * n)
         slices.append(LabelledValues(y[:n], f[:n], f[n:], clusters))
-    return slices[0].less(slices[1])
+    one, taken = slices[0].powered(), [part.turned for part in slices[1].powered()]
+    return estimate(one[0], taken[0], *one[1:], *taken[1:], bound=2)
 
 
 def _pairs(g: Generator, *, n: int) -> Estimate:

@@ -1,4 +1,4 @@
-"""`ragmetrics study compare`: two runs, sample by sample, with an exit code for the outcome."""
+"""`ragmetrics compare`: two runs, sample by sample, with an exit code; or any number of systems."""
 
 import os
 from dataclasses import dataclass
@@ -12,21 +12,26 @@ import typer
 
 from ragmetrics_core.cli._limits import Limits, tell
 from ragmetrics_core.cli._screen import write
-from ragmetrics_core.cli._study_output import Tables, Testing, open_runs, put
+from ragmetrics_core.cli._study_labels import PeopleLabels
+from ragmetrics_core.cli._study_output import Runs, Tables, Testing, open_runs, put
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics.catalogue import split_names
 from ragmetrics_core.report.gate_files import comment_text, github_text, junit_text
 from ragmetrics_core.report.plots import draw_intervals
 from ragmetrics_core.runs import Run
 from ragmetrics_core.study import (
+    Estimate,
     RunComparison,
+    SystemComparison,
     TraceDifference,
     compare_metrics,
     compare_runs,
+    compare_systems,
     comparison_tables,
     decide,
     gate_tables,
     short,
+    system_comparison_tables,
     trace_difference,
     trace_tables,
 )
@@ -60,9 +65,10 @@ class _Output(Tables):
 
 
 def compare(
-    a: Path,
-    b: Path | None = None,
+    runs: Runs,
     *,
+    by: str | None = None,
+    people: PeopleLabels,
     limits: Limits,
     testing: Testing,
     output: _Output,
@@ -74,9 +80,13 @@ def compare(
     comment: Path | None = None,
     link: str | None = None,
 ) -> None:
-    """Decide whether a run is better or worse than another.
+    """Compare two runs, or any number of systems.
 
-    Compares two runs of the same samples, or two metrics of one run. Reports differences with paired
+    Three or more runs, and runs with --by or --people, are compared as systems: paired by question where they
+    answer the same ones, all pairs at once, with one adjustment (a joint permutation test). Reports means,
+    possible ranks, and groups: systems that share a letter are not told apart.
+
+    Two runs A B, or two metrics of one run, are compared sample by sample. Reports differences with paired
     bootstrap intervals, the sign-flip permutation test with Holm's adjustment, and the smallest detectable
     difference. Scores that are missing in B, or whose answers decline only in B, count as the worst. --trace
     N shows the samples, statements and verdicts that moved the means.
@@ -85,8 +95,8 @@ def compare(
     --fail-if cannot-tell.
 
     Args:
-        a: Folder of the run before.
-        b: Folder of the run after; optional with --between.
+        runs: Folders of runs: a run for each system; or the run before, A, and the run after, B.
+        by: Label that names the system, if a run has several.
         between: Compare two metrics instead of two runs: metric X of A with metric Y of B, or both of A
             without B. For example two versions of a prompt: "faithfulness,faithfulness(verify=verdicts.v4)".
         pass_: Lowest passing score of a sample, for McNemar's test.
@@ -99,6 +109,29 @@ def compare(
         link: URL of a report, for the comment.
     """
     is_github, out = output.format_ == "github", output.out
+    opened = open_runs(runs)
+    of_two = (
+        between,
+        margin is not None,
+        fail_if,
+        trace,
+        limits,
+        comment,
+        link,
+        output.format_ in ("github", "junit"),
+    )
+    # two runs that share no id may share questions
+    is_apart = len(runs) == 2 and not any(of_two) and opened[0].labels.keys().isdisjoint(opened[1].labels)
+    if by is not None or people.people or len(runs) > 2 or is_apart:
+        if any(of_two):
+            raise ConfigError(
+                "--between, --margin, --fail-if, --trace, --min, --max, --comment, --link and --format "
+                "github and junit are for two runs, without --by and --people"
+            )
+        said = people.of_runs(opened) if people.people else ()
+        study = compare_systems(opened, by=by, people=said, **vars(testing))
+        output.show(system_comparison_tables(study), plot=partial(_draw_systems, study))
+        return
     if FailIf.INFERIOR in (fail_if or ()) and margin is None:
         raise ConfigError("--fail-if inferior needs --margin")
     if between is not None and (testing.metrics or trace or limits or comment or is_github):
@@ -106,9 +139,12 @@ def compare(
             "--between compares two metrics: it cannot be combined with --metrics, --min, --max, --trace, "
             "--comment or --format github"
         )
-    if b is None and between is None:
-        raise ConfigError("give a second run, or two metrics of this one with --between X,Y")
-    before, *others = open_runs([a] if b is None else [a, b])
+    if len(runs) == 1 and between is None:
+        raise ConfigError(
+            "give a second run, the label of this one that names the system with --by LABEL, or two metrics "
+            "of it with --between X,Y"
+        )
+    before, *others = opened
     after = others[0] if others else before
     held = limits.of(after)
     settings: dict[str, Any] = {"threshold": pass_, "margin": margin, **vars(testing)}
@@ -121,7 +157,7 @@ def compare(
         found = compare_metrics(two[0], two[1], before, *others, **settings)
     gate = decide(found, [condition.value for condition in fail_if or ()], held, runs=(before, after))
     detailed = trace or (3 if comment or is_github else 0)
-    traces = _traces(a, b, found, detailed) if detailed and b is not None else []
+    traces = _traces(runs[0], runs[1], found, detailed) if detailed and others else []
     if is_github:
         write(github_text(found, gate))
         if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
@@ -156,3 +192,13 @@ def _draw(found: RunComparison, path: Path) -> None:
     rows = [(short(each.metric, labels), each.difference) for each in found.metrics]
     title = f"{found.after} against {found.before}"
     draw_intervals({"": rows}, path, title=title, axis="difference of means", zero=True)
+
+
+def _draw_systems(study: SystemComparison, path: Path) -> None:
+    metrics = list(dict.fromkeys(each.metric for each in study.systems))
+    panels: dict[str, list[tuple[str, Estimate]]] = {}
+    for each in study.systems:
+        panels.setdefault(short(each.metric, metrics), []).append(
+            (f"{each.system} ({each.letters})", each.mean)
+        )
+    draw_intervals(panels, path, title="Systems: those that share a letter are not told apart", axis="mean")

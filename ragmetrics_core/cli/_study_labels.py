@@ -40,6 +40,7 @@ from ragmetrics_core.writing import write_whole
 __all__ = [
     "Labelling",
     "Labels",
+    "PeopleLabels",
     "Source",
     "annotate",
     "annotations",
@@ -172,6 +173,56 @@ class Source(Labelling):
             remarks().print(note)
         meanings = {sample_id: reading.value(value) for sample_id, value in said.items()}
         return {sample_id: float(value) for sample_id, value in meanings.items() if value is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PeopleLabels(Labelling):
+    """People's labels of the samples of runs, on one scale.
+
+    Attributes:
+        label: Label to use. Default: the only label of the file of --people.
+        people: Compare how people would rate the systems, from labels of some samples and the scores of all:
+            a file of labels (sample_id, annotator, value), or a label of the samples. Give one for all runs,
+            or one for each run in the same order. Can be repeated.
+        scale: Minimum and maximum label, such as 1:5. Required if the labels do not show it.
+    """
+
+    label: str | None = None
+    people: list[str] | None = None
+    scale: str | None = None
+
+    def of_runs(self, runs: Sequence[Scores]) -> list[dict[str, float]]:
+        """The labels of each run as numbers from 0 to 1.
+
+        Raises:
+            ConfigError: there are neither one nor as many as runs, one file is for several runs that share
+                ids, or a label is missing or not a number.
+        """
+        given = self.people or []
+        if len(given) not in (1, len(runs)):
+            raise ConfigError(
+                f"{len(given)} values of --people for {len(runs)} runs: give one, or one for each run"
+            )
+        ids = [sample_id for run in runs for sample_id in run.samples]
+        if len(given) < len(runs) and _is_file(given[0]) and len(set(ids)) < len(ids):
+            raise ConfigError(
+                f"the runs share sample ids, so that {given[0]} does not say whose answers it labels: give "
+                "--people once for each run, in the same order"
+            )
+        return on_one_scale(
+            [self._agreed(*pair) for pair in zip(runs, given * (len(runs) // len(given)), strict=True)],
+            self.scale,
+        )
+
+    def _agreed(self, scores: Scores, source: str) -> Agreed:
+        if _is_file(source):
+            return self.agreed(scores, Path(source))
+        numbers = Source(label=source, good=self.good).numbers(scores, None)
+        return Agreed({**numbers}, source, [*numbers.values()])
+
+
+def _is_file(source: str) -> bool:
+    return bool(Path(source).suffix) or Path(source).is_file()
 
 
 def good_values_in(text: str | None) -> tuple[str, ...]:

@@ -38,6 +38,7 @@ from ragmetrics_core.study import (
     QualityEstimate,
     Scores,
     agreement_tables,
+    compare_systems,
     corrected_verdicts,
     estimate_quality,
     estimate_tables,
@@ -47,7 +48,6 @@ from ragmetrics_core.study import (
     plan_study,
     plan_tables,
     powered_runs,
-    powered_slices,
     powered_tables,
     preference_tables,
     read_labels,
@@ -59,6 +59,7 @@ from ragmetrics_core.study import (
     study_preferences,
     study_repeats,
     study_systems,
+    system_comparison_tables,
     system_tables,
     systems_of,
 )
@@ -228,8 +229,8 @@ def estimate(
     """Estimate how people would rate all samples.
 
     Uses the scores of all samples and labels of some. Reports the prediction-powered mean, the classical mean
-    (labels only) and the naive mean (scores only); with --by the differences between slices, with --against
-    the difference to another run.
+    (labels only) and the naive mean (scores only); with --by the comparison of slices, as `ragmetrics compare
+    --by LABEL --people LABELS`, with --against the difference to another run.
 
     Args:
         metric: Metric that predicts the labels.
@@ -249,7 +250,8 @@ def estimate(
         both = said, rest[0]
         tables += powered_tables(powered_runs(scores, others[0], both, metric=metric, cluster=cluster))
     if by is not None:
-        tables += powered_tables(powered_slices(scores, said, metric=metric, by=by, cluster=cluster))
+        systems = compare_systems([scores], by=by, people=[said], metrics=[metric], cluster=cluster)
+        tables += system_comparison_tables(systems)
     output.show(tables, plot=partial(_draw_estimate, study))
 
 

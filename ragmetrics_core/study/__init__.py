@@ -86,7 +86,6 @@ from ragmetrics_core.study._powered import (
     PoweredComparison,
     powered_pairs,
     powered_runs,
-    powered_slices,
     powered_tables,
 )
 from ragmetrics_core.study._quality import QualityEstimate, estimate_quality, estimate_tables
@@ -235,7 +234,6 @@ __all__ = [
     "pooled_correlation",
     "powered_pairs",
     "powered_runs",
-    "powered_slices",
     "powered_tables",
     "preference_tables",
     "ratings_of",

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from math import inf
 from typing import Annotated, NamedTuple
 
@@ -12,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._clustering import Clustering, clustering_of
 from ragmetrics_core.study._estimates import Clusters, Estimate, MeanPart, clusters_of, estimate
-from ragmetrics_core.study._group_values import members_of
 from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.study._tables import Column, StudyTable, in_notebooks, table_of
 from ragmetrics_core.wording import number_of
@@ -25,7 +23,6 @@ __all__ = [
     "labelled_values",
     "powered_pairs",
     "powered_runs",
-    "powered_slices",
     "powered_tables",
     "prediction_powered_mean",
 ]
@@ -86,11 +83,6 @@ class LabelledValues(NamedTuple):
         # labels and scores that do not vary tell nothing of the spread
         return mean if mean.width else Estimate(mean.value)
 
-    def less(self, other: "LabelledValues") -> Estimate:
-        """The difference of two prediction-powered means, whose samples may share clusters."""
-        (labelled, *rest), (of_other, *others) = self.powered(), (part.turned for part in other.powered())
-        return estimate(labelled, of_other, *rest, *others, bound=2)
-
 
 def prediction_powered_mean(
     labels: ArrayLike,
@@ -137,14 +129,14 @@ def prediction_powered_mean(
 
 
 class PoweredFigure(NamedTuple):
-    """Estimated human labels of a slice, or of a difference (first minus second): scores, labels, and both.
+    """Estimated difference of human labels (first minus second): scores, labels, and both.
 
     Attributes:
-        one, other: the two runs or slices; `other` is "" for a single slice.
+        one, other: the two runs.
         naive: estimate from the scores, as biased as the judge.
         classical: estimate from the labels.
         powered: prediction-powered estimate.
-        labelled: number of samples with a score and a label, in both slices together.
+        labelled: number of samples with a score and a label.
         scored: number of samples with a score only.
     """
 
@@ -159,18 +151,16 @@ class PoweredFigure(NamedTuple):
 
 @dataclass(frozen=True)
 class PoweredComparison:
-    """Differences as people would judge them.
+    """The difference of two runs as people would judge it.
 
     Attributes:
         metric: metric that predicts the labels; "1 - hallucination" if lower is better.
-        differences: figures of each pair.
-        slices: figures of each slice; empty for a comparison of runs.
+        difference: the difference.
         notes: remarks for readers.
     """
 
     metric: str
-    differences: tuple[PoweredFigure, ...]
-    slices: tuple[PoweredFigure, ...] = ()
+    difference: PoweredFigure
     notes: tuple[str, ...] = ()
 
 
@@ -232,44 +222,8 @@ def powered_runs(
     notes = [*clustering.notes, *few_notes(labelled)]
     if not scored:
         notes.append("every sample with both scores is labelled: the scores add nothing")
-    return PoweredComparison(name, (_figure((one.name, differences), (other.name, None)),), (), tuple(notes))
-
-
-def powered_slices(
-    scores: Scores, labels: Mapping[str, float], *, metric: str, by: str, cluster: str | None = None
-) -> PoweredComparison:
-    """Estimate the differences of human labels between slices of a run.
-
-    Args:
-        scores: the run.
-        labels: human labels of some samples, on the metric's scale.
-        metric: a name or signature.
-        by: label whose values are the slices; each pair is compared.
-        cluster: label whose values group dependent samples, or "none"; see `clustering_of`.
-
-    Raises:
-        ConfigError: the metric or the label is unknown, or fewer than two slices have three labels.
-    """
-    name, values = scores.oriented(scores.metric(metric), scores.metrics)
-    clustering = clustering_of([scores], cluster)
-    slices: dict[str, LabelledValues] = {}
-    notes = [*clustering.notes]
-    for value, ids in members_of(scores, by).items():
-        of_slice = labelled_values(values, labels, clustering, ids)
-        labelled, _ = of_slice.counts
-        if labelled < 3:
-            notes.append(f"{by} {value} is left out: {number_of(labelled, 'label')}, three are needed")
-        else:
-            slices[value] = of_slice
-            notes += [f"{by} {value}: {note}" for note in few_notes(labelled)]
-    if len(slices) < 2:
-        raise ConfigError(
-            f"{number_of(len(slices), 'value')} of the label {by!r} with three labelled samples, and two are "
-            f"needed; labels are: {scores.label_names}"
-        )
-    differences = tuple(_figure(*pair) for pair in combinations(slices.items(), 2))
-    alone = tuple(_figure(part, ("", None)) for part in slices.items())
-    return PoweredComparison(name, differences, alone, tuple(notes))
+    both = estimate(differences.by_scores), estimate(differences.by_labels), differences.powered_mean()
+    return PoweredComparison(name, PoweredFigure(one.name, other.name, *both, labelled, scored), tuple(notes))
 
 
 def powered_pairs(
@@ -293,38 +247,17 @@ def powered_pairs(
 
 @in_notebooks
 def powered_tables(comparison: PoweredComparison) -> Iterator[StudyTable]:
-    """Tables of the differences and of the slices."""
-    own = ["each interval is a 95 % one of its own"] if len(comparison.differences) > 1 else []
+    """Table of the difference."""
     yield table_of(
         "differences",
-        f"Differences as people would judge them, predicted by {comparison.metric}",
+        f"Difference as people would judge it, predicted by {comparison.metric}",
         PoweredFigure,
-        comparison.differences,
+        [comparison.difference],
         "one other powered classical naive labelled scored",
         (
             "scores only: as biased as the judge is; labelled samples must be drawn at random",
-            *own,
             *comparison.notes,
         ),
-    )
-    if comparison.slices:
-        columns, titles = "one powered classical labelled scored", {"one": "slice"}
-        yield table_of("slices", "The slices", PoweredFigure, comparison.slices, columns, titles=titles)
-
-
-def _figure(one: tuple[str, LabelledValues], other: tuple[str, LabelledValues | None]) -> PoweredFigure:
-    """The mean of some samples, or the difference of two slices, whose samples may share clusters."""
-    (name, first), (other_name, second) = one, other
-    both = [first] if second is None else [first, second]
-    by_scores, *less_scores = (each.by_scores for each in both)
-    by_labels, *less_labels = (each.by_labels for each in both)
-    return PoweredFigure(
-        name,
-        other_name,
-        estimate(by_scores, *(part.turned for part in less_scores)),
-        estimate(by_labels, *(part.turned for part in less_labels)),
-        first.powered_mean() if second is None else first.less(second),
-        *(sum(counts) for counts in zip(*(each.counts for each in both), strict=True)),
     )
 
 

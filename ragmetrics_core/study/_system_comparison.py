@@ -1,19 +1,18 @@
 """Comparison of any number of systems: means, all pairs with one adjustment, ranks, and letter groups."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Annotated, NamedTuple, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._comparison import VERDICT, Verdict, verdict_of
 from ragmetrics_core.study._distributions import t_test
 from ragmetrics_core.study._estimates import Estimate, MeanPart, estimate, score_mean, spread_of
 from ragmetrics_core.study._frame import Frame, StudySettings, frame_of
-from ragmetrics_core.study._joint_test import Part, joint_test
+from ragmetrics_core.study._joint_test import Tested, joint_test
 from ragmetrics_core.study._pairs import doubts_of
 from ragmetrics_core.study._powered import LabelledValues, few_notes, labelled_values
 from ragmetrics_core.study._question_pairs import Pairing, means_of, pairing_of, renamed, split
@@ -102,7 +101,6 @@ class SystemComparison:
         alpha: significance level.
         cluster: label whose values are the clusters; None if questions are independent.
         people: whether the means are of people's labels.
-        lower_is_better: metrics for which lower is better.
         notes: remarks for readers.
     """
 
@@ -113,7 +111,6 @@ class SystemComparison:
     alpha: float = 0.05
     cluster: str | None = None
     people: bool = False
-    lower_is_better: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
 
 
@@ -125,35 +122,23 @@ class _Figure(NamedTuple):
         is_lower_better: whether lower is better.
         ends: ends of its range.
         known: values of each system, with its labels.
-        left_out: number of samples of each system that do not count, by cause.
         weight: weight of the scores beside people's labels; None without labels.
-        parts: values of all systems by question; empty if the systems do not pair.
+        left_out: number of questions of each system that do not count, by cause.
     """
 
     metric: str
     is_lower_better: bool
     ends: tuple[float, float]
-    known: tuple[LabelledValues, ...]
-    left_out: tuple[LeftOut, ...]
+    known: Sequence[LabelledValues]
     weight: float | None
-    parts: tuple[Part, ...]
+    left_out: Sequence[LeftOut]
 
-    def of_mean(self, place: int) -> tuple[MeanPart, ...]:
-        """The parts of the mean of a system."""
-        known = self.known[place]
-        return (known.by_scores,) if self.weight is None else known.powered(self.weight)
-
-    def mean(self, place: int) -> Estimate:
-        """The mean of a system."""
-        known = self.known[place]
-        if self.weight is not None:
-            return known.powered_mean(self.weight, ends=self.ends)
-        return score_mean(known.by_scores.values, known.by_scores.clusters, ends=self.ends)
-
-    def cut(self, difference: Estimate) -> Estimate:
-        """The difference with an interval of possible differences."""
-        reach = self.ends[1] - self.ends[0]
-        return Estimate(*(None if each is None else max(-reach, min(reach, each)) for each in difference))
+    @property
+    def parts(self) -> list[Sequence[MeanPart]]:
+        """The parts of each system's mean."""
+        if self.weight is None:
+            return [(each.by_scores,) for each in self.known]
+        return [each.powered(self.weight) for each in self.known]
 
 
 def compare_systems(
@@ -188,6 +173,8 @@ def compare_systems(
         raise ConfigError(
             "a comparison needs two systems: give several runs, or a label that names the system"
         )
+    if len({system.name for system in systems}) < len(systems):
+        raise ConfigError("two systems have one name: give each run a name of its own")
     pairing = pairing_of(systems)
     named = [renamed(*each) for each in zip(systems, pairing.members, strict=True)]
     frame = frame_of(named, **studied)
@@ -198,35 +185,25 @@ def compare_systems(
             raise ConfigError(f"people's labels need one metric that predicts them: name one of {metrics}")
         labels = [means_of(people[place], of) for place, of in zip(places, pairing.members, strict=True)]
     figures = [_figure(metric, named, labels, pairing, frame) for metric in frame.metrics]
-    differences, ps = (_paired if pairing.by else _unpaired)(figures, alpha, frame.seed)
-    both = list(combinations(range(len(systems)), 2))
-    pairs: list[SystemPair] = []
+    parts = [figure.parts for figure in figures]
+    tested = joint_test(parts, alpha=alpha, seed=frame.seed) if pairing.by else _unpaired(parts, alpha)
+    names = [system.name for system in named]
     rows: list[ComparedSystem] = []
-    for figure, of_figure, ps_of in zip(figures, differences, ps, strict=True):
-        # whether the first of two systems is better than the second
-        better = np.zeros((len(systems), len(systems)), dtype=bool)
-        for (one, other), difference, p in zip(both, of_figure, ps_of, strict=True):
-            side = int(np.sign(difference.value or 0.0)) * (-1 if figure.is_lower_better else 1)
-            verdict = verdict_of(side, p, alpha)
-            better[one, other], better[other, one] = verdict == "better", verdict == "worse"
-            names = named[one].name, named[other].name
-            pairs.append(SystemPair(figure.metric, *names, figure.cut(difference), p, verdict))
-        rows += _rows(figure, named, better)
+    pairs: list[SystemPair] = []
+    for figure, differences, ps in zip(figures, *tested, strict=True):
+        of_figure = [*_pairs(figure, names, differences, ps, alpha)]
+        pairs += of_figure
+        rows += _rows(figure, names, of_figure)
     notes = [*_notes(runs, pairing, frame), *frame.notes]
+    if lower := [short(each.metric, frame.metrics) for each in figures if each.is_lower_better]:
+        notes.append(f"lower is better: {', '.join(lower)}")
     if people:
+        notes.append("mean: prediction-powered, from people's labels of some answers and the scores of all")
+        notes.append("the labelled answers must be drawn at random")
         notes += few_notes(min(each.labelled for each in rows))
-        notes.append("the labelled samples must be drawn at random")
-    return SystemComparison(
-        tuple(rows),
-        tuple(pairs),
-        pairing.by,
-        len(pairing.shared),
-        alpha,
-        frame.clustering.by,
-        people=bool(people),
-        lower_is_better=frozenset(each.metric for each in figures if each.is_lower_better),
-        notes=tuple(notes),
-    )
+    by_label = frame.clustering.by
+    found = pairing.by, len(pairing.shared), alpha, by_label, bool(people), tuple(notes)
+    return SystemComparison(tuple(rows), tuple(pairs), *found)
 
 
 def _figure(
@@ -237,150 +214,119 @@ def _figure(
     frame: Frame,
 ) -> _Figure:
     """The values of a metric, or of what predicts people's labels."""
-    name, values = metric, [system.values[metric] for system in systems]
+    name, is_lower_better = metric, metric in systems[0].lower_is_better
+    values = [system.values[metric] for system in systems]
     if labels:
         oriented = [system.oriented(metric, frame.metrics) for system in systems]
-        name, values = oriented[0].name, [each.values for each in oriented]
+        name, is_lower_better, values = oriented[0].name, False, [each.values for each in oriented]
     questions = [list(column) for column in values]
     if pairing.by:
         shared = [each for each in pairing.shared if all(each in column for column in values)]
         questions = [shared] * len(systems)
-    if not all(questions):
-        lacking = systems[questions.index([])].name
-        why = "no question has one in every system" if pairing.by else f"{lacking} has none"
-        raise ConfigError(f"the systems cannot be compared by {metric}: {why}")
-    left_out = tuple(_left_out(*each, metric, pairing) for each in zip(systems, questions, strict=True))
+    left_out: list[LeftOut] = []
+    for system, asked in zip(systems, questions, strict=True):
+        own = system.left_out(metric, system.samples)
+        others = len(system.samples) - len(asked) - sum(count for _, count in own)
+        left_out.append((*own, ("not scored in every system", others)) if others else own)
+        if not asked:
+            raise ConfigError(f"{system.name} has no score of {metric} to compare ({counted(left_out[-1])})")
     of_systems = zip(values, labels or [{} for _ in systems], questions, strict=True)
     known = [labelled_values(column, said, frame.clustering, ids) for column, said, ids in of_systems]
     weight = _weight(known, systems) if labels else None
-    parts: list[Part] = []
-    if pairing.by:
-        clusters = frame.clustering.clusters(questions[0])
-        scores = np.array([[column[each] for column in values] for each in questions[0]])
-        if weight is None:
-            parts = [Part(scores, clusters)]
-        else:
-            said = np.array([[of.get(each, np.nan) for of in labels] for each in questions[0]])
-            parts = [Part(said - weight * scores, clusters)]
-            if weight:
-                parts.append(Part(np.where(np.isnan(said), weight * scores, np.nan), clusters))
-    is_lower_better = not labels and metric in systems[0].lower_is_better
-    ends = systems[0].ends(metric)
-    return _Figure(name, is_lower_better, ends, tuple(known), left_out, weight, tuple(parts))
-
-
-def _left_out(system: Scores, questions: Sequence[str], metric: str, pairing: Pairing) -> LeftOut:
-    """Number of questions of a system that do not count, by cause."""
-    if not pairing.by:
-        return system.left_out(metric, system.samples)
-    apart = len(system.samples) - len(pairing.shared)
-    own = system.left_out(metric, pairing.shared)
-    others = len(pairing.shared) - len(questions) - sum(count for _, count in own)
-    causes = *own, ("without a score of another system", others), ("not asked of every system", apart)
-    return tuple((cause, count) for cause, count in causes if count)
+    return _Figure(name, is_lower_better, systems[0].ends(metric), known, weight, left_out)
 
 
 def _weight(known: Sequence[LabelledValues], systems: Sequence[Scores]) -> float:
-    """One weight of the scores for all systems, so that means and differences agree."""
+    """One weight of the scores for all systems, so that the differences are those of the means."""
     for each, system in zip(known, systems, strict=True):
         if each.counts[0] < 3:
-            count = number_of(each.counts[0], "labelled sample")
+            count = number_of(each.counts[0], "labelled answer")
             raise ConfigError(f"{system.name} has {count} with a score, and three are needed")
     if min(each.counts[1] for each in known) < 2:
         return 0.0
-    columns = (np.concatenate(each) for each in zip(*(of[:3] for of in known), strict=True))
-    labels, predicted, rest = columns
+    labels, predicted, rest = (np.concatenate(each) for each in zip(*(of[:3] for of in known), strict=True))
     return LabelledValues(labels, predicted, rest, (range(len(labels)), range(len(rest)))).weight
 
 
-_Tested = tuple[Sequence[Sequence[Estimate]], Sequence[Sequence[float | None]]]
-
-
-def _paired(figures: Sequence[_Figure], alpha: float, seed: int) -> _Tested:
-    return joint_test([figure.parts for figure in figures], alpha=alpha, seed=seed)
-
-
-def _unpaired(figures: Sequence[_Figure], alpha: float, seed: int) -> _Tested:
+def _unpaired(figures: Sequence[Sequence[Sequence[MeanPart]]], alpha: float) -> Tested:
     """Welch's test of each pair, adjusted by Holm, with intervals at Bonferroni's level."""
-    both = list(combinations(range(len(figures[0].known)), 2))
-    tests = len(both) * len(figures)
-    differences: list[list[Estimate]] = []
+    both = list(combinations(range(len(figures[0])), 2))
+    level = 1 - alpha / (len(both) * len(figures))
+    differences: list[Estimate] = []
     ps: list[float | None] = []
-    for figure in figures:
-        differences.append([])
+    for parts in figures:
         for one, other in both:
-            (first, *rest), (second, *others) = (figure.of_mean(place) for place in (one, other))
-            parts = first, second.turned, *rest, *(part.turned for part in others)
-            difference = estimate(*parts, level=1 - alpha / tests, bound=2)
-            spread = spread_of(*parts)
-            differences[-1].append(difference)
-            known = difference.low is not None and difference.value is not None and spread.error > 0
-            df = min(spread.df, spread_of(*parts[:2]).df)
-            ps.append(t_test((difference.value or 0.0) / spread.error, df) if known else None)
-    adjusted = holm(ps)
-    return differences, [adjusted[at : at + len(both)] for at in range(0, tests, len(both))]
+            # those of the labelled answers lead
+            taken = [part.turned for part in parts[other]]
+            led = [parts[one][0], taken[0], *parts[one][1:], *taken[1:]]
+            difference, spread = estimate(*led, level=level, bound=2), spread_of(*led)
+            df = min(spread.df, spread_of(*led[:2]).df)
+            ps.append(t_test((difference.value or 0.0) / spread.error, df) if difference.width else None)
+            differences.append(difference)
+    adjusted, size = holm(ps), len(both)
+    starts = range(0, len(ps), size)
+    return [differences[at : at + size] for at in starts], [adjusted[at : at + size] for at in starts]
 
 
-def _rows(figure: _Figure, systems: Sequence[Scores], better: NDArray[np.bool_]) -> Iterator[ComparedSystem]:
+def _pairs(
+    figure: _Figure,
+    names: Sequence[str],
+    differences: Sequence[Estimate],
+    ps: Sequence[float | None],
+    alpha: float,
+) -> Iterator[SystemPair]:
+    """Each pair, with intervals of possible differences."""
+    reach = figure.ends[1] - figure.ends[0]
+    for (one, other), difference, p in zip(combinations(names, 2), differences, ps, strict=True):
+        side = int(np.sign(difference.value or 0.0)) * (-1 if figure.is_lower_better else 1)
+        cut = Estimate(*(None if each is None else max(-reach, min(reach, each)) for each in difference))
+        yield SystemPair(figure.metric, one, other, cut, p, verdict_of(side, p, alpha))
+
+
+def _rows(figure: _Figure, names: Sequence[str], pairs: Sequence[SystemPair]) -> list[ComparedSystem]:
     """The systems in a metric, the best first."""
-    means = [figure.mean(place) for place in range(len(systems))]
-    sign = 1 if figure.is_lower_better else -1
-    order = sorted(range(len(systems)), key=lambda place: sign * (means[place].value or 0.0))
-    letters = letter_groups(order, better | better.T)
-    for place in order:
-        known = figure.known[place]
-        labelled, scored = known.counts
-        labels_only = scores_only = None
+    wins = {(each.one, each.other) for each in pairs if each.verdict == "better"}
+    wins |= {(each.other, each.one) for each in pairs if each.verdict == "worse"}
+    rows: list[ComparedSystem] = []
+    for name, known, left_out in zip(names, figure.known, figure.left_out, strict=True):
+        everything = known.by_scores
+        mean = by_scores = score_mean(everything.values, everything.clusters, ends=figure.ends)
+        by_labels: Estimate | None = None
         if figure.weight is not None:
-            scores = known.by_scores
-            labels_only = known.powered_mean(0.0, ends=figure.ends)
-            scores_only = score_mean(scores.values, scores.clusters, ends=figure.ends)
-        yield ComparedSystem(
-            figure.metric,
-            systems[place].name,
-            means[place],
-            labelled + scored,
-            1 + int(better[:, place].sum()),
-            len(systems) - int(better[place].sum()),
-            letters[place],
-            figure.left_out[place],
-            labels_only,
-            scores_only,
-            labelled,
-        )
+            mean, by_labels = (known.powered_mean(each, ends=figure.ends) for each in (figure.weight, 0.0))
+        first = 1 + sum((other, name) in wins for other in names)
+        last = len(names) - sum((name, other) in wins for other in names)
+        counts = sum(known.counts), first, last, "", left_out
+        rows.append(ComparedSystem(figure.metric, name, mean, *counts, by_labels, by_scores, known.counts[0]))
+    rows.sort(key=lambda row: (row.mean.value or 0.0) * (1 if figure.is_lower_better else -1))
+    letters = letter_groups([row.system for row in rows], wins)
+    return [row._replace(letters=letters[row.system]) for row in rows]
 
 
-def letter_groups(order: Sequence[int], differ: NDArray[np.bool_]) -> dict[int, str]:
+def letter_groups(order: Sequence[str], differ: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Letters such that two systems share one exactly if they are not told apart.
 
     Args:
         order: the systems, the best first.
-        differ: whether two systems are told apart.
+        differ: the pairs that are told apart.
 
     References:
         Piepho (2004), Journal of Computational and Graphical Statistics 13(2), 456-466.
 
-    >>> differ = np.zeros((3, 3), dtype=bool)
-    >>> differ[0, 2] = differ[2, 0] = True
-    >>> letter_groups([0, 1, 2], differ)
-    {0: 'a', 1: 'ab', 2: 'b'}
+    >>> letter_groups(["best", "middle", "worst"], [("best", "worst")])
+    {'best': 'a', 'middle': 'ab', 'worst': 'b'}
     """
-    groups = [frozenset(order)]
-    for one, other in combinations(order, 2):
-        if differ[one, other]:
-            parts = {part for group in groups for part in _apart(group, one, other)}
-            groups = [part for part in parts if not any(part < larger for larger in parts)]
-    rank = {system: place for place, system in enumerate(order)}
-    groups.sort(key=lambda group: sorted(rank[system] for system in group))
-    names = [chr(ord("a") + place % 26) * (1 + place // 26) for place in range(len(groups))]
-    return {
-        system: "".join(name for name, group in zip(names, groups, strict=True) if system in group)
-        for system in order
-    }
-
-
-def _apart(group: frozenset[int], one: int, other: int) -> Sequence[frozenset[int]]:
-    return (group - {one}, group - {other}) if {one, other} <= group else (group,)
+    groups = {frozenset(order)}
+    for pair in differ:
+        whole = {group for group in groups if group.issuperset(pair)}
+        parts = groups - whole | {group - {each} for group in whole for each in pair}
+        groups = {part for part in parts if not any(part < larger for larger in parts)}
+    ranked = sorted(groups, key=lambda group: [place for place, each in enumerate(order) if each in group])
+    letters = dict.fromkeys(order, "")
+    for place, group in enumerate(ranked):
+        for each in group:
+            letters[each] += chr(ord("a") + place % 26) * (1 + place // 26)
+    return letters
 
 
 def _notes(runs: Sequence[Scores], pairing: Pairing, frame: Frame) -> Iterator[str]:
@@ -405,30 +351,23 @@ def _notes(runs: Sequence[Scores], pairing: Pairing, frame: Frame) -> Iterator[s
 
 def system_comparison_tables(study: SystemComparison) -> Iterator[StudyTable]:
     """The systems with ranks and letter groups, then every pair."""
-    level, tests = f"{1 - study.alpha:.0%}", number_of(len(study.pairs), "comparison")
-    smallest = min((each.p for each in study.pairs if each.p is not None), default=None)
-    notes = list(study.notes)
-    if smallest is not None:
-        notes.insert(
-            0, f"that all systems are alike has p {shown(smallest, 'p')}, the smallest of the table pairs"
-        )
+    tests = number_of(len(study.pairs), "comparison")
     told = f"group: systems that share a letter are not told apart at {study.alpha:g}"
-    notes.insert(0, f"{told}; rank: the ranks that this leaves possible")
-    metrics = list(dict.fromkeys(each.metric for each in study.systems))
-    if lower := [short(each, metrics) for each in metrics if each in study.lower_is_better]:
-        notes.append(f"lower is better: {', '.join(lower)}")
+    notes = [f"{told}; rank: the ranks that this leaves possible"]
+    if ps := [each.p for each in study.pairs if each.p is not None]:
+        notes.append(
+            f"that all systems are alike has p {shown(min(ps), 'p')}, the smallest of the table pairs"
+        )
     columns, title = "metric system mean n rank letters without", "Systems, the best first"
     if study.people:
-        title += " as people judge them"
         columns = "metric system mean labels_only scores_only labelled n rank letters without"
-        notes.append("mean: prediction-powered, from people's labels and the scores together")
-    yield table_of("systems", title, ComparedSystem, study.systems, columns, notes)
-    test = (
-        f"joint permutation test of the systems within each question, adjusted for all {tests}"
-        if study.paired_by
-        else f"Welch's test, adjusted for all {tests} (Holm)"
-    )
+        title += ", as people would judge them"
+    yield table_of("systems", title, ComparedSystem, study.systems, columns, [*notes, *study.notes])
+    test = "Welch's test, adjusted by Holm"
+    if study.paired_by:
+        test = "joint permutation test of the systems within each question, adjusted"
     by = f"; whole clusters by {study.cluster}" if study.cluster else ""
-    together = f"p adjusted: {test}{by}; the {level} intervals of all pairs hold together"
+    level = f"{1 - study.alpha:.0%}"
+    note = f"p adjusted: {test} for all {tests}{by}; the {level} intervals of all pairs hold together"
     columns = "metric one other difference p verdict"
-    yield table_of("pairs", "Every pair of systems", SystemPair, study.pairs, columns, [together])
+    yield table_of("pairs", "Every pair of systems", SystemPair, study.pairs, columns, [note])

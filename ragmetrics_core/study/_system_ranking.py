@@ -1,9 +1,9 @@
 """Whole systems: does a metric rank them as people do?"""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
-from typing import NamedTuple, TypeVar, Unpack
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
@@ -12,13 +12,11 @@ from ragmetrics_core.study._estimates import FEWEST_CLUSTERS, Estimate
 from ragmetrics_core.study._frame import StudySettings, frame_of
 from ragmetrics_core.study._group_values import label_text
 from ragmetrics_core.study._kendall_of_systems import FEWEST_SYSTEMS, means_of_systems, system_correlation
+from ragmetrics_core.study._question_pairs import means_of, renamed
 from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.study._tables import StudyTable, TableColumn, in_notebooks, plain_table, table_of
 
 __all__ = ["RankedSystem", "SystemCorrelation", "SystemStudy", "study_systems", "system_tables", "systems_of"]
-
-
-T = TypeVar("T")
 
 
 class RankedSystem(NamedTuple):
@@ -72,7 +70,7 @@ def systems_of(
     Raises:
         ConfigError: no sample has the label, or a system answers one question twice.
     """
-    members: dict[str, dict[str, str]] = {}
+    members: dict[str, dict[str, list[str]]] = {}
     for sample_id, labels in run.labels.items():
         if labels.get(by) is None:
             continue
@@ -83,30 +81,15 @@ def systems_of(
                 f"sample {sample_id} of {run.name} has no {what}, by which systems are compared"
             )
         name, text = label_text(labels[by]), label_text(key)
-        if members.setdefault(name, {}).setdefault(text, sample_id) != sample_id:
+        if text in members.setdefault(name, {}):
             raise ConfigError(
                 f"the system {name} answers {text!r} twice: name the label that tells questions apart with "
                 "--question"
             )
+        members[name][text] = [sample_id]
     if not members:
         raise ConfigError(f"no sample of {run.name} has the label {by!r}; labels are: {run.label_names}")
-
-    def of(ids: Mapping[str, str], column: Mapping[str, T]) -> dict[str, T]:
-        return {key: column[each] for key, each in ids.items() if each in column}
-
-    return [
-        (
-            Scores(
-                name=name,
-                values={metric: of(ids, column) for metric, column in run.values.items()},
-                labels=of(ids, run.labels),
-                lower_is_better=run.lower_is_better,
-                ranges=run.ranges,
-            ),
-            of(ids, people),
-        )
-        for name, ids in members.items()
-    ]
+    return [(renamed(replace(run, name=name), ids), means_of(people, ids)) for name, ids in members.items()]
 
 
 def study_systems(

@@ -146,8 +146,8 @@ def test_the_differences_of_slices_and_of_runs_are_estimated(command, runs, tmp_
         *("--by", "kind", "--against", runs / "a", "--against-labels", others, "--json"),
     )
     assert (outcome.code, outcome.err) == (0, "")
-    assert [table["name"] for table in outcome.json] == ["estimate", "differences", "differences", "slices"]
-    between_runs, between_slices = (table["rows"][0] for table in outcome.json[1:3])
+    assert [table["name"] for table in outcome.json] == ["estimate", "differences", "systems", "pairs"]
+    between_runs, between_slices = (outcome.json[place]["rows"][0] for place in (1, 3))
     assert (between_runs["first"], between_runs["less_second"]) == ("c", "a")
     # the same shifts in both: 0.8 times the difference of the scores
     assert between_runs["labels_only"] == pytest.approx(0.8 / 4, abs=0.01)

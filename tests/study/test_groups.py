@@ -126,9 +126,10 @@ def test_one_value_has_no_spread(scores):
 
 
 def test_runs_of_the_same_samples_are_sent_to_the_paired_comparison(scores):
-    runs = [scores(name, faithfulness=[0.1, 0.5, 0.9]) for name in "ab"]
+    runs = [scores(name, faithfulness=[0.1, 0.5, 0.9] * 2) for name in "ab"]
     assert study_groups(runs, baseline="a").notes[0] == (
-        "the runs have the same samples: ragmetrics study compare tests pair by pair, and finds more"
+        "6 questions occur in all 2 groups, and these tests take their answers for independent: ragmetrics "
+        "compare pairs them by id, and finds more"
     )
 
 

@@ -2,15 +2,18 @@
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics-core[study]'")
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import (
+    Scores,
+    compare_systems,
     estimate_quality,
     estimate_tables,
     powered_runs,
-    powered_slices,
     powered_tables,
 )
 from ragmetrics_core.study._estimates import mean_of
@@ -30,7 +33,8 @@ def two_runs(scores, n=200, labelled=60):
 
 def test_the_difference_of_two_runs_is_the_powered_mean_of_their_differences(scores):
     runs, labels, truth, judged = two_runs(scores)
-    (each,) = powered_runs(*runs, (labels[0], labels[1]), metric="faithfulness").differences
+    found = powered_runs(*runs, (labels[0], labels[1]), metric="faithfulness")
+    each = found.difference
     y, f = truth[0] - truth[1], judged[0] - judged[1]
     expected, _ = prediction_powered_mean(y[:60], f[:60], f[60:])
     assert each.powered == pytest.approx(expected)
@@ -38,6 +42,7 @@ def test_the_difference_of_two_runs_is_the_powered_mean_of_their_differences(sco
     assert each.naive.low > 0.2
     assert each.powered.low < 0.1 < each.powered.high
     assert each.powered.high - each.powered.low < 0.8 * (each.classical.high - each.classical.low)
+    assert [table.name for table in powered_tables(found)] == ["differences"]
 
 
 def sliced(scores, seed, *, n=400, clusters=None):
@@ -55,25 +60,59 @@ def sliced(scores, seed, *, n=400, clusters=None):
     return run, {f"s{place + 1}": float(truth[place]) for place in range(0, n // 4)}
 
 
-def test_each_slice_is_estimated_as_a_run_of_its_own(scores):
+def test_slices_without_a_common_question_are_compared_by_the_error_of_both(scores):
     run, labels = sliced(scores, 1)
-    found = powered_slices(run, labels, metric="faithfulness", by="kind")
-    easy = run.only([each for each, of in run.labels.items() if of["kind"] == "easy"])
-    own = estimate_quality(easy, labels, metric="faithfulness")
-    assert (found.slices[0].one, found.slices[0].powered) == ("easy", own.powered)
-    one, other = found.slices
-    assert found.differences[0].powered.value == pytest.approx(one.powered.value - other.powered.value)
-    assert [table.name for table in powered_tables(found)] == ["differences", "slices"]
+    found = compare_systems([run], people=[labels], metrics=["faithfulness"], by="kind")
+    easy, hard = found.systems
+    (pair,) = found.pairs
+    assert (easy.system, found.paired_by) == ("easy", "")
+    assert pair.difference.value == pytest.approx(easy.mean.value - hard.mean.value)
+    # independent: the squared errors add up
+    widths = easy.mean.width**2 + hard.mean.width**2
+    assert pair.difference.width**2 == pytest.approx(widths, rel=0.03)
 
 
 def test_too_few_labels_are_told_in_a_sentence(scores):
-    run, labels = sliced(scores, 1)
-    few = {each: labels[each] for each in ("s1", "s2", "s3", "s4")}
-    with pytest.raises(ConfigError, match="0 values of the label 'kind' with three labelled samples"):
-        powered_slices(run, few, metric="faithfulness", by="kind")
     runs, said, *_ = two_runs(scores)
     with pytest.raises(ConfigError, match="2 samples with labels and values"):
         powered_runs(*runs, ({"s1": 0.1, "s2": 0.2}, said[1]), metric="faithfulness")
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(3, 40), st.booleans(), st.integers(1, 5))
+@example(4, 13, True, 1)
+def test_an_interval_of_a_share_stays_within_0_and_1(seed, labelled, is_share, size):
+    """Labels near the end of the scale, and a judge that goes with them."""
+    g = np.random.default_rng(seed)
+    truth = (g.random(200) < 0.92).astype(float) if is_share else g.beta(6, 0.5, 200)
+    judged = np.clip(truth + g.normal(0, 0.2, 200), 0, 1)
+    ids = [f"s{place}" for place in range(200)]
+    run = Scores(
+        name="a",
+        values={"faithfulness/strict.1": dict(zip(ids, judged.tolist(), strict=True))},
+        labels={each: {"kind": place % 2, "source": place // size} for place, each in enumerate(ids)},
+    )
+    said = {ids[place]: float(truth[place]) for place in range(labelled * 2)}
+    found = estimate_quality(run, said, metric="faithfulness", cluster="source")
+    slices = compare_systems([run], people=[said], by="kind", cluster="source").systems
+    figures = [found.naive, found.classical, found.powered, *(each.mean for each in slices)]
+    for figure in figures:
+        assert 0 <= figure.value <= 1
+        if figure.low is not None:
+            assert 0 <= figure.low <= figure.value <= figure.high <= 1
+
+
+def test_with_many_labels_the_interval_within_the_range_is_students(scores):
+    run, labels = sliced(scores, 1)
+    found = estimate_quality(
+        run, {each: min(max(said, 0), 1) for each, said in labels.items()}, metric="faithfulness"
+    )
+    values = np.clip([*labels.values()], 0, 1)
+    assert np.array(found.classical) == pytest.approx(np.array(mean_of(values)), abs=0.005)
+    # yes/no: Wilson's with Student's quantile; 18 of 20, z 2.093
+    said = {f"s{place}": float(place > 2) for place in range(1, 21)}
+    run = scores(faithfulness=[1.0, 0.0] * 10)
+    low = (0.9 + 2.093**2 / 40 - 2.093 * (0.9 * 0.1 / 20 + 2.093**2 / 1600) ** 0.5) / (1 + 2.093**2 / 20)
+    assert estimate_quality(run, said, metric="faithfulness").classical.low == pytest.approx(low, abs=1e-3)
 
 
 def test_labels_that_do_not_vary_have_a_mean_and_no_interval(scores):
