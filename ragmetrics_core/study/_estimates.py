@@ -283,7 +283,7 @@ def estimate(
 
     .. math:: n^* = \max(\nu + 1, \, p (1 - p) / \mathrm{se}^2)
 
-    samples, for no mean spreads more than yes and no.
+    samples, for no values spread more than yes and no; without spread for :math:`\nu + 1`.
 
     Args:
         parts: parts of the sum.
@@ -300,11 +300,13 @@ def estimate(
     spread = spread_of(*parts)
     df = min(spread.df, spread_of(*parts[:bound]).df) if bound else spread.df
     quantile, reach = t_quantile(0.5 + level / 2, df), ends[1] - ends[0]
-    if reach == inf or not spread.error:
+    if reach == inf:
         half = quantile * spread.error
         return Estimate(value, value - half, value + half)
     share = min(1.0, max(0.0, (value - ends[0]) / reach))
-    worth = max(df + 1, share * (1 - share) * (reach / spread.error) ** 2)
+    worth = df + 1
+    if spread.error:
+        worth = max(worth, share * (1 - share) * (reach / spread.error) ** 2)
     return Estimate(
         *(ends[0] + each * reach for each in wilson_of(share, worth, quantile) if each is not None)
     )

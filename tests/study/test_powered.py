@@ -115,13 +115,12 @@ def test_with_many_labels_the_interval_within_the_range_is_students(scores):
     assert estimate_quality(run, said, metric="faithfulness").classical.low == pytest.approx(low, abs=1e-3)
 
 
-def test_labels_that_do_not_vary_have_a_mean_and_no_interval(scores):
+def test_labels_that_do_not_vary_have_the_interval_of_their_number(scores):
     run = scores(faithfulness=[0.1, 0.4, 0.2, 0.9, 0.5, 0.7])
-    found = estimate_quality(
-        run, dict.fromkeys(("s1", "s2", "s3", "s4", "s5", "s6"), 0.5), metric="faithfulness"
-    )
-    assert found.classical == found.powered == (0.5, None, None)
-    assert "the labels do not vary: both together have no interval" in found.notes
+    found = estimate_quality(run, {f"s{place}": 1.0 for place in range(1, 7)}, metric="faithfulness")
+    assert found.classical == found.powered
+    # Wilson's for 6 of 6 with t 2.571: 6 / (6 + 2.571^2)
+    assert found.powered == pytest.approx((1.0, 0.476, 1.0), abs=1e-3)
 
 
 def judged(generator, truth, *, sensitivity=0.9, specificity=0.7):
