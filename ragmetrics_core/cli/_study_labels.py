@@ -13,6 +13,7 @@ from ragmetrics_core.cli._screen import remarks
 from ragmetrics_core.cli._study_output import Runs, Seed, StudyOutput, Wanted
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report.annotation_sheet import sheet_html
+from ragmetrics_core.report.study_files import csv_text
 from ragmetrics_core.runs import Run
 from ragmetrics_core.samples import Label
 from ragmetrics_core.study import (
@@ -25,6 +26,7 @@ from ragmetrics_core.study import (
     judge_accuracy,
     named_runs,
     on_unit_scale,
+    plain_table,
     ratings_of,
     read_annotations,
     read_labels,
@@ -311,9 +313,11 @@ def annotations(
         run: Folder of the run.
         exports: Files that the sheet exported, one per annotator.
         beside: Another run on the same sheet, if run folders share a name. Can be repeated.
-        labels: Write the ratings to this .jsonl file, as labels for study agreement and estimate.
+        labels: Write the ratings to this .csv or .jsonl file, as labels for study agreement and estimate.
         apply: Correct the run's verdicts and recompute its scores.
     """
+    if labels is not None and labels.suffix not in (".csv", ".jsonl"):
+        raise ConfigError(f"--labels takes a .csv or .jsonl file, not {labels}")
     name = next(iter(named_runs([run, *(beside or ())])))
     opened = Run.load(run)
     mine = {name: opened}
@@ -327,8 +331,12 @@ def annotations(
         )
     if labels is not None:
         columns = "sample_id", "annotator", "label", "value"
-        rows = [dict(zip(columns, (unit.sample_id, *said), strict=True)) for unit, *said in ratings]
-        write_whole(labels, "".join(f"{json.dumps(row)}\n" for row in rows))
+        rows = [(unit.sample_id, *said) for unit, *said in ratings]
+        if labels.suffix == ".csv":
+            text = csv_text(plain_table("labels", "Ratings", columns, rows))
+        else:
+            text = "".join(f"{json.dumps(dict(zip(columns, row, strict=True)))}\n" for row in rows)
+        write_whole(labels, text)
         remarks().print(f"{len(ratings)} ratings written to {labels}")
     if apply:
         means = {mean.metric: mean.value for mean in opened.means()}

@@ -11,6 +11,8 @@ from ragmetrics_core.records import Status
 __all__ = ["Declines", "Mean", "Outcome", "averaged", "declines", "summarise"]
 
 _LEFT_OUT: frozenset[Status] = frozenset({"undefined", "skipped"})
+# With fewer scores a standard deviation is not shown.
+_FEW = 10
 # Why a score is undefined through the expected texts of a sample, which no application writes.
 _OF_THE_TEST_SET = ("no_reference", "nothing_relevant", "grades_of_other_items", "no_entities")
 # Fields that the application fills: a score that is skipped for one of them is the application's doing.
@@ -171,11 +173,19 @@ class Mean:
     abstained: int = 0
     separated: int = 0
 
+    @property
+    def spread(self) -> float | None:
+        """The standard deviation to show; None for fewer than 10 scores.
+
+        That of a few scores says little, and can be larger than half of the range: 0.707 for 0 and 1.
+        """
+        return self.sd if self.n >= _FEW else None
+
     def __str__(self) -> str:
-        """The mean in one line: "0.75 (sd 0.2, n 38 of 40; 2 undefined)"."""
+        """The mean in one line: "0.750 (sd 0.200, n 38 of 40; 2 undefined)"."""
         others = ", ".join(f"{count} {status}" for status, count in self.statuses.items() if status != "ok")
         shown = "no mean" if self.value is None else f"{self.value:.3f}"
-        sd = "" if self.sd is None else f"sd {self.sd:.3f}, "
+        sd = "" if self.spread is None else f"sd {self.spread:.3f}, "
         return f"{shown} ({sd}n {self.n} of {self.total}{f'; {others}' if others else ''})"
 
 

@@ -178,7 +178,7 @@ def _row(mean: Mean, *, is_open: bool) -> str:
     )
     cells = [
         "none" if mean.value is None else f"{mean.value:.3f}",
-        "" if mean.sd is None else f"{mean.sd:.3f}",
+        "" if mean.spread is None else f"{mean.spread:.3f}",
         f"{mean.n} of {mean.total}",
     ]
     if is_open:

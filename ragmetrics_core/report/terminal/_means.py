@@ -30,20 +30,24 @@ __all__ = ["cost", "means_table", "reading", "remarks"]
 
 
 def means_table(means: Sequence[Mean], entries: Sequence[MetricEntry]) -> Table:
-    """A row for each metric: mean, spread, number of samples, worst and best case."""
-    means_of = table("metric")
-    for name in ("mean", "sd", "n", "worst–best", "abstained"):
+    """A row for each metric: mean, number of samples and, if any, spread and worst and best case."""
+    means_of, reaches = table("metric"), [_reach(mean) for mean in means]
+    spreads = ["" if mean.spread is None else f"{mean.spread:.3f}" for mean in means]
+    shown = {"mean": True, "sd": any(spreads), "n": True, "worst–best": any(reaches), "abstained": True}
+    heads = [name for name, is_shown in shown.items() if is_shown]
+    for name in heads:
         # folded, and only where even a narrow column of names leaves them no room: no digit may be lost
         means_of.add_column(name, justify="right", overflow="fold")
-    for mean, entry in zip(means, entries, strict=True):
-        means_of.add_row(
-            Text("\n  ").join(filter(None, (plain(mean.metric), _others(mean)))),
-            Text("none", LABEL) if mean.value is None else number(mean.value, entry, "bold "),
-            Text("" if mean.sd is None else f"{mean.sd:.3f}"),
-            Text(f"{mean.n} of {mean.total}"),
-            _reach(mean),
-            Text(str(mean.abstained), "" if mean.abstained else LABEL),
-        )
+    for mean, entry, sd, reach in zip(means, entries, spreads, reaches, strict=True):
+        cells = {
+            "mean": Text("none", LABEL) if mean.value is None else number(mean.value, entry, "bold "),
+            "sd": Text(sd),
+            "n": Text(f"{mean.n} of {mean.total}"),
+            "worst–best": reach,
+            "abstained": Text(str(mean.abstained), "" if mean.abstained else LABEL),
+        }
+        first = Text("\n  ").join(filter(None, (plain(mean.metric), _others(mean))))
+        means_of.add_row(first, *(cells[head] for head in heads))
     return means_of
 
 
@@ -101,6 +105,5 @@ def _others(mean: Mean) -> Text:
 
 
 def _reach(mean: Mean) -> Text:
-    if mean.worst is None or mean.best is None:
-        return Text("")
-    return Text(f"{mean.worst:.3f}–{mean.best:.3f}", OPEN if has_gap(mean) else LABEL)
+    """The worst and the best case, if a failed or incomplete score leaves the mean open."""
+    return Text(f"{mean.worst:.3f}–{mean.best:.3f}" if has_gap(mean) else "", OPEN)
