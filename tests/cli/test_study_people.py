@@ -1,12 +1,14 @@
 """`ragmetrics study` with people's labels: preferences, correlations, systems, estimates, repeats, plans."""
 
+import json
 import random
 
 import pytest
 
 pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics-core[study]'")
 
-from ragmetrics_core import evaluate
+from ragmetrics_core import Run, evaluate
+from ragmetrics_core.study import items_of, read_labels
 from tests.cli.conftest import judged_by
 
 WIDE = 220
@@ -254,3 +256,67 @@ def test_what_is_empty_too_small_or_wrong_is_one_sentence(command, runs, tmp_pat
     assert (outcome.code, outcome.out) == (2, "")
     assert told in outcome.err
     assert outcome.err.count("\n") == 1
+
+
+def test_systems_are_compared_at_once_by_question(command, runs):
+    given = [runs / name for name in "abcde"]
+    outcome = command("compare", *given, "--metrics faithfulness --json")
+    systems, pairs = outcome.json
+    assert (outcome.code, systems["rows"][0]["system"]) == (0, "e")
+    # a and b, and c and d, have the same scores; each later pair is better by a quarter or is cut off at 4
+    assert [each["group"] for each in systems["rows"]] == ["a", "b", "b", "c", "c"]
+    assert [each["rank"] for each in systems["rows"]] == ["1", "2 to 3", "2 to 3", "4 to 5", "4 to 5"]
+    assert len(pairs["rows"]) == 10
+    assert any("paired by id: all 5 systems have 24 questions in common" in note for note in systems["notes"])
+    assert command("study compare", *given, "--metrics faithfulness --json").json == outcome.json
+
+
+def test_one_run_with_several_systems_is_compared_by_label(command, tmp_path):
+    rows = [
+        {**sample, "id": f"{name} {sample['id']}", "model": name, "answer": f"Answer {number}"}
+        for name in "ce"
+        for number, sample in enumerate(samples(name), start=1)
+    ]
+    evaluate(rows, metrics="exact_match", out=tmp_path / "run")
+    (tmp_path / "good.csv").write_text(
+        "sample_id,annotator,value\n" + "".join(f"{row['id']},ann,{1 + 4 * row['quality']}\n" for row in rows)
+    )
+    systems, _ = command("compare", tmp_path / "run", "--by model --json").json
+    assert "paired by question text: all 2 systems have 24 questions in common" in systems["notes"]
+    for people in (["quality"], [tmp_path / "good.csv", "--scale", "1:5"]):
+        systems, pairs = command("compare", tmp_path / "run", "--by model --json", "--people", *people).json
+        assert [each["system"] for each in systems["rows"]] == ["e", "c"]
+        assert {each["labelled"] for each in systems["rows"]} == {COUNT}
+        assert pairs["rows"][0]["first_is"] == "worse"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("a c e --fail-if worse", "are for two runs"),
+        ("a c --people LABELS", "the runs share sample ids"),
+        ("a c e --people quality --people quality", "2 values of --people for 3 runs"),
+        ("a c e --people quality", "people's labels need one metric that predicts them"),
+        ("a", "give a second run, the label of this one"),
+        ("a --by model", "no sample has the label 'model'"),
+    ],
+)
+def test_a_comparison_that_cannot_be_made_is_one_sentence(command, runs, tmp_path, words, told):
+    labels = labelled(tmp_path / "labels.csv", "a")
+    given = [runs / word if word in "ace" else labels if word == "LABELS" else word for word in words.split()]
+    outcome = command("compare", *given, columns=WIDE)
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+    assert told in outcome.err
+
+
+def test_ratings_are_written_in_the_form_of_the_files_ending(command, runs, tmp_path):
+    sheet = items_of({"c": Run.load(runs / "c")}, limit=3)
+    items = [{"item": each.item, "rating": 4, "metrics": []} for each in sheet.items]
+    export = {"format": "ragmetrics-annotations", "version": 1, "annotator": "ann", "seed": 0, "items": items}
+    (tmp_path / "ann.json").write_text(json.dumps(export))
+    words = "study annotations", runs / "c", tmp_path / "ann.json", "--labels"
+    assert command(*words, tmp_path / "labels.csv").code == 0
+    assert command(*words, tmp_path / "labels.jsonl").code == 0
+    as_csv, as_lines = (read_labels(tmp_path / f"labels.{ending}") for ending in ("csv", "jsonl"))
+    assert (as_csv, len(as_csv)) == (as_lines, 3)
+    assert "--labels takes a .csv or .jsonl file" in command(*words, tmp_path / "labels.xlsx").err

@@ -107,7 +107,16 @@ def test_declined_answers_can_be_taken_out_and_are_still_counted():
 
 
 def test_a_mean_in_one_line_names_what_is_missing():
-    assert str(mean(OK, GOOD, FAILED)) == "0.750 (sd 0.354, n 2 of 3; 1 model_error)"
+    assert str(mean(OK, GOOD, FAILED)) == "0.750 (n 2 of 3; 1 model_error)"
+
+
+def test_the_spread_of_a_few_scores_is_not_shown():
+    # 0 and 1 have 0.707 with n - 1, more than half of the range
+    few, enough = mean(*[OK, GOOD] * 4), mean(*[OK, GOOD] * 5)
+    assert few.sd is not None
+    assert few.spread is None
+    # 0.5 and 1.0, five times each: sqrt(10 * 0.25^2 / 9)
+    assert str(enough) == "0.750 (sd 0.264, n 10 of 10)"
 
 
 WHY = "it says that it cannot tell"
