@@ -94,7 +94,7 @@ def is_first(run: Run) -> bool:
 
 
 def reading_lines(run: Run, means: Sequence[Mean]) -> list[tuple[str, str]]:
-    """Four lines that say what the table of means says: a column and its meaning."""
+    """Up to four lines that say what the table of means says: a column and its meaning."""
     ranges = {(entry.worst, entry.best) for entry in run.metrics}
     ends = "the worst and the best depend on the metric"
     if len(ranges) == 1:
@@ -103,9 +103,10 @@ def reading_lines(run: Run, means: Sequence[Mean]) -> list[tuple[str, str]]:
     last = "abstained", "answers that decline to answer, such as “I do not know”"
     if any(map(has_gap, means)):
         last = "worst–best", "the mean if all that is missing were the worst, or the best"
+    sd = "sd", "how much the scores differ from sample to sample; 0: not at all"
     return [
         ("mean", f"the average score; {ends}"),
-        ("sd", "how much the scores differ from sample to sample; 0: not at all"),
+        *[sd] * any(mean.spread is not None for mean in means),
         ("n", "samples that count; a missing score is left out, not counted as 0"),
         last,
     ]

@@ -17,7 +17,16 @@ from ragmetrics_core.study._pairs import doubts_of
 from ragmetrics_core.study._powered import LabelledValues, few_notes, labelled_values
 from ragmetrics_core.study._question_pairs import Pairing, means_of, pairing_of, renamed, split
 from ragmetrics_core.study._scores import LeftOut, Scores, measured_notes
-from ragmetrics_core.study._tables import Column, MetricName, StudyTable, counted, short, shown, table_of
+from ragmetrics_core.study._tables import (
+    Column,
+    MetricName,
+    StudyTable,
+    counted,
+    in_notebooks,
+    short,
+    shown,
+    table_of,
+)
 from ragmetrics_core.study._tests import holm
 from ragmetrics_core.wording import number_of
 
@@ -168,7 +177,8 @@ def compare_systems(
         ConfigError: there are fewer than two systems, they were measured differently, a system lacks scores
             or labels, or there are too few clusters.
     """
-    places, systems = zip(*split(runs, by), strict=True)
+    parted = split(runs, by)
+    systems = [system for _, system in parted]
     if len(systems) < 2:
         raise ConfigError(
             "a comparison needs two systems: give several runs, or a label that names the system"
@@ -183,7 +193,7 @@ def compare_systems(
         if len(frame.metrics) > 1:
             metrics = ", ".join(short(each, frame.metrics) for each in frame.metrics)
             raise ConfigError(f"people's labels need one metric that predicts them: name one of {metrics}")
-        labels = [means_of(people[place], of) for place, of in zip(places, pairing.members, strict=True)]
+        labels = [means_of(people[place], of) for (place, _), of in zip(parted, pairing.members, strict=True)]
     figures = [_figure(metric, named, labels, pairing, frame) for metric in frame.metrics]
     parts = [figure.parts for figure in figures]
     tested = joint_test(parts, alpha=alpha, seed=frame.seed) if pairing.by else _unpaired(parts, alpha)
@@ -349,6 +359,7 @@ def _notes(runs: Sequence[Scores], pairing: Pairing, frame: Frame) -> Iterator[s
         yield from doubts_of(before, run, frame.metrics, cluster=None)
 
 
+@in_notebooks
 def system_comparison_tables(study: SystemComparison) -> Iterator[StudyTable]:
     """The systems with ranks and letter groups, then every pair."""
     tests = number_of(len(study.pairs), "comparison")
