@@ -131,7 +131,7 @@ class _Figure(NamedTuple):
         is_lower_better: whether lower is better.
         ends: ends of its range.
         known: values of each system, with its labels.
-        weight: weight of the scores beside people's labels; None without labels.
+        weight: weight of the scores beside people's labels, or None.
         left_out: number of questions of each system that do not count, by cause.
     """
 
@@ -318,7 +318,7 @@ def letter_groups(order: Sequence[str], differ: Iterable[tuple[str, str]]) -> di
 
     Args:
         order: the systems, the best first.
-        differ: the pairs that are told apart.
+        differ: the pairs that differ.
 
     References:
         Piepho (2004), Journal of Computational and Graphical Statistics 13(2), 456-466.

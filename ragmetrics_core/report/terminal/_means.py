@@ -65,7 +65,7 @@ def remarks(run: Run, causes: Causes) -> Iterable[RenderableType]:
 
 
 def reading(run: Run, means: Sequence[Mean]) -> RenderableType:
-    """What the columns of the table of means say."""
+    """Meanings of the columns of the table of means."""
     return facts((name, Text(text, LABEL)) for name, text in reading_lines(run, means))
 
 
