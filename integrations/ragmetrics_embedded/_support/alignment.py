@@ -1,5 +1,6 @@
 """Alignment of a statement's words with the evidence."""
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from ragmetrics_embedded._support.evidence import Vectors, amount_of
 from ragmetrics_embedded._support.places import WordPlaces
-from ragmetrics_embedded._support.vocabulary import ANTONYMS, BY_CODE, Language, class_of
+from ragmetrics_embedded._support.vocabulary import BY_CODE, Language
 from ragmetrics_embedded._support.words import Sentence, Token
 
 __all__ = ["CONFLICTS", "Alignment", "Rival", "clashes", "conflicts_of"]
@@ -42,21 +43,19 @@ class Rival(NamedTuple):
     Attributes:
         own: the word.
         other: the evidence's word.
-        here: how well the word itself fits its position, from 0 to 1; 0 if the evidence lacks it.
-        instead: how well the other word fits it.
+        lead: how much better the other word fits the position, from -1 to 1.
         kin: similarity of the two by word vectors; 1 for numbers, names, opposites and small classes.
     """
 
     own: Token
     other: Token
-    here: float
-    instead: float
+    lead: float
     kin: float
 
     @property
-    def lead(self) -> float:
-        """Difference by which the other word fits better."""
-        return self.instead - self.here
+    def kind(self) -> str:
+        """The kind of the word; "class" if it is in a small class."""
+        return "class" if self.own.small_class else self.own.kind
 
 
 class Alignment:
@@ -72,31 +71,26 @@ class Alignment:
 
     def __init__(self, said: Sentence, found: WordPlaces, vectors: Vectors | None) -> None:
         evidence = found.evidence
-        window = [*found.window, *(place for place in found.others if place not in found.window)]
-        sentences = [evidence.sentences[place] for place in window]
         language = BY_CODE[evidence.language]
         self.tokens: list[Token] = []
         spots: list[int] = []
         negated: list[bool] = []
-        for number, sentence in enumerate(sentences):
-            if len(self.tokens) + len(sentence.tokens) > _MOST_TOKENS:
+        for place in dict.fromkeys([*found.window, *found.others]):
+            tokens = evidence.sentences[place].tokens
+            if len(self.tokens) + len(tokens) > _MOST_TOKENS:
                 break
-            start = (spots[-1] if spots else 0) + _GAP if number else 0
-            spots += range(start, start + len(sentence.tokens))
-            self.tokens += sentence.tokens
-            negated += _negated(sentence.tokens, language)
+            start = spots[-1] + _GAP if spots else 0
+            spots += range(start, start + len(tokens))
+            self.tokens += tokens
+            negated += _negated(tokens, language)
         self._spots = np.array(spots, np.int64)
         self._negated = np.array(negated, np.bool_)
-        chosen = [
-            (spot, token)
-            for spot, token in enumerate(said.tokens)
-            if token.is_content or class_of(token.folded)
-        ][:_MOST_ROWS]
-        self.rows = [token for _, token in chosen]
-        self._own_spots = np.array([spot for spot, _ in chosen], np.int64)
-        said_negated = _negated(said.tokens, language)
-        self._own_negated = np.array([said_negated[spot] for spot, _ in chosen], np.bool_)
-        self._keys = {token.key for token in said.tokens} | {token.folded for token in said.tokens}
+        chosen = [spot for spot, token in enumerate(said.tokens) if token.is_content or token.small_class]
+        chosen = chosen[:_MOST_ROWS]
+        self.rows = [said.tokens[spot] for spot in chosen]
+        self._own_spots = np.array(chosen, np.int64)
+        self._own_negated = np.array(_negated(said.tokens, language), np.bool_)[self._own_spots]
+        self._forms = said.forms
         self._by_key: dict[str, list[int]] = {}
         for place, token in enumerate(self.tokens):
             for key in {token.key, *token.readings}:
@@ -110,21 +104,19 @@ class Alignment:
 
     def _occurrences_of(self, token: Token) -> list[int]:
         if token.kind == "number":
-            keys = set(token.readings) or {token.key}
-            places = sorted({place for key in keys for place in self._by_key.get(key, ())})
-            return [place for place in places if not _other_amount(token, self.tokens[place])]
-        if (klass := class_of(token.folded)) is not None:
-            return [place for place, other in enumerate(self.tokens) if class_of(other.folded) == klass]
+            places = {place for reading in token.readings for place in self._by_key.get(reading, ())}
+            return [place for place in sorted(places) if not _other_amount(token, self.tokens[place])]
+        if token.small_class:
+            return [
+                place for place, other in enumerate(self.tokens) if other.small_class == token.small_class
+            ]
         return self._by_key.get(token.key, [])
 
     @cached_property
     def fit(self) -> NDArray[np.float64]:
         """Fit of each position of the evidence for each row: (rows, positions), from 0 to 1."""
-        count, places = len(self.rows), len(self.tokens)
-        if not count or not places:
-            return np.zeros((count, places))
-        before, after = np.zeros((count, places)), np.zeros((count, places))
-        anchors = np.zeros(count, np.bool_)
+        before = np.zeros((len(self.rows), len(self.tokens)))
+        after, anchors = np.zeros_like(before), np.zeros(len(self.rows), np.bool_)
         gaps = self._spots[None, :] - self._spots[:, None]
         near = _NEARNESS[np.minimum(np.abs(gaps), _FARTHEST + 1)]
         right, left = near * np.where(gaps > 0, 1.0, _WRONG_SIDE), near * np.where(gaps < 0, 1.0, _WRONG_SIDE)
@@ -135,11 +127,11 @@ class Alignment:
                 before[row] = right[own].max(axis=0)
                 after[row] = left[own].max(axis=0)
         gaps = self._own_spots[:, None] - self._own_spots[None, :]
-        pull = np.where(gaps == 0, 0.0, 1.0 / np.maximum(np.abs(gaps), 1)) * anchors[None, :]
-        names = np.array([token.kind == "name" for token in self.rows])
+        pull = 1.0 / np.maximum(np.abs(gaps), 1) * anchors
+        names = np.array([token.kind == "name" for token in self.rows], np.bool_)
         # the words of one name hold each other in no place
         pull[(np.abs(gaps) == 1) & names[:, None] & names[None, :]] = 0.0
-        pull[np.abs(gaps) > _FARTHEST] = 0.0
+        pull[(gaps == 0) | (np.abs(gaps) > _FARTHEST)] = 0.0
         whole = pull.sum(axis=1, keepdims=True)
         pull = pull / np.where(whole > 0, whole, 1.0)
         fitting = np.where(gaps > 0, pull, 0.0) @ before + np.where(gaps < 0, pull, 0.0) @ after
@@ -154,73 +146,58 @@ class Alignment:
         ]
 
     @cached_property
-    def rivals(self) -> list[Rival | None]:
-        """The best-fitting rival of each row's word at its position, or None."""
-        kin = self._kinship()
-        return [self._rival(row, kin) for row in range(len(self.rows))]
+    def own_fits(self) -> list[float]:
+        """The fit of each row's own word at its best position; 0 if the evidence lacks it."""
+        return [
+            0.0 if place is None else float(fit[place])
+            for fit, place in zip(self.fit, self.own_places, strict=True)
+        ]
 
-    def _rival(self, row: int, kin: NDArray[np.float64]) -> Rival | None:
-        allowed = kin[row] > 0
-        if not allowed.any():
-            return None
-        scores = np.where(allowed, self.fit[row], -1.0)
-        place = int(scores.argmax())
-        own = self.own_places[row]
-        here = 0.0 if own is None else float(self.fit[row, own])
-        return Rival(self.rows[row], self.tokens[place], here, float(scores[place]), float(kin[row, place]))
+    @cached_property
+    def rivals(self) -> list[Rival]:
+        """The best-fitting rival of each row's word at its position, if there is one; the clearest first."""
+        rivals: list[Rival] = []
+        for token, own, fit, kin in zip(self.rows, self.own_fits, self.fit, self._kinship(), strict=True):
+            if kin.any():
+                place = int(np.where(kin > 0, fit, -1.0).argmax())
+                rivals.append(Rival(token, self.tokens[place], float(fit[place]) - own, float(kin[place])))
+        return sorted(rivals, key=lambda rival: -rival.lead * rival.kin)
 
     def _kinship(self) -> NDArray[np.float64]:
         """Similarity of kind of each row and each position; 0 if they are not rivals."""
         kin = np.zeros((len(self.rows), len(self.tokens)))
-        words: list[int] = []
         for row, token in enumerate(self.rows):
-            klass = class_of(token.folded)
-            if klass is None and token.kind == "word":
-                words.append(row)
-                opposites = ANTONYMS.get(token.folded) or ANTONYMS.get(token.key)
-                for opposite in opposites or ():
+            if _is_plain_word(token):
+                for opposite in token.opposites:
                     for place in self._by_key.get(opposite, ()):
-                        if self.tokens[place].key not in self._keys:
-                            kin[row, place] = 1.0
-                continue
-            for place, other in enumerate(self.tokens):
-                if klass is not None:
-                    there = class_of(other.folded)
-                    is_rival = there is not None and there[0] == klass[0] and there[1] != klass[1]
-                elif token.kind == "number":
-                    is_rival = other.kind == "number" and self._is_other_number(token, other)
-                else:
-                    is_rival = other.kind == "name" and other.key not in self._keys
-                if is_rival:
-                    kin[row, place] = 1.0
-        if words:
-            self._add_words(kin, words)
-        return kin
-
-    def _is_other_number(self, token: Token, other: Token) -> bool:
-        if _other_amount(token, other):
-            return True
-        if token.is_number(other) or other.key in self._keys:
-            return False
-        one, two = token.unit, other.unit
-        if one is not None and two is not None and one.dimension != two.dimension:
-            return False
-        return _is_year(token) == _is_year(other)
-
-    def _add_words(self, kin: NDArray[np.float64], rows: list[int]) -> None:
+                        kin[row, place] = self.tokens[place].key not in self._forms
+            else:
+                kin[row] = [self._is_rival(token, other) for other in self.tokens]
+        rows = [row for row, token in enumerate(self.rows) if _is_plain_word(token)]
         places = [
             place
             for place, token in enumerate(self.tokens)
-            if token.kind == "word" and token.key not in self._keys and class_of(token.folded) is None
+            if _is_plain_word(token) and token.key not in self._forms
         ]
-        if not places:
-            return
-        cosines = np.full((len(rows), len(places)), _LEAST_KIN)
-        if self._vectors is not None:
-            own = self._vectors.rows([self.rows[row].folded for row in rows])
-            other = self._vectors.rows([self.tokens[place].folded for place in places])
-            cosines = np.clip(np.round((own @ other.T).astype(np.float64), 4), _LEAST_KIN, 0.99)
-        kin[np.ix_(rows, places)] = np.maximum(kin[np.ix_(rows, places)], cosines)
+        if rows and places:
+            cosines = np.full((len(rows), len(places)), _LEAST_KIN)
+            if self._vectors is not None:
+                own = self._vectors.rows([self.rows[row].folded for row in rows])
+                other = self._vectors.rows([self.tokens[place].folded for place in places])
+                cosines = np.clip(np.round((own @ other.T).astype(np.float64), 4), _LEAST_KIN, 0.99)
+            kin[np.ix_(rows, places)] = np.maximum(kin[np.ix_(rows, places)], cosines)
+        return kin
+
+    def _is_rival(self, token: Token, other: Token) -> bool:
+        """Whether the other word can stand in place of a name, a number or a word of a small class."""
+        one, two = token.small_class, other.small_class
+        if one:
+            return two is not None and one[0] == two[0] and one != two
+        if token.kind != other.kind or other.key in self._forms or token.is_number(other):
+            return _other_amount(token, other)
+        if token.unit and other.unit and token.unit.dimension != other.unit.dimension:
+            return False
+        return _is_year(token) == _is_year(other)
 
     def negations(self) -> tuple[float, float]:
         """Fit of the words that only the evidence negates, and of those that only the statement negates."""
@@ -231,17 +208,16 @@ class Alignment:
 
     def _fit_of(self, there: NDArray[np.bool_], here: NDArray[np.bool_]) -> float:
         fits = [
-            float(self.fit[row, place]) + 0.01
-            for row, place in enumerate(self.own_places)
-            if place is not None and here[row] and there[place]
+            fit + 0.01
+            for fit, place, is_here in zip(self.own_fits, self.own_places, here, strict=True)
+            if place is not None and is_here and there[place]
         ]
         return max(fits, default=0.0)
 
 
 def clashes(alignment: Alignment) -> list[Rival]:
     """The words with a different word at their position, the clearest first."""
-    rivals = [rival for rival in alignment.rivals if rival is not None and rival.lead > _LEAD]
-    return sorted(rivals, key=lambda rival: -rival.lead * rival.kin)
+    return [rival for rival in alignment.rivals if rival.lead > _LEAD]
 
 
 def conflicts_of(found: WordPlaces, alignment: Alignment) -> tuple[float, ...]:
@@ -251,33 +227,24 @@ def conflicts_of(found: WordPlaces, alignment: Alignment) -> tuple[float, ...]:
         found: the positions of its words.
         alignment: the statement aligned with its evidence.
     """
-    groups: dict[str, list[Rival]] = {"number": [], "name": [], "class": [], "word": []}
-    for rival in filter(None, alignment.rivals):
-        groups["class" if class_of(rival.own.folded) else rival.own.kind].append(rival)
-    leads = {name: max((rival.lead for rival in rivals), default=-1.0) for name, rivals in groups.items()}
-    clear = {name: sum(rival.lead > _LEAD for rival in rivals) for name, rivals in groups.items()}
-    word = max(groups["word"], key=lambda rival: rival.lead * rival.kin, default=None)
-    fits = [
-        0.0 if place is None else float(fit[place])
-        for token, place, fit in zip(alignment.rows, alignment.own_places, alignment.fit, strict=True)
-        if token.is_content
-    ]
-    values = (
-        *(leads["number"], clear["number"], leads["name"], clear["name"], leads["class"]),
-        *((word.lead, word.kin) if word is not None else (-1.0, 0.0)),
+    clearest = {rival.kind: rival for rival in reversed(alignment.rivals)}
+    leads = {kind: rival.lead for kind, rival in clearest.items()}
+    clear = Counter(rival.kind for rival in clashes(alignment))
+    fits = [fit for token, fit in zip(alignment.rows, alignment.own_fits, strict=True) if token.is_content]
+    return (
+        leads.get("number", -1.0),
+        clear["number"],
+        leads.get("name", -1.0),
+        clear["name"],
+        leads.get("class", -1.0),
+        leads.get("word", -1.0),
+        clearest["word"].kin if "word" in clearest else 0.0,
         *alignment.negations(),
         min(fits, default=0.0),
-        sum(fits) / len(fits) if fits else 0.0,
-        _rest(found),
+        sum(fits) / (len(fits) or 1),
+        # the share of the statement in the best sentence, without the most significant absent word
+        found.weigh(found.best_keys) / (found.total - found.most_absent or 1),
     )
-    return tuple([round(float(value), 4) for value in values])
-
-
-def _rest(found: WordPlaces) -> float:
-    """Share of the statement in the best sentence, without the most significant absent word."""
-    absent = max((found.weights[key] for key in found.absent), default=0)
-    left = found.total - absent
-    return found.weigh(found.best_keys) / left if left > 0 else 0.0
 
 
 def _negated(tokens: Sequence[Token], language: Language) -> list[bool]:
@@ -286,11 +253,15 @@ def _negated(tokens: Sequence[Token], language: Language) -> list[bool]:
     flags: list[bool] = []
     for token in tokens:
         flags.append(reach > 0)
-        if token.folded in language.negations or token.folded.endswith("n't"):
+        if language.negates(token.folded):
             reach = _NEGATED_REACH
         elif reach:
             reach -= 1
     return flags
+
+
+def _is_plain_word(token: Token) -> bool:
+    return token.kind == "word" and not token.small_class
 
 
 def _other_amount(token: Token, other: Token) -> bool:

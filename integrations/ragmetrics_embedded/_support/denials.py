@@ -1,7 +1,7 @@
 """Denials: words that a statement affirms and its evidence denies, or the other way round."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -101,14 +101,14 @@ def _opposed(key: str, said: _Clause, found: WordPlaces) -> int | None:
         else:
             denied, least = said.denied, _HALF
             opposes = clause.is_plain and clause.keys.issuperset(denied)
-        cover = _weight(clause.keys & said.keys, found)
+        cover = found.weigh(clause.keys & said.keys)
         if opposes and cover > against.get(denied, (0, 0))[0]:
-            near = _weight(said.keys & _keys_before(place, found), found)
-            if near >= least * _weight(said.keys, found):
+            near = found.weigh(said.keys & _keys_before(place, found))
+            if near >= least * found.weigh(said.keys):
                 against[denied] = cover, place
     for denied, (cover, place) in against.items():
         agreeing = [
-            _weight(clause.keys & said.keys, found)
+            found.weigh(clause.keys & said.keys)
             for _, clause in clauses
             if (
                 clause.keys.issuperset(denied) and key not in clause.denied[:1]
@@ -125,11 +125,6 @@ def _keys_before(place: int, found: WordPlaces) -> frozenset[str]:
     """The keys of a sentence and of those that a pronoun in it may refer to."""
     around = found.evidence.around(place, _BEFORE, 0)
     return frozenset[str]().union(*(found.evidence.keys[at] for at in around))
-
-
-def _weight(keys: frozenset[str], found: WordPlaces) -> int:
-    """The significance of some keys; a number cut in two by its clause's border has none."""
-    return found.weigh(keys & found.weights.keys())
 
 
 def _clauses_with(key: str, found: WordPlaces) -> Iterator[tuple[int, _Clause]]:
@@ -168,25 +163,23 @@ def _clause(text: str, language: str) -> _Clause:
     denied = _reached(tokens, first, later[0] if later else len(tokens), language)
     # the pair of characters before a negation ends with it
     before = tokens[: first - 1] if _JOINED.match(tokens[first].folded) else tokens[:first]
-    return _Clause(content, keys, denied, _keys(before) - set(denied))
+    return _Clause(content, keys, denied, frozenset(token.key for token in _telling(before)) - set(denied))
 
 
-def _keys(tokens: Sequence[Token]) -> frozenset[str]:
-    return frozenset(
-        token.key for token in tokens if token.is_content and not _HIRAGANA.fullmatch(token.folded)
-    )
+def _telling(tokens: Iterable[Token]) -> list[Token]:
+    return [token for token in tokens if token.is_content and not _HIRAGANA.fullmatch(token.folded)]
 
 
 def _reached(tokens: Sequence[Token], place: int, end: int, language: str) -> tuple[str, ...]:
     """The keys that a negation reaches: those that follow it, or precede it where it ends its clause."""
     word = tokens[place].folded
-    before, after = list(reversed(tokens[:place])), tokens[place + 1 : end]
+    before, after = tokens[:place][::-1], tokens[place + 1 : end]
     following = {token.folded for token in tokens[place + 1 : place + 3]}
     if following & _WORDS["cancelling"] or {token.folded for token in before[:1]} & _WORDS["or"]:
         return ()
     reached = [token for token in after if token.is_content and token.folded not in _WORDS["skipped"]]
     if word in _WORDS["japanese"] or (not reached and language in {"de", "nl"}):
-        reached = [token for token in before if token.is_content and not _HIRAGANA.fullmatch(token.folded)]
+        reached = _telling(before)
     reach = _LONG_REACH if _JOINED.match(word) else _REACH
     return tuple([token.key for token in reached[:reach]])
 

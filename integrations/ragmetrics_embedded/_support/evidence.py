@@ -61,18 +61,21 @@ class IndexedTexts:
 
     def __init__(self, texts: Sequence[str]) -> None:
         # in an order of their own, so that nothing depends on the one in which they came
-        self._writings = sorted(
-            (Writing.of(text).plain() for text in texts), key=lambda writing: writing.text
-        )
-        plain = [writing.text for writing in self._writings]
+        writings = sorted((Writing.of(text).plain() for text in texts), key=lambda writing: writing.text)
+        plain = [writing.text for writing in writings]
         words = [word.casefold() for text in plain for word in text.split()]
         language = language_of(words)
         self.language = language.code
         self.has_language = len(language.stop.intersection(words)) > 1
         self.scripts = frozenset(map(script_of, frozenset[str]().union(*plain)))
-        read = [read_sentences(text, self.language) for text in plain]
-        self.sentences: tuple[Sentence, ...] = tuple(chain.from_iterable(read))
-        self._text_of = [number for number, sentences in enumerate(read) for _ in sentences]
+        self.sentences: list[Sentence] = []
+        # for each sentence its text, and the sentences of that
+        self._text_of: list[tuple[Writing, range]] = []
+        for writing in writings:
+            read = read_sentences(writing.text, self.language)
+            start = len(self.sentences)
+            self._text_of += [(writing, range(start, start + len(read)))] * len(read)
+            self.sentences += read
         self.keys: list[frozenset[str]] = []
         self.places: dict[str, list[int]] = {}
         self.words: set[str] = set()
@@ -80,23 +83,19 @@ class IndexedTexts:
         self.triples: set[tuple[str, str, str]] = set()
         for place, sentence in enumerate(self.sentences):
             keys = [token.key for token in sentence.tokens]
-            distinct = frozenset(keys)
-            self.keys.append(distinct)
-            for key in distinct:
+            self.keys.append(frozenset(keys))
+            for key in {*keys, *chain.from_iterable(token.readings for token in sentence.tokens)}:
                 self.places.setdefault(key, []).append(place)
             self.words.update([token.folded for token in sentence.tokens])
             self.pairs.update(pairwise(keys))
             self.triples.update(zip(keys, keys[1:], keys[2:], strict=False))
-            for reading in chain.from_iterable(token.readings for token in sentence.tokens):
-                if place not in self.places.setdefault(reading, [])[-1:]:
-                    self.places[reading].append(place)
         self._vectors: WordIndex | None = None
         self.size = sum(len(sentence.tokens) for sentence in self.sentences)
 
     def as_written(self, place: int) -> str:
         """A sentence as its text writes it."""
         quote = self.sentences[place].text
-        writing = self._writings[self._text_of[place]]
+        writing, _ = self._text_of[place]
         start = writing.text.find(quote)
         if start < 0:  # half a character is replaced when a text is split
             return quote
@@ -122,13 +121,8 @@ class IndexedTexts:
 
     def around(self, place: int, before: int, after: int) -> range:
         """A sentence with up to `before` and `after` neighbours of the same text."""
-        text = self._text_of[place]
-        start = end = place
-        while start > place - before and start > 0 and self._text_of[start - 1] == text:
-            start -= 1
-        while end < place + after and end + 1 < len(self._text_of) and self._text_of[end + 1] == text:
-            end += 1
-        return range(start, end + 1)
+        _, whole = self._text_of[place]
+        return range(max(place - before, whole.start), min(place + after + 1, whole.stop))
 
 
 def amount_of(reading: str, factor: float) -> str | None:

@@ -8,13 +8,11 @@ import numpy as np
 from ragmetrics_embedded._support.alignment import Alignment, Rival, clashes, conflicts_of
 from ragmetrics_embedded._support.evidence import IndexedTexts, Vectors
 from ragmetrics_embedded._support.limits import converted, foreign
-from ragmetrics_embedded._support.places import UNSEEN, Rarity, WordPlaces, weight_of
+from ragmetrics_embedded._support.places import UNSEEN, Rarity, WordPlaces
 from ragmetrics_embedded._support.wording import (
-    is_negated,
     opposite_word,
     replaced_words,
     style,
-    wording,
 )
 from ragmetrics_embedded._support.words import Sentence, read_words
 
@@ -98,21 +96,26 @@ def compare(
         vectors: word vectors, required for `VECTOR_FEATURES`.
     """
     said = read_words(statement, evidence.language)
-    found = _look_up(said, evidence, rarity)
+    found = WordPlaces(said, evidence, rarity)
     conversion = converted(said, evidence, [*found.window, *found.others])
     if conversion.said != said:
         said = conversion.said
-        found = _look_up(said, evidence, rarity)
-    opposite = opposite_word(said, found.best_sentence)
+        found = WordPlaces(said, evidence, rarity)
+    best = found.best_sentence
+    against = best.negations if best else 0
+    negated = (said.negations > 0) != (against > 0)
+    opposite = opposite_word(said, best)
     replaced = replaced_words(said, found)
     alignment = Alignment(said, found, vectors)
     values = (
         *_coverage(found),
         *_pairs(said, found),
         *_absences(found),
-        *_numbers(found),
-        *_names(found),
-        *wording(said, found, opposite, replaced),
+        float(negated),
+        max(said.negations - against, 0),
+        float(opposite is not None),
+        len(replaced),
+        sum(word.is_content for word in replaced),
         *style(said, found, question),
         *((_soft(found, rarity, vectors)) if vectors is not None else ()),
         *conflicts_of(found, alignment),
@@ -120,7 +123,7 @@ def compare(
     return Features(
         tuple([round(value, 4) for value in values]),
         found,
-        is_negated(said, found.best_sentence),
+        negated,
         opposite,
         clashes(alignment),
         foreign(said, evidence, rarity),
@@ -128,28 +131,20 @@ def compare(
     )
 
 
-def _look_up(said: Sentence, evidence: IndexedTexts, rarity: Rarity) -> WordPlaces:
-    """The positions of a statement's content words in the evidence."""
-    distinct = {token.key: token for token in reversed(said.content)}
-    content = tuple(reversed(distinct.values()))
-    weights = {token.key: weight_of(token, rarity) for token in content}
-    return WordPlaces(content, weights, evidence)
-
-
 def _coverage(found: WordPlaces) -> tuple[float, ...]:
     total = found.total
-    known = found.weigh(frozenset(found.known))
+    known = found.weigh(found.known)
     written = sum(found.weights[token.key] for token in found.content if token.folded in found.evidence.words)
     return (
         known / total,
-        len(found.known) / len(found.content) if found.content else 0.0,
+        len(found.known) / (len(found.content) or 1),
         written / total,
         found.weigh(found.best_keys) / total,
         found.two / total,
         found.three / total,
         found.gains[0] / total,
         found.gains[1] / total,
-        found.three / known if known else 0.0,
+        found.three / (known or 1),
     )
 
 
@@ -159,31 +154,28 @@ def _pairs(said: Sentence, found: WordPlaces) -> tuple[float, float]:
     together = [pair in found.evidence.pairs for pair in pairwise(keys)]
     best = frozenset[str]() if found.best is None else found.evidence.keys[found.best]
     return (
-        sum(together) / len(together) if together else found.weigh(frozenset(found.known)) / found.total,
-        sum(key in best for key in keys) / len(keys) if keys else 0.0,
+        sum(together) / len(together) if together else found.weigh(found.known) / found.total,
+        sum(key in best for key in keys) / (len(keys) or 1),
     )
 
 
 def _absences(found: WordPlaces) -> tuple[float, ...]:
-    weights = [found.weights[key] / 100 for key in found.absent]
-    words = [token for token in found.content if token.kind == "word"]
-    share = sum(not found.places[token.key] for token in words) / len(words) if words else 0.0
-    return max(weights, default=0.0), sum(weights), share
-
-
-def _numbers(found: WordPlaces) -> tuple[float, ...]:
-    keys = [token.key for token in found.content if token.kind == "number"]
-    return (
-        len(keys),
-        sum(not found.places[key] for key in keys),
-        sum(key not in found.best_keys for key in keys),
+    words, numbers, names = (
+        frozenset(token.key for token in found.content if token.kind == kind)
+        for kind in ("word", "number", "name")
     )
-
-
-def _names(found: WordPlaces) -> tuple[float, ...]:
-    keys = [token.key for token in found.content if token.kind == "name"]
-    absent = sum(not found.places[key] for key in keys)
-    return len(keys), absent, sum(key not in found.near for key in keys), absent / len(keys) if keys else 0.0
+    return (
+        found.most_absent / 100,
+        found.weigh(found.absent) / 100,
+        len(words - found.known) / (len(words) or 1),
+        len(numbers),
+        len(numbers - found.known),
+        len(numbers - found.best_keys),
+        len(names),
+        len(names - found.known),
+        len(names - found.near),
+        len(names - found.known) / (len(names) or 1),
+    )
 
 
 def _soft(found: WordPlaces, rarity: Rarity, vectors: Vectors) -> tuple[float, ...]:

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from ragmetrics_embedded._support.evidence import IndexedTexts, amount_of
 from ragmetrics_embedded._support.places import Rarity
-from ragmetrics_embedded._support.vocabulary import BY_CODE, LANGUAGES, UNITS, script_of
+from ragmetrics_embedded._support.vocabulary import BY_CODE, LANGUAGES, UNITS, MeasureUnit, script_of
 from ragmetrics_embedded._support.words import Sentence, Token
 
 __all__ = ["Conversion", "converted", "foreign"]
@@ -38,10 +38,13 @@ class _Amount(NamedTuple):
     start: int
     end: int
     tokens: tuple[Token, ...]
+    unit: MeasureUnit
 
     @property
-    def number(self) -> Token:
-        return self.tokens[0]
+    def base(self) -> set[str]:
+        """The amount in base units, for each reading of its digits."""
+        readings = self.tokens[0].readings
+        return {base for reading in readings if (base := amount_of(reading, self.unit.factor)) is not None}
 
     @property
     def written(self) -> str:
@@ -83,11 +86,9 @@ def foreign(said: Sentence, evidence: IndexedTexts, rarity: Rarity) -> str:
         and len(known) + spoken < _KNOWN * len(words)
     )
     for language in LANGUAGES:
-        only = language.stop - own.stop
-        theirs = [token for token in words if token.folded in only and token.folded not in evidence.words]
-        ours = [token for token in words if token.folded in own.stop and token.folded not in language.stop]
-        ours += [token for token in known if token.kind == "word" and token not in theirs]
-        is_foreign |= len(theirs) > len(ours)
+        theirs, ours = language.stop - own.stop - evidence.words, own.stop - language.stop
+        difference = sum((token.folded in theirs) - (token.folded in ours) for token in words)
+        is_foreign |= difference > sum(token.kind == "word" and token.folded not in theirs for token in known)
     return "it is in another language than the texts" if is_foreign else ""
 
 
@@ -107,9 +108,9 @@ def converted(said: Sentence, evidence: IndexedTexts, window: Sequence[int]) -> 
     amounts = [amount for sentence in near for amount in _amounts(sentence)]
     unsure: tuple[str, str] | tuple[()] = ()
     for own in reversed(list(_amounts(said.tokens))):
-        same = [other for other in amounts if _is_same(own.number, other.number)]
-        alike = [other for other in amounts if _is_alike(own.number, other.number)]
-        if any(_is_there(own.number, other) for other in numbers) or not (same or alike):
+        same = [other for other in amounts if _is_same(own, other)]
+        alike = [other for other in amounts if _is_alike(own, other)]
+        if any(_is_there(own, other) for other in numbers) or not (same or alike):
             continue
         other = (same or alike)[0]
         tokens[own.start : own.end] = other.tokens
@@ -120,38 +121,27 @@ def converted(said: Sentence, evidence: IndexedTexts, window: Sequence[int]) -> 
 
 def _amounts(tokens: tuple[Token, ...]) -> Iterator[_Amount]:
     for place, token in enumerate(tokens):
-        if token.kind == "number" and token.unit is not None:
-            following = tokens[place + 1 : place + 2]
-            has_unit = bool(following) and UNITS.get(following[0].written) == token.unit
-            end = place + 1 + has_unit
-            yield _Amount(place, end, tokens[place:end])
+        if token.unit is not None:
+            end = place + 1
+            if end < len(tokens) and UNITS.get(tokens[end].written) == token.unit:
+                end += 1
+            yield _Amount(place, end, tokens[place:end], token.unit)
 
 
-def _is_there(one: Token, two: Token) -> bool:
+def _is_there(one: _Amount, two: Token) -> bool:
     """Whether the other number is the same, with the same unit or without one."""
-    return two.unit in {None, one.unit} and one.is_number(two)
+    return two.unit in {None, one.unit} and one.tokens[0].is_number(two)
 
 
-def _is_same(one: Token, two: Token) -> bool:
-    return _scale(one) == _scale(two) and not _base(one).isdisjoint(_base(two))
+def _is_same(one: _Amount, two: _Amount) -> bool:
+    is_convertible = one.unit._replace(factor=1) == two.unit._replace(factor=1)
+    return is_convertible and not one.base.isdisjoint(two.base)
 
 
-def _is_alike(one: Token, two: Token) -> bool:
-    if one.unit is None or two.unit is None or one.unit.dimension != two.unit.dimension:
+def _is_alike(one: _Amount, two: _Amount) -> bool:
+    if one.unit == two.unit or one.unit.dimension != two.unit.dimension:
         return False
     if one.unit.scale != two.unit.scale:
-        return one.key != two.key
-    if one.unit == two.unit:
-        return False
-    pairs = [(float(own), float(other)) for own in _base(one) for other in _base(two)]
+        return one.tokens[0].key != two.tokens[0].key
+    pairs = [(float(own), float(other)) for own in one.base for other in two.base]
     return any(abs(own - other) <= _ROUNDED * max(own, other) for own, other in pairs)
-
-
-def _scale(token: Token) -> tuple[str, str]:
-    return (token.unit.dimension, token.unit.scale) if token.unit else ("", "")
-
-
-def _base(token: Token) -> set[str]:
-    """The amount in base units, for each reading of its digits."""
-    factor = token.unit.factor if token.unit else 1.0
-    return {amount for reading in token.readings if (amount := amount_of(reading, factor)) is not None}

@@ -115,7 +115,7 @@ def _reasons(compared: Features, denial: Denial | None, supported: bool) -> Iter
     found = compared.found
     together = sum(token.key in found.near for token in found.content)
     yield f"{together} of {len(found.content)} content words stand together"
-    absent = [token for token in found.content if not found.places_of(token)]
+    absent = [token for token in found.content if token.key in found.absent]
     missing = [f"the number {token.written}" for token in absent if token.kind == "number"][:_MOST_NAMED]
     missing += [f'"{token.written}"' for token in absent if token.kind == "name"][:_MOST_NAMED]
     yield from (f"{name} is missing" for name in missing)

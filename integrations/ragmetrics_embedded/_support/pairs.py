@@ -53,10 +53,9 @@ def parts_of(text: str) -> Iterator[str | Pair]:
     prose = ""
     at = 0
     while at < len(lines):
-        rows = _table(lines, at)
-        pairs = _of_table(lines[at : at + rows]) if rows else []
-        if not rows and (rows := _listing(lines, at)):
-            pairs = _of_listing(lines[at : at + rows])
+        rows, pairs = _table(lines, at)
+        if not rows:
+            rows, pairs = _listing(lines, at)
         if rows:
             if prose.strip():
                 yield prose
@@ -69,18 +68,14 @@ def parts_of(text: str) -> Iterator[str | Pair]:
         yield prose
 
 
-def _said(subject: str, keys: Sequence[str], value: str) -> str:
-    """A pair in words; a denial precedes the last key directly."""
-    *around, key = map(_key_words, keys)
+def _pair(text: str, subject: str, above: Sequence[str], key: str, value: str) -> Pair:
+    """A value with its keys in words; a denial precedes the last key directly."""
+    *around, last = map(_key_words, (*above, key) if key else above or ("",))
+    said, decided = f"{last}: {value}" if last else value, ""
     if value.casefold() in _DENIED | _AFFIRMED:
-        said = f"not {key}" if value.casefold() in _DENIED else key
-    else:
-        said = f"{key}: {value}" if key else value
-    return " ".join([*([f"{subject}:"] if subject else []), *filter(None, around), said])
-
-
-def _decided(key: str, value: str) -> str:
-    return _key_words(key) if value.casefold() in _DENIED | _AFFIRMED else ""
+        said = f"not {last}" if value.casefold() in _DENIED else last
+        decided = _key_words(key)
+    return Pair(text, " ".join(filter(None, [f"{subject}:" if subject else "", *around, said])), decided)
 
 
 def _key_words(key: str) -> str:
@@ -115,50 +110,40 @@ def _of_json(text: str) -> list[Pair]:
             key, start = json.loads(sign), token.start()
         elif sign not in ",:" and sign != "null":
             value = json.loads(sign) if sign[0] == '"' else sign
-            keys = (*above[-1], key) if key else above[-1] or ("",)
-            said = _said(subjects[-1], keys, value)
             quote = text[token.start() if start is None else start : token.end()]
-            pairs.append(Pair(quote, said, _decided(key, value)))
+            pairs.append(_pair(quote, subjects[-1], above[-1], key, value))
             if key.casefold() in _NAMING and len(value) < _LONGEST_NAME:
                 subjects[-1] = value
     return pairs
 
 
-def _table(lines: list[str], at: int) -> int:
-    """Number of lines from here that form a table: a head, a rule, rows."""
+def _table(lines: list[str], at: int) -> tuple[int, list[Pair]]:
+    """The number of lines from here that form a table: a head, a rule, rows; and its pairs."""
     if "|" not in lines[at] or not (lines[at + 1 : at + 2] and _RULE.match(lines[at + 1])):
-        return 0
-    end = at + 2
+        return 0, []
+    head, pairs, end = _cells(lines[at]), list[Pair](), at + 2
     while end < len(lines) and "|" in lines[end]:
+        line, row = lines[end].strip(), _cells(lines[end])
+        pairs += [
+            _pair(line, row[0] if place else "", (), name, cell)
+            for place, (name, cell) in enumerate(zip(head, row, strict=False))
+            if cell
+        ]
         end += 1
-    return end - at
+    return end - at, pairs
 
 
-def _of_table(lines: list[str]) -> list[Pair]:
-    head, _, *rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
-    return [
-        Pair(line.strip(), _said(row[0] if place else "", [name], cell), _decided(name, cell))
-        for line, row in zip(lines[2:], rows, strict=True)
-        for place, (name, cell) in enumerate(zip(head, row, strict=False))
-        if cell
-    ]
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
 
 
-def _listing(lines: list[str], at: int) -> int:
-    """Number of lines from here of the form `key: value`."""
-    end = at
-    while end < len(lines) and _LINE.match(lines[end].rstrip()):
-        end += 1
-    return end - at if end - at >= _FEWEST_LINES else 0
-
-
-def _of_listing(lines: list[str]) -> list[Pair]:
-    subject, pairs = "", list[Pair]()
-    for line in lines:
-        if (found := _LINE.match(line.rstrip())) is None:
-            continue
-        key, value = found["key"], found["value"].strip()
-        pairs.append(Pair(line.strip(), _said(subject, [key], value), _decided(key, value)))
-        if not pairs[1:] and len(value) < _LONGEST_NAME:
+def _listing(lines: list[str], at: int) -> tuple[int, list[Pair]]:
+    """The number of lines from here of the form `key: value`, and their pairs."""
+    subject, pairs, end = "", list[Pair](), at
+    while end < len(lines) and (found := _LINE.match(lines[end].rstrip())) is not None:
+        value = found["value"].strip()
+        pairs.append(_pair(lines[end].strip(), subject, (), found["key"], value))
+        if end == at and len(value) < _LONGEST_NAME:
             subject = value
-    return pairs
+        end += 1
+    return (end - at, pairs) if end - at >= _FEWEST_LINES else (0, [])

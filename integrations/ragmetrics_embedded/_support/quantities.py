@@ -1,8 +1,15 @@
 """Numbers: what their digits can stand for."""
 
 import re
+from typing import Final
 
 __all__ = ["readings"]
+
+
+# "1,200" is of the first two kinds, "1.200" of the last two.
+_COMMAS_GROUP: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_COMMA_DIVIDES: Final = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+|\d+,\d+|\d+\.\d{3}")
+_POINT_DIVIDES: Final = re.compile(r"\d+\.\d+")
 
 
 def readings(digits: str) -> frozenset[str]:
@@ -17,19 +24,14 @@ def readings(digits: str) -> frozenset[str]:
     if ":" in digits:
         return frozenset({digits})
     bare = re.sub(r"[ \u00a0\u2009\u202f'’]", "", digits)
-    if not re.search(r"[.,]", bare):
-        return frozenset({_normal(bare)})
-    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", bare):
-        whole = {_normal(bare.replace(",", ""))}
-        is_either = bare.count(",") == 1 and "." not in bare
-        return frozenset(whole | {_normal(bare.replace(",", "."))} if is_either else whole)
-    if re.fullmatch(r"\d+\.\d{3}", bare):
-        return frozenset({_normal(bare), _normal(bare.replace(".", ""))})
-    if re.fullmatch(r"\d{1,3}(?:\.\d{3})+,\d+", bare):
-        return frozenset({_normal(bare.replace(".", "").replace(",", "."))})
-    if re.fullmatch(r"\d+,\d+", bare):
-        return frozenset({_normal(bare.replace(",", "."))})
-    return frozenset({_normal(bare)})
+    values: set[str] = set()
+    if _COMMAS_GROUP.fullmatch(bare):
+        values.add(_normal(bare.replace(",", "")))
+    if _COMMA_DIVIDES.fullmatch(bare):
+        values.add(_normal(bare.replace(".", "").replace(",", ".")))
+    if not values or _POINT_DIVIDES.fullmatch(bare):
+        values.add(_normal(bare))
+    return frozenset(values)
 
 
 def _normal(number: str) -> str:

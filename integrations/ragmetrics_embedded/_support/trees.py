@@ -16,9 +16,8 @@ __all__ = ["SCALE", "WEIGHED", "Trees", "Weights", "load_rarity", "load_weights"
 SCALE: Final = 100_000
 # Features have four places.
 _PLACES: Final = 10_000
-# A conflict counts from these log-odds on; where the rest of the statement stands in one sentence, sooner.
+# A conflict counts from these log-odds on; where the rest of the statement stands in one sentence, from 0 on.
 _CLEAR: Final = 0.75
-_CLEAR_ALONE: Final = 0.0
 # From this share on the rest stands in one sentence, the more the better.
 _REST: Final = 0.9
 # With up to so many words of content a statement says one thing, and one wrong word makes it false; in one
@@ -70,7 +69,7 @@ def penalty(against: Numbers, rest: Numbers, covered: Numbers, content: Numbers)
         content: number of its content words.
     """
     alone = np.clip((rest - _REST) / (1 - _REST), 0.0, 1.0)
-    conflict = (1 + alone) * np.maximum(against - _CLEAR + (_CLEAR - _CLEAR_ALONE) * alone, 0.0)
+    conflict = (1 + alone) * np.maximum(against - _CLEAR + _CLEAR * alone, 0.0)
     short = np.clip(2 - content / _ONE_THING, 0.0, 1.0)
     return np.asarray(short * (conflict + 1 - covered))
 
@@ -92,7 +91,7 @@ class Weights(NamedTuple):
     support: Trees
     linear: Mapping[int, int]
     veto: Trees
-    weighed: tuple[int, int, int]
+    weighed: tuple[int, ...]
     threshold: int
     slope: float
 
@@ -122,8 +121,8 @@ def weights_of(data: Mapping[str, Any]) -> Weights:
     """Weights as a file has them."""
     linear = {data["features"].index(feature): slope for feature, slope in data["linear"].items()}
     support, veto = _trees_of(data["support"]), _trees_of(data["veto"])
-    rest, covered, content = (data["features"].index(feature) for feature in WEIGHED)
-    return Weights(support, linear, veto, (rest, covered, content), data["threshold"], data["slope"])
+    weighed = tuple([data["features"].index(feature) for feature in WEIGHED])
+    return Weights(support, linear, veto, weighed, data["threshold"], data["slope"])
 
 
 def _data(name: str) -> Any:

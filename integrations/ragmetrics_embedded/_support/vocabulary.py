@@ -16,16 +16,20 @@ __all__ = [
     "ANTONYMS",
     "AUXILIARIES",
     "BY_CODE",
+    "CLASSES",
+    "CONNECTORS",
     "DECLINES",
     "DENIALS",
     "LANGUAGES",
     "META",
+    "OPENING",
+    "OPEN_QUESTIONS",
+    "PRONOUNS",
     "SUBORDINATE",
     "UNITS",
     "VERBS",
     "Language",
     "MeasureUnit",
-    "class_of",
     "language_of",
     "script_of",
     "stem",
@@ -35,10 +39,6 @@ _DATA = json.loads(
     files("ragmetrics_embedded._support").joinpath("vocabulary.json").read_text(encoding="utf-8")
 )
 _IRREGULAR = {form: word for word, forms in _DATA["irregular"].items() for form in forms.split()}
-_ALGORITHMS = {
-    "en": "english", "de": "german", "fr": "french", "es": "spanish",
-    "it": "italian", "pt": "portuguese", "nl": "dutch", "ru": "russian",
-}  # fmt: skip
 _ONE_AT_A_TIME = Lock()
 
 
@@ -68,6 +68,10 @@ class Language(NamedTuple):
     negations: frozenset[str]
     numbers: Mapping[str, str]
 
+    def negates(self, folded: str) -> bool:
+        """Whether a casefolded word is a negation."""
+        return folded in self.negations or folded.endswith("n't")
+
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -90,20 +94,16 @@ def stem(word: str, language: str = "en") -> str:
 
 @cache
 def _stemmer(language: str) -> "snowballstemmer.Stemmer":
-    return snowballstemmer.stemmer(_ALGORITHMS[language])
+    return snowballstemmer.stemmer(_DATA["stemmers"][language])
 
 
-_CLASSES = {
+# for each word its small class, and which of the values it is: "must" is ("duty", "must")
+CLASSES: Mapping[str, tuple[str, str]] = {
     word: (kind, value)
     for kind, values in _DATA["classes"].items()
     for value, words in values.items()
     for word in words.split()
 }
-
-
-def class_of(folded: str) -> tuple[str, str] | None:
-    """The small class that a word belongs to, and which of its values it is: "must" is ("duty", "must")."""
-    return _CLASSES.get(folded)
 
 
 LANGUAGES = tuple(
@@ -161,9 +161,13 @@ AFTER_VERB = _words(_DATA["after_verb"])
 ANAPHORA = _words(_DATA["anaphora"])
 ANTONYMS = _opposites()
 AUXILIARIES = _words(_DATA["auxiliaries"])
+CONNECTORS = _words(_DATA["connectors"])
 DECLINES: Mapping[str, Any] = _DATA["declines"]
 DENIALS: Mapping[str, Any] = _DATA["denials"]
 META = _words(_DATA["meta"])
+OPEN_QUESTIONS: Mapping[str, str] = _DATA["open_questions"]
+PRONOUNS = _words(_DATA["pronouns"])
+OPENING = PRONOUNS | _words(_DATA["determiners"])
 SUBORDINATE = _words(_DATA["subordinate"])
 UNITS: Mapping[str, MeasureUnit] = _unit_entries()
 VERBS = _words(_DATA["verbs"])

@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ragmetrics_embedded._support.places import WordPlaces
-from ragmetrics_embedded._support.vocabulary import ANTONYMS, class_of
+from ragmetrics_embedded._support.vocabulary import ANTONYMS
 from ragmetrics_embedded._support.words import Sentence, Token, read_words
 
-__all__ = ["is_negated", "opposite_word", "replaced_words", "style", "wording"]
+__all__ = ["opposite_word", "replaced_words", "style"]
 
 
 _ABOUT_TEXTS = re.compile(
@@ -18,35 +18,13 @@ _ABOUT_TEXTS = re.compile(
 )
 
 
-def wording(
-    said: Sentence, found: WordPlaces, opposite: str | None, replaced: Sequence[Token]
-) -> tuple[float, ...]:
-    """Negations, opposites, and words with a different word at their position."""
-    best = found.best_sentence
-    against = best.negations if best else 0
-    return (
-        float(is_negated(said, best)),
-        max(said.negations - against, 0),
-        float(opposite is not None),
-        len(replaced),
-        sum(word.is_content for word in replaced),
-    )
-
-
-def is_negated(said: Sentence, best: Sentence | None) -> bool:
-    """Whether one of the two negates, and the other one does not."""
-    return (said.negations > 0) != (best is not None and best.negations > 0)
-
-
 def opposite_word(said: Sentence, best: Sentence | None) -> str | None:
     """A word of the statement that the best sentence lacks, and whose opposite it has."""
     if best is None:
         return None
-    own = {form for token in said.tokens for form in (token.folded, token.key)}
-    other = {form for token in best.tokens for form in (token.folded, token.key)}
+    added = best.forms - said.forms
     for token in said.tokens:
-        opposites = ANTONYMS.get(token.folded) or ANTONYMS.get(token.key)
-        if opposites and not {token.folded, token.key} & other and (opposites & other) - own:
+        if token.opposites & added and best.forms.isdisjoint({token.folded, token.key}):
             return token.folded
     return None
 
@@ -86,15 +64,14 @@ def _surroundings(tokens: Sequence[Token]) -> Iterator[tuple[int, str, str, Toke
 
 def _is_telling(token: Token) -> bool:
     """Whether a word changes the meaning: articles and similar words do not."""
-    return token.is_content or class_of(token.folded) is not None or token.folded in ANTONYMS
+    return token.is_content or token.small_class is not None or token.folded in ANTONYMS
 
 
 def style(said: Sentence, found: WordPlaces, question: str) -> tuple[float, ...]:
     """Share known from the question, references to the texts themselves, and both lengths."""
     asked = read_words(question, found.evidence.language).content_keys
-    new = [key for key in found.weights if key not in asked]
-    new_weight = sum(found.weights[key] for key in new)
-    new_known = sum(found.weights[key] for key in new if found.places[key])
+    new = found.weights.keys() - asked
+    new_weight, new_known = found.weigh(new), found.weigh(new & found.known)
     return (
         1 - new_weight / found.total if found.weights else 0.0,
         new_known / new_weight if new_weight else 1.0,
@@ -103,5 +80,5 @@ def style(said: Sentence, found: WordPlaces, question: str) -> tuple[float, ...]
         math.log1p(len(said.tokens)),
         math.log1p(found.evidence.size),
         math.log1p(len(found.evidence.sentences)),
-        sum(found.weights.values()) / len(found.weights) / 100 if found.weights else 0.0,
+        sum(found.weights.values()) / (len(found.weights) or 1) / 100,
     )

@@ -11,9 +11,17 @@ from ragmetrics_core.parsers import split_sentences
 from ragmetrics_embedded._support.citations import without_citations
 from ragmetrics_embedded._support.pairs import Pair, parts_of
 from ragmetrics_embedded._support.quantities import readings
-from ragmetrics_embedded._support.vocabulary import BY_CODE, UNITS, MeasureUnit, language_of, stem
+from ragmetrics_embedded._support.vocabulary import (
+    ANTONYMS,
+    BY_CODE,
+    CLASSES,
+    UNITS,
+    MeasureUnit,
+    language_of,
+    stem,
+)
 
-__all__ = ["Kind", "Sentence", "Token", "read_sentences", "read_words"]
+__all__ = ["Kind", "Sentence", "Token", "read_sentences", "read_words", "unit_of"]
 
 Kind = Literal["function", "word", "name", "number"]
 
@@ -69,6 +77,16 @@ class Token(NamedTuple):
         """Whether it says something by itself."""
         return self.kind != "function"
 
+    @property
+    def small_class(self) -> tuple[str, str] | None:
+        """The small class that it belongs to, and its value: "must" is ("duty", "must")."""
+        return CLASSES.get(self.folded)
+
+    @property
+    def opposites(self) -> frozenset[str]:
+        """The words that say the opposite, as written and as keys."""
+        return ANTONYMS.get(self.folded) or ANTONYMS.get(self.key) or frozenset()
+
     def is_number(self, other: "Token") -> bool:
         """Whether the digits of both can stand for the same number."""
         return not set(self.readings).isdisjoint(other.readings)
@@ -98,6 +116,11 @@ class Sentence(NamedTuple):
     def content_keys(self) -> frozenset[str]:
         """Their keys."""
         return frozenset(token.key for token in self.content)
+
+    @property
+    def forms(self) -> frozenset[str]:
+        """The keys of all words, and the words as written."""
+        return frozenset(form for token in self.tokens for form in (token.key, token.folded))
 
 
 def read_sentences(text: str, language: str = "") -> list[Sentence]:
@@ -168,25 +191,22 @@ def read_words(text: str, language: str = "") -> Sentence:
         found, folded = found[1:], folded[1:]
     capitals = spoken.code != "de" and not _shouts(found, text)
     tokens: list[Token] = []
-    for place, (word, low) in enumerate(zip(found, folded, strict=True)):
+    for word, low, before, after in zip(found, folded, ["", *found], [*found[1:], ""], strict=False):
         if (mixed := _MIXED.fullmatch(word)) is not None:
             tokens.append(_measured(mixed, word, low))
         elif word[0].isdecimal():
-            tokens.append(_number(word, low, found[place + 1 : place + 2], found[place - 1 : place]))
+            tokens.append(_number(word, low, after, before))
         elif _JOINED.match(word):
             tokens += _bigrams(word)
         elif low in spoken.numbers and not _is_name(word, inside=capitals and bool(tokens)):
             value = spoken.numbers[low]
-            tokens.append(Token(value, "number", low, word, (value,), _unit(found[place + 1 : place + 2])))
+            tokens.append(Token(value, "number", low, word, (value,), unit_of(after)))
         elif low in spoken.stop or len(low) == 1 or low[0] == "°" or low.endswith("n't"):
             tokens.append(Token(low, "function", low, word))
         else:
-            is_name = _is_name(word, inside=capitals and bool(tokens))
-            tokens.append(
-                Token(stem(_POSSESSIVE.sub("", low), spoken.code), "name" if is_name else "word", low, word)
-            )
-    negations = sum(low in spoken.negations or low.endswith("n't") for low in folded)
-    return Sentence(text, tuple(tokens), negations)
+            kind: Kind = "name" if _is_name(word, inside=capitals and bool(tokens)) else "word"
+            tokens.append(Token(stem(_POSSESSIVE.sub("", low), spoken.code), kind, low, word))
+    return Sentence(text, tuple(tokens), sum(map(spoken.negates, folded)))
 
 
 def _by_24_hours(found: re.Match[str]) -> str:
@@ -195,25 +215,22 @@ def _by_24_hours(found: re.Match[str]) -> str:
     return f"{hour}:{found['minute'] or '00'}"
 
 
-def _number(word: str, low: str, following: Sequence[str], preceding: Sequence[str] = ()) -> Token:
+def _number(word: str, low: str, after: str, before: str) -> Token:
     values = sorted(readings(word.rstrip(".,:")), key=lambda reading: (-len(reading), reading))
-    unit = _unit(following) or (_unit(preceding) if preceding and preceding[0] in _CURRENCIES else None)
+    unit = unit_of(after) or (unit_of(before) if before in _CURRENCIES else None)
     return Token(values[0], "number", low, word, tuple(values), unit)
 
 
 def _measured(mixed: re.Match[str], word: str, low: str) -> Token:
     """Digits with letters behind them: "25MB" is a number, "5G" a name."""
     letters = mixed["letters"]
-    if letters.casefold() in _ORDINAL or _unit([letters]) is not None:
-        return _number(mixed["digits"], low, [letters])
+    if letters.casefold() in _ORDINAL or unit_of(letters) is not None:
+        return _number(mixed["digits"], low, letters, "")
     return Token(low, "name", low, word)
 
 
-def _unit(following: Sequence[str]) -> MeasureUnit | None:
-    """The unit that the next word is; a single letter is one only as it is written."""
-    if not following:
-        return None
-    word = following[0]
+def unit_of(word: str) -> MeasureUnit | None:
+    """The unit that a word is, or None; a short one only as it is written."""
     return UNITS.get(word) or (UNITS.get(word.casefold()) if len(word) > 2 else None)
 
 
