@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, cast
 
 from ragmetrics_core.comparing import folded, spaced_form
@@ -59,11 +59,7 @@ class LexicalJudge:
     draws_at_once: ClassVar[bool] = True
     answers_at_once: ClassVar[bool] = True
 
-    identity: str = ""
-
-    def __post_init__(self) -> None:
-        if not self.identity:
-            object.__setattr__(self, "identity", f"embedded:{support_name()}")
+    identity: str = field(default_factory=lambda: f"embedded:{support_name()}")
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """A reply per draw; they differ only for the prompt that requests one question.
@@ -98,6 +94,10 @@ class _Shown:
     def plain(self, name: str) -> str:
         """The text without its citation marks; evidence is copied from `text`, which has them."""
         return without_citations(self.text(name))
+
+    @property
+    def question(self) -> str:
+        return self.text("question")
 
     @property
     def contexts(self) -> tuple[str, ...]:
@@ -140,41 +140,36 @@ def _rating(number: float) -> Value:
 
 
 def _statements(shown: _Shown) -> Value:
-    answer = shown.plain("answer")
-    declined = refusal(answer)
-    value: Value = {"declined": declined is not None, "reason": declined}
-    if "sentences" in shown.expected.form:
-        return {"sentences": _split(shown, refuses=declined is not None), **value}
-    statements = [each for each in statements_of(answer) if not (declined and is_missing_remark(each))]
-    return {"statements": statements, **value}
+    declined = refusal(shown.plain("answer"))
+    stated = _stated(shown, "answer", refuses=declined is not None)
+    return {**stated, "declined": declined is not None, "reason": declined}
 
 
 def _reference_statements(shown: _Shown) -> Value:
-    if "sentences" in shown.expected.form:
-        return {"sentences": _split(shown)}
-    return {"statements": statements_of(shown.plain("reference"))}
+    return _stated(shown, "reference", refuses=False)
 
 
-def _split(shown: _Shown, *, refuses: bool = False) -> list[Value]:
-    """The statements of each sentence in question; a sentence without any has its kind."""
+def _stated(shown: _Shown, name: str, *, refuses: bool) -> Value:
+    """The statements of a text, or of each sentence in question; a sentence without any has its kind."""
+    if "sentences" not in shown.expected.form:
+        return {"statements": _claims(statements_of(shown.plain(name)), refuses=refuses)}
     sentences = [without_citations(text) for text in shown.expected.items]
-    return [
-        _entry(number, text, statements, refuses=refuses)
-        for number, text, statements in zip(
-            shown.expected.numbers, sentences, statements_by_sentence(sentences), strict=True
-        )
-    ]
+    entries: list[Value] = []
+    found = zip(shown.expected.numbers, sentences, statements_by_sentence(sentences), strict=True)
+    for number, sentence, statements in found:
+        claims = _claims(statements, refuses=refuses)
+        if claims:
+            kind = "claim"
+        elif statements:
+            kind = "refusal"
+        else:
+            kind = "question" if "?" in sentence else "heading" if sentence.endswith(":") else "greeting"
+        entries.append({"sentence": number, "kind": kind, "statements": claims})
+    return {"sentences": entries}
 
 
-def _entry(number: int, sentence: str, statements: Sequence[str], *, refuses: bool) -> Value:
-    said = [each for each in statements if not (refuses and is_missing_remark(each))]
-    if said:
-        kind = "claim"
-    elif statements:
-        kind = "refusal"
-    else:
-        kind = "question" if "?" in sentence else "heading" if sentence.endswith(":") else "greeting"
-    return {"sentence": number, "kind": kind, "statements": said}
+def _claims(statements: Sequence[str], *, refuses: bool) -> list[str]:
+    return [text for text in statements if not (refuses and is_missing_remark(text))]
 
 
 def _verdicts(shown: _Shown) -> Value:
@@ -183,27 +178,27 @@ def _verdicts(shown: _Shown) -> Value:
 
 def _compared_with(name: str) -> Rule:
     def rule(shown: _Shown) -> Value:
-        question, text = shown.text("question"), shown.text(name)
-        return _judged(shown.items, compared(shown.said, text, where=f"the {name}", question=question))
+        where = f"the {name}"
+        return _judged(
+            shown.items, compared(shown.said, shown.text(name), where=where, question=shown.question)
+        )
 
     return rule
 
 
 def _chunk_verdicts(shown: _Shown) -> Value:
-    verdicts = chunk_findings(
-        shown.contexts, question=shown.text("question"), reference=shown.plain("reference")
-    )
+    verdicts = chunk_findings(shown.contexts, question=shown.question, reference=shown.plain("reference"))
     # The items are "chunk 1", "chunk 2", ...; asked again, only some of them. The number names the chunk.
     return _judged(shown.items, [verdicts[item.number - 1] for item in shown.items])
 
 
 def _relevant_sentences(shown: _Shown) -> Value:
-    places = relevant_sentences(shown.text("question"), shown.contexts).places
-    return {"relevant": [place + 1 for place in places] or INSUFFICIENT}
+    relevant = relevant_sentences(shown.question, shown.contexts)
+    return {"relevant": [place + 1 for place in relevant] or INSUFFICIENT}
 
 
 def _paper_sentences(shown: _Shown) -> Value:
-    return {"sentences": relevant_sentences(shown.text("question"), shown.contexts).texts}
+    return {"sentences": list(relevant_sentences(shown.question, shown.contexts).values())}
 
 
 def _questions(shown: _Shown) -> Value:
@@ -246,7 +241,7 @@ def _paper_facts(shown: _Shown) -> Value:
 
 
 def _covering(scale: int) -> Rule:
-    return lambda shown: _rating(scale * coverage(shown.text("question"), shown.contexts))
+    return lambda shown: _rating(scale * coverage(shown.question, shown.contexts))
 
 
 def _grounded(scale: int) -> Rule:
@@ -254,13 +249,13 @@ def _grounded(scale: int) -> Rule:
 
 
 def _answer_rating(shown: _Shown) -> Value:
-    return _rating(10 * relevance_of_answer(shown.text("question"), shown.plain("answer")))
+    return _rating(10 * relevance_of_answer(shown.question, shown.plain("answer")))
 
 
 def _answer_rating_with_contexts(shown: _Shown) -> Value:
-    question, answer = shown.text("question"), shown.plain("answer")
-    on_topic = coverage(answer, (question, *shown.contexts))
-    return _rating(10 * relevance_of_answer(question, answer) * on_topic)
+    answer = shown.plain("answer")
+    on_topic = coverage(answer, (shown.question, *shown.contexts))
+    return _rating(10 * relevance_of_answer(shown.question, answer) * on_topic)
 
 
 def _accuracy_grade(shown: _Shown) -> Value:
@@ -269,8 +264,8 @@ def _accuracy_grade(shown: _Shown) -> Value:
 
 
 def _nugget_parts(shown: _Shown) -> Value:
-    question, answer = shown.text("question"), shown.plain("answer")
-    return _judged(shown.items, [has_part(text, answer, question) for text in shown.said])
+    answer = shown.plain("answer")
+    return _judged(shown.items, [has_part(text, answer, shown.question) for text in shown.said])
 
 
 def _rubric(shown: _Shown) -> Value:
@@ -287,7 +282,7 @@ def _declining(shown: _Shown) -> Value:
 
 
 def _sufficiency(shown: _Shown) -> Value:
-    verdict = sufficing(shown.text("question"), shown.contexts)
+    verdict = sufficing(shown.question, shown.contexts)
     return _judged(shown.items, [verdict] * len(shown.items))
 
 

@@ -4,8 +4,8 @@ import re
 
 from ragmetrics_core.comparing import folded, plain_form
 from ragmetrics_core.parsers import split_sentences
-from ragmetrics_embedded._support.vocabulary import UNITS, language_of
-from ragmetrics_embedded._support.words import read_words
+from ragmetrics_embedded._support.vocabulary import CONNECTORS, language_of
+from ragmetrics_embedded._support.words import read_words, unit_of
 
 __all__ = ["entities_of"]
 
@@ -23,9 +23,9 @@ _PATTERNS = (
     r"[《「『“][^《》「」『』“”\n]{1,40}[》」』”]",
 )
 _FIXED = re.compile("|".join(f"(?:{pattern})" for pattern in _PATTERNS))
-_CONNECTORS = frozenset({"of", "de", "la", "du", "des", "del", "di", "da", "do", "van", "von", "der", "&"})
 _WORD = re.compile(r"[^\W_](?:[\w'’&./-]*\w)?")
 _QUANTITY = re.compile(r"(?<![\w.,])\d+(?:[.,  ]\d+)*(?:\s?-?)(?P<unit>[^\W\d_]+|[%°]C?)(?!\w)")
+_POSSESSIVE = re.compile(r"['’]s$")
 _HIDDEN = "\0"
 
 
@@ -46,63 +46,52 @@ def entities_of(text: str) -> tuple[str, ...]:
 
 
 def _of_sentence(text: str) -> list[str]:
-    spans = [found.span() for found in _FIXED.finditer(text)]
-    taken = [text[start:end].strip("《》「」『』“”") for start, end in spans]
-    places = dict(zip(taken, (start for start, _ in spans), strict=True))
-    rest = text
-    for start, end in spans:
-        rest = f"{rest[:start]}{_HIDDEN * (end - start)}{rest[end:]}"
+    places = {found[0].strip("《》「」『』“”"): found.start() for found in _FIXED.finditer(text)}
+    rest = _FIXED.sub(_hidden, text)
     for quantity in _QUANTITY.finditer(rest):
-        if quantity["unit"] in UNITS or (len(quantity["unit"]) > 2 and quantity["unit"].casefold() in UNITS):
+        if unit_of(quantity["unit"]) is not None:
             places.setdefault(quantity[0], quantity.start())
-            rest = f"{rest[: quantity.start()]}{_HIDDEN * len(quantity[0])}{rest[quantity.end() :]}"
+            rest = f"{rest[: quantity.start()]}{_hidden(quantity)}{rest[quantity.end() :]}"
     for name, at in _names(rest, text):
         places.setdefault(name, at)
     return sorted(places, key=lambda name: (places[name], name))
 
 
+def _hidden(found: re.Match[str]) -> str:
+    return _HIDDEN * len(found[0])
+
+
 def _names(text: str, whole: str) -> list[tuple[str, int]]:
     """Runs of capitalised words and codes, with where they start."""
     kinds = {token.folded: token.kind for token in read_words(whole).tokens}
-    words = [word[0] for word in _WORD.finditer(whole)]
-    noun_capitals = language_of([word.casefold() for word in words]).code == "de"
-    run: list[re.Match[str]] = []
+    noun_capitals = language_of([word.casefold() for word in _WORD.findall(whole)]).code == "de"
     runs: list[list[re.Match[str]]] = []
     for word in _WORD.finditer(text):
-        kind = kinds.get(word[0].casefold())
-        capital = word[0][0].isupper() and kind not in {"function", "number"}
-        coded = _is_coded(word[0])
-        near = bool(run) and text[run[-1].end() : word.start()].strip() == ""
-        connects = word[0] in _CONNECTORS or (word[0] == "the" and bool(run) and run[-1][0] == "of")
-        if (capital or coded) or (near and connects) or (near and word[0].isdigit() and len(word[0]) < 4):
-            if run and not near:
-                runs.append(run)
-                run = []
+        is_near = bool(runs) and not text[runs[-1][-1].end() : word.start()].strip()
+        run = runs[-1] if is_near else []
+        is_capital = word[0][0].isupper() and kinds.get(word[0].casefold()) not in {"function", "number"}
+        connects = word[0] in CONNECTORS or (word[0].isdigit() and len(word[0]) < 4)
+        if run:
+            connects |= word[0] == "the" and run[-1][0] == "of"
+        if is_capital or _is_coded(word[0]) or (run and connects):
             run.append(word)
-        elif run:
-            runs.append(run)
-            run = []
-    runs += [run] if run else []
+            runs += [] if is_near else [run]
     return [named for run in runs if (named := _name(run, text, noun_capitals=noun_capitals))]
 
 
 def _is_coded(word: str) -> bool:
     """Whether a word is an identifier: a capital inside, an underscore, or letters and digits."""
-    plain = re.sub(r"['’]s$", "", word)
-    letters = any(char.isalpha() for char in plain)
-    return letters and (
-        "_" in plain or any(char.isupper() for char in plain[1:]) or any(map(str.isdigit, plain))
-    )
+    plain = _POSSESSIVE.sub("", word)
+    has_letters = any(map(str.isalpha, plain))
+    return has_letters and ("_" in plain or any(map(str.isupper, plain[1:])) or any(map(str.isdigit, plain)))
 
 
 def _name(run: list[re.Match[str]], text: str, *, noun_capitals: bool) -> tuple[str, int] | None:
-    while run[-1][0] in _CONNECTORS or run[-1][0] == "the":
+    while run[-1][0] in CONNECTORS or run[-1][0] == "the":
         run = run[:-1]
-    first = run[0]
-    alone = len(run) == 1
-    coded = _is_coded(first[0])
-    starts = not any(char.isalnum() for char in text[: first.start()])
-    if alone and not coded and (starts or noun_capitals):
+    start = run[0].start()
+    is_first = not any(map(str.isalnum, text[:start]))
+    if len(run) == 1 and not _is_coded(run[0][0]) and (is_first or noun_capitals):
         return None
-    name = re.sub(r"['’]s$", "", text[first.start() : run[-1].end()])
-    return (name, first.start()) if any(char.isalpha() for char in name) else None
+    name = _POSSESSIVE.sub("", text[start : run[-1].end()])
+    return (name, start) if any(map(str.isalpha, name)) else None

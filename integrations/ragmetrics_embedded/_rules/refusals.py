@@ -7,9 +7,9 @@ from typing import Final
 
 from ragmetrics_core.comparing import plain_form
 from ragmetrics_core.parsers import split_sentences
-from ragmetrics_embedded._support.vocabulary import DECLINES, META
+from ragmetrics_embedded._support.vocabulary import DECLINES
 
-__all__ = ["is_missing_remark", "refusal", "without_meta_words"]
+__all__ = ["is_missing_remark", "refusal"]
 
 _LOOKED_AT: Final = 600
 _BETWEEN: Final = {"letters": r"\W+(?:[\w'’/-]+\W+){0,3}?", "joined": r"[^。；]{0,12}?"}
@@ -43,11 +43,6 @@ def refusal(answer: str) -> str | None:
         _TURN.match(sentence) and flag is None for sentence, flag in zip(sentences, flags, strict=True)
     )
     return None if turns else flags[0]
-
-
-def without_meta_words(keys: frozenset[str]) -> frozenset[str]:
-    """The keys that are not about the text and the answer themselves."""
-    return keys - META
 
 
 def _reason(sentence: str) -> str | None:

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from math import log
-from typing import NamedTuple
 
 from ragmetrics_core.parsers import split_sentences
 from ragmetrics_embedded._support.vocabulary import ANAPHORA
 from ragmetrics_embedded._support.words import read_words
 
-__all__ = ["Relevant", "relevant_sentences"]
+__all__ = ["relevant_sentences"]
 
 # The best sentence must have this share of the question's weight, and others this share of the best one's.
 LEAST = 0.34
@@ -17,20 +16,8 @@ NEAR_BEST = 0.7
 LEFT_OUT = 0.5
 
 
-class Relevant(NamedTuple):
-    """The sentences of the contexts as their texts have them, and the places of those that help, in order."""
-
-    sentences: tuple[str, ...]
-    places: tuple[int, ...]
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """The sentences that help."""
-        return tuple(self.sentences[place] for place in self.places)
-
-
-def relevant_sentences(question: str, contexts: Sequence[str]) -> Relevant:
-    """The sentences that help with a question; none when no sentence has enough of it.
+def relevant_sentences(question: str, contexts: Sequence[str]) -> dict[int, str]:
+    """The sentences that help with a question, by their place; none when no sentence has enough of it.
 
     A word weighs the more, the fewer sentences have it. Words of the question that no sentence has count
     against all.
@@ -48,10 +35,11 @@ def relevant_sentences(question: str, contexts: Sequence[str]) -> Relevant:
             meant.append(before if is_anaphoric else frozenset())
             before = keys[-1]
     asked = read_words(question).content_keys
-    weights = {key: _rarity(sum(key in each for each in keys), len(keys)) for key in sorted(asked)}
+    if not asked or not texts:
+        return {}
+    having = {key: sum(key in own for own in keys) for key in sorted(asked)}
+    weights = {key: log(1 + len(texts) / (1 + count)) / log(1 + len(texts)) for key, count in having.items()}
     total = sum(weights.values())
-    if not total or not texts:
-        return Relevant(tuple(texts), ())
     fit = [
         sum(
             weight * (1.0 if key in own else LEFT_OUT if key in left_out else 0.0)
@@ -61,8 +49,4 @@ def relevant_sentences(question: str, contexts: Sequence[str]) -> Relevant:
         for own, left_out in zip(keys, meant, strict=True)
     ]
     least = max(LEAST, NEAR_BEST * max(fit))
-    return Relevant(tuple(texts), tuple(place for place, share in enumerate(fit) if share >= least))
-
-
-def _rarity(having: int, sentences: int) -> float:
-    return log(1 + sentences / (1 + having)) / log(1 + sentences) if sentences else 0.0
+    return {place: texts[place] for place, share in enumerate(fit) if share >= least}

@@ -61,12 +61,12 @@ def match(aliases: Sequence[str], statement: str, question: str) -> Match:
     new = [token for token in _telling(said) if token.key not in asked]
     matches: list[Match] = []
     for alias in aliases:
-        own = _telling(read_words(alias).tokens)
-        beyond = [token for token in own if token.key not in asked] or own
-        shares = [_share(beyond, said)]
+        tokens = read_words(alias).tokens
+        own = _telling(tokens)
+        share = _share([token for token in own if token.key not in asked] or own, said)
         if new and len(said) <= _MOST_WORDS:
-            shares.append(_share(new, read_words(alias).tokens))
-        matches.append(Match(max(shares), alias))
+            share = max(share, _share(new, tokens))
+        matches.append(Match(share, alias))
     return max(matches, key=lambda each: each.share, default=Match(0.0, ""))
 
 
@@ -83,17 +83,16 @@ def _share(wanted: Sequence[Token], tokens: Sequence[Token]) -> float:
     for token in wanted:
         weight = weigh(token)
         total += weight
+        start = _plain(token.key)[:_PREFIX]
         if token.kind == "number":
             if numbers.isdisjoint(token.readings):
                 return 0.0
             found += weight
         elif words & {_plain(token.key), _plain(token.folded)}:
             found += weight
-        elif len(token.key) >= _PREFIX and any(
-            word.startswith(_plain(token.key)[:_PREFIX]) for word in words
-        ):
+        elif len(token.key) >= _PREFIX and any(word.startswith(start) for word in words):
             found += _ALIKE * weight
-    return found / total if total else 0.0
+    return found / (total or 1)
 
 
 def _plain(word: str) -> str:

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ragmetrics_embedded._rules.refusals import is_missing_remark, without_meta_words
-from ragmetrics_embedded._rules.short_answers import aliases_of, match
+from ragmetrics_embedded._rules.refusals import is_missing_remark
+from ragmetrics_embedded._rules.short_answers import Match, aliases_of, match
 from ragmetrics_embedded._rules.statements import statements_of
 from ragmetrics_embedded._support import Support, support_model
 from ragmetrics_embedded._support.evidence import read_evidence
+from ragmetrics_embedded._support.vocabulary import META
 from ragmetrics_embedded._support.words import read_words
 
 __all__ = ["LexicalVerdict", "chunk_findings", "compared", "findings"]
@@ -30,7 +31,7 @@ class LexicalVerdict(NamedTuple):
     supported: bool | None
     score: float
     reason: str
-    evidence: str | list[str]
+    evidence: str | list[str] = ""
 
 
 def findings(statements: Sequence[str], contexts: tuple[str, ...]) -> list[LexicalVerdict]:
@@ -78,16 +79,16 @@ def _compared(statement: str, other: str, where: str, question: str) -> LexicalV
             if same
             else f"a remark on missing information; {where} makes none"
         )
-        return LexicalVerdict(same, float(same), reason, "")
+        return LexicalVerdict(same, float(same), reason)
     if aliases := aliases_of(other):
         found = match(aliases, statement, question)
         reason = f'{found.share:.2f}: it {"has" if found.agrees else "lacks"} the answer "{found.alias}"'
         return LexicalVerdict(found.agrees, found.share, reason, found.alias if found.agrees else "")
     if aliases := aliases_of(statement):
-        best = max((match(aliases, text, question) for text in statements_of(other)), default=None)
-        share = best.share if best else 0.0
-        agrees = best is not None and best.agrees
-        return LexicalVerdict(agrees, share, f"{share:.2f}: {where} {'has' if agrees else 'lacks'} it", "")
+        matches = [match(aliases, text, question) for text in statements_of(other)]
+        best = max(matches, default=Match(0.0, ""))
+        reason = f"{best.share:.2f}: {where} {'has' if best.agrees else 'lacks'} it"
+        return LexicalVerdict(best.agrees, best.share, reason)
     return _beyond_question(statement, other, where, question)
 
 
@@ -115,7 +116,7 @@ def _beyond_question(statement: str, other: str, where: str, question: str) -> L
 def _on_chunk(chunk: str, facts: Sequence[str], question: str) -> LexicalVerdict:
     tried = [_compared(fact, chunk, "the chunk", question) for fact in facts]
     if not tried:
-        return LexicalVerdict(False, 0.0, "the reference states nothing", "")
+        return LexicalVerdict(False, 0.0, "the reference states nothing")
     best = max(tried, key=lambda found: (_RANKS[found.supported], found.score))
     if best.supported is None:
         return best
@@ -129,15 +130,13 @@ def _on_chunk(chunk: str, facts: Sequence[str], question: str) -> LexicalVerdict
 
 
 def _on_remark(statement: str, contexts: tuple[str, ...]) -> LexicalVerdict:
-    spoken = without_meta_words(read_words(statement).content_keys)
+    spoken = read_words(statement).content_keys - META
     evidence = read_evidence(contexts)
     for place, keys in enumerate(evidence.keys):
         if len(spoken) > 1 and len(spoken & keys) >= REFUTED * len(spoken):
             reason = "it says that this is missing, and a sentence has all its words"
             return LexicalVerdict(False, 0.0, reason, evidence.as_written(place))
-    return LexicalVerdict(
-        True, 1.0, "it says that something is missing, and no sentence has all its words", ""
-    )
+    return LexicalVerdict(True, 1.0, "it says that something is missing, and no sentence has all its words")
 
 
 def _finding(found: Support) -> LexicalVerdict:
