@@ -95,7 +95,8 @@ def foreign(said: Sentence, evidence: IndexedTexts, rarity: Rarity) -> str:
 def converted(said: Sentence, evidence: IndexedTexts, window: Sequence[int]) -> Conversion:
     """Put equal amounts of the evidence in place of those of a statement, and those that may be equal.
 
-    They may be equal if they are of scales such as two currencies, or nearly equal in two units.
+    They may be equal if they are of scales such as two currencies, or nearly equal in two units. "At nine" is
+    the evidence's 9 am or 9 pm.
 
     Args:
         said: the statement.
@@ -116,6 +117,10 @@ def converted(said: Sentence, evidence: IndexedTexts, window: Sequence[int]) -> 
         tokens[own.start : own.end] = other.tokens
         if not same:
             unsure = own.written, other.written
+    for place, token in enumerate(tokens):
+        for other in numbers if token.kind == "number" and token not in numbers else ():
+            if _is_hour_of(token, other) and not _counts(tokens[place + 1 : place + 2]):
+                tokens[place] = other
     return Conversion(said._replace(tokens=tuple(tokens)), unsure)
 
 
@@ -126,6 +131,18 @@ def _amounts(tokens: tuple[Token, ...]) -> Iterator[_Amount]:
             if end < len(tokens) and UNITS.get(tokens[end].written) == token.unit:
                 end += 1
             yield _Amount(place, end, tokens[place:end], token.unit)
+
+
+def _counts(following: Sequence[Token]) -> bool:
+    """Whether the words behind a number are what it counts."""
+    return any(token.is_content for token in following)
+
+
+def _is_hour_of(number: Token, time: Token) -> bool:
+    """Whether a number may be the hour of a time, of one half of the day or the other."""
+    hour, colon, minutes = time.key.partition(":")
+    is_hour = number.key.isdecimal() and len(number.key) <= 2 and number.unit is None
+    return is_hour and bool(colon) and minutes == "00" and (int(number.key) - int(hour)) % 12 == 0
 
 
 def _is_there(one: _Amount, two: Token) -> bool:

@@ -188,3 +188,21 @@ def test_a_cascade_asks_its_second_judge_about_what_the_first_leaves_open():
     record = next(iter(run.records()))
 
     assert (record.status, record.value) == ("ok", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_there"),
+    [
+        ("The museum opens at nine.", True),
+        ("The museum opens at 9 and closes at 6.", True),
+        ("The museum opens at ten.", False),
+        ("The museum opens at 9 pm.", False),
+        ("The museum has 9 rooms.", False),  # it counts rooms, so it is no hour
+    ],
+)
+@MODELS
+def test_a_number_that_counts_nothing_may_be_the_hour_of_a_time(
+    model: SupportModel, statement: str, is_there: bool
+):
+    text = "The museum opens at 9 am and closes at 6 pm. It has 8 rooms."
+    assert model.support(statement, [text]).supported is is_there
