@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from ragmetrics_langchain._decisions import LangChainDecisions
 from ragmetrics_langchain._embedder import LangChainEmbedder
 from ragmetrics_langchain._handler import RagMetricsCallbackHandler
 from ragmetrics_langchain._installing import Installed, install
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Installed",
+    "LangChainDecisions",
     "LangChainEmbedder",
     "LangChainJudge",
     "LangSmithFeedbackSink",

@@ -111,6 +111,8 @@ def is_asynchronous_only(model: Any) -> bool:
             return can_only_raise(model, "_generate")
         case Embeddings():
             return can_only_raise(model, "embed_documents")
+        case Runnable() if hasattr(model, "_classify"):
+            return can_only_raise(model, "_classify")
         case Runnable():
             return can_only_raise(model, "invoke")
         case _:

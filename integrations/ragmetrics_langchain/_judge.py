@@ -36,6 +36,7 @@ from ragmetrics_langchain._calling import (
     is_asynchronous_only,
     name_of,
 )
+from ragmetrics_langchain._decisions import is_decision_model
 
 __all__ = ["LangChainJudge"]
 
@@ -164,6 +165,11 @@ async def _asked(model: Model, messages: list[BaseMessage], config: RunnableConf
 
 
 def _check_takes_messages(model: Model) -> None:
+    if is_decision_model(model):
+        raise ConfigError(
+            f"{type(model).__name__} is a decision model, which gives no text: write "
+            "DecisionJudge(decisions=LangChainDecisions(model)), with DecisionJudge of ragmetrics_core.models"
+        )
     try:
         taken: Any = model.InputType
     except TypeError:  # it does not say
@@ -171,7 +177,8 @@ def _check_takes_messages(model: Model) -> None:
     if is_typeddict(taken) or (isinstance(taken, type) and issubclass(taken, BaseModel)):
         raise ConfigError(
             f"{type(model).__name__} takes {taken.__name__}, not messages: the judge is asked in words and "
-            "replies in words, which a decision model or a graph cannot. Pass a chat model"
+            "replies in words, which a decision model or a graph cannot. Pass a chat model, or a decision "
+            "model by its name: judge='decisions:MODEL'"
         )
 
 

@@ -21,21 +21,25 @@ from ragmetrics_core.live import (
     LiveSettings,
     check_alone,
 )
+from ragmetrics_core.models import DecisionJudge
 from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_core.runs import Metrics
+from ragmetrics_langchain._decisions import LangChainDecisions, is_decision_model
 from ragmetrics_langchain._embedder import LangChainEmbedder
 from ragmetrics_langchain._judge import LangChainJudge
 from ragmetrics_langchain._tools import CONTEXT_WAYS
 
 __all__ = ["SCORER_DEFAULTS", "ScorerArgs", "live_scorer", "scored_beside"]
 
+_LANGCHAIN = (LangChainJudge, LangChainDecisions, LangChainEmbedder)
+
 
 class ScorerArgs(LiveArgs, total=False):
     """Arguments of every function that scores live: models, and the live settings.
 
     Attributes:
-        judge: a LangChain chat model, any callable from prompt to reply, a judge, or a name such as
-            "embedded".
+        judge: a LangChain chat model or decision model, any callable from prompt to reply, a judge, or a
+            name such as "embedded".
         embedder: LangChain embeddings, an embedder, or a name.
         scorer: a model that rates pairs, for metrics that need one.
         live: a live scorer, instead of metrics, models and live settings; it may be shared.
@@ -72,12 +76,16 @@ def live_scorer(
         check_alone(metrics, *(given.pop(name, None) for name in (*_MODELS, "settings")), **given)
         return live
     judge, embedder = given.get("judge"), given.get("embedder")
-    if isinstance(judge, Runnable):
-        given["judge"] = judge = LangChainJudge(given["judge"])
+    asked: Any = judge
+    if is_decision_model(judge):
+        asked = LangChainDecisions(judge)
+        given["judge"] = DecisionJudge(decisions=asked)
+    elif isinstance(judge, Runnable):
+        given["judge"] = asked = LangChainJudge(given["judge"])
     if isinstance(embedder, Embeddings):
         given["embedder"] = embedder = LangChainEmbedder(embedder)
-    for model in (judge, embedder):
-        if isinstance(model, LangChainJudge | LangChainEmbedder) and model.is_asynchronous_only:
+    for model in (asked, embedder):
+        if isinstance(model, _LANGCHAIN) and model.is_asynchronous_only:
             raise ConfigError(
                 f"{model.identity} has no synchronous interface. Its client belongs to the application's "
                 "event loop, but judging runs in separate threads: add a synchronous method "

@@ -95,7 +95,7 @@ def catch_up(
             is left to it.
         metrics: Metrics of the application, separated by commas. Default: those of the run.
         judge: Judge of the application: embedded, openai:MODEL, openai:MODEL@URL, entailment:MODEL,
-            grounded:MODEL, cascade:CHEAP,EXPENSIVE, or a judge of an installed package.
+            grounded:MODEL, decisions:MODEL, cascade:CHEAP,EXPENSIVE, or a judge of an installed package.
     """
     from ragmetrics_core.live import LiveScorer
     from ragmetrics_core.live.places import places_of

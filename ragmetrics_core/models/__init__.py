@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from ragmetrics_core.models._batched import Batched
     from ragmetrics_core.models._budget import Budget, BudgetArgs, Price, Prices
     from ragmetrics_core.models._cascade import Cascade
+    from ragmetrics_core.models._decisions import (
+        DecisionJudge,
+        DecisionModel,
+        DecisionReply,
+        DecisionServer,
+        Question,
+    )
     from ragmetrics_core.models._encoders import CrossEncoderScorer, TokenMatchScorer
     from ragmetrics_core.models._entailment import EntailmentJudge
     from ragmetrics_core.models._line import Line
@@ -37,6 +44,10 @@ __all__ = [
     "CallableJudge",
     "Cascade",
     "CrossEncoderScorer",
+    "DecisionJudge",
+    "DecisionModel",
+    "DecisionReply",
+    "DecisionServer",
     "EntailmentJudge",
     "Line",
     "Meter",
@@ -45,6 +56,7 @@ __all__ = [
     "Price",
     "Prices",
     "PromptChecker",
+    "Question",
     "SettingsDigest",
     "Tally",
     "TokenMatchScorer",
@@ -75,6 +87,7 @@ _MODULES = {
     "_batched": ["Batched"],
     "_budget": ["Budget", "BudgetArgs", "Price", "Prices"],
     "_cascade": ["Cascade"],
+    "_decisions": ["DecisionJudge", "DecisionModel", "DecisionReply", "DecisionServer", "Question"],
     "_encoders": ["CrossEncoderScorer", "TokenMatchScorer"],
     "_entailment": ["EntailmentJudge"],
     "_line": ["Line"],

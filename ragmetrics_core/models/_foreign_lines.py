@@ -42,6 +42,18 @@ _LIBRARIES = (
     ),
     _Library(
         "langchain_core",
+        judge="from ragmetrics_core.models import DecisionJudge; from ragmetrics_langchain import "
+        "LangChainDecisions; judge=DecisionJudge(decisions=LangChainDecisions(model))",
+        named=("BaseDecisionModel",),
+    ),
+    _Library("langchain_openai", judge='judge="decisions:MODEL"', named=("OpenAIDecisions",)),
+    _Library(
+        "langchain_typesafe",
+        judge='judge="decisions:MODEL@https://api.typesafe.ai/v1/systemone", with its key in OPENAI_API_KEY',
+        named=("TypeSafeClassifier",),
+    ),
+    _Library(
+        "langchain_core",
         embedder="from ragmetrics_langchain import LangChainEmbedder; embedder=LangChainEmbedder(model)",
         named=("Embeddings",),
     ),

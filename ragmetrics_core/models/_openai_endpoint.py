@@ -174,6 +174,18 @@ class Endpoint:
             ModelError: the call failed; the class and the message say why, and the message never holds the
                 key.
         """
+        return self._object(await self._content(path, body))
+
+    async def post_whole(self, path: str, body: Mapping[str, object]) -> tuple[str, Mapping[str, Any]]:
+        """Post a JSON object and return the answer's text as the server sent it, and its JSON object.
+
+        Raises:
+            ModelError: the call failed; see `post`.
+        """
+        content = await self._content(path, body)
+        return content.decode("utf-8", "replace"), self._object(content)
+
+    async def _content(self, path: str, body: Mapping[str, object]) -> bytes:
         if self._lacks is not None:
             raise ModelRefused(self._lacks)
         failure: BaseException
@@ -188,7 +200,7 @@ class Endpoint:
         except Exception as error:  # the boundary to the client
             failure = self._failure(error)
         else:
-            return self._object(content)
+            return content
         # Outside the handlers, so that no error of the client hangs on it: their frames hold the key.
         raise failure
 

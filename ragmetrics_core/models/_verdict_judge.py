@@ -1,4 +1,4 @@
-"""A judge made of a model that gives only verdicts and a second judge for everything else."""
+"""A judge made of a model that answers some prompts and a second judge for everything else."""
 
 import json
 from abc import ABC, abstractmethod
@@ -11,7 +11,7 @@ from ragmetrics_core.models.wrapper import PromptChecker
 from ragmetrics_core.prompts import Item
 from ragmetrics_core.protocol import Completion, Generate, Judge
 
-__all__ = ["Claims", "GroundedFinding", "VerdictJudge"]
+__all__ = ["Claims", "GroundedFinding", "PartJudge", "VerdictJudge"]
 
 # The prompts that ask whether a text entails a statement, and the variable that holds the text.
 _SOURCES: Final = {"verdicts": "contexts", "reference_verdicts": "reference", "answer_verdicts": "answer"}
@@ -48,8 +48,8 @@ class GroundedFinding(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerdictJudge(ABC):
-    """Give verdicts; ask another judge everything else.
+class PartJudge(ABC):
+    """Answer some prompts; ask another judge everything else.
 
     Attributes:
         kind: phrase for the model in messages.
@@ -66,18 +66,9 @@ class VerdictJudge(ABC):
     def identity(self) -> str:
         """The model, its settings and the other judge."""
 
-    @property
     @abstractmethod
-    def model_name(self) -> str:
-        """The model alone."""
-
-    @abstractmethod
-    def afindings(self, claims: Claims) -> Awaitable[Sequence[GroundedFinding]]:
-        """A finding per statement.
-
-        Raises:
-            ModelError: the model failed.
-        """
+    def answers(self, name: str) -> bool:
+        """Whether the model itself answers the prompt with a name."""
 
     @property
     def beside(self) -> str:
@@ -91,13 +82,46 @@ class VerdictJudge(ABC):
 
     def check_prompts(self, names: Iterable[str]) -> None:
         """Raise `ConfigError` if a prompt requests something else and there is no other judge."""
-        left = sorted(set(names) - set(_SOURCES))
+        left = sorted(name for name in set(names) if not self.answers(name))
         if left and self.others is None:
             raise ConfigError(
                 f"{self.kind} cannot answer the prompt {left[0]!r}: pass others=..., a judge that can"
             )
         if left and isinstance(self.others, PromptChecker):
             self.others.check_prompts(left)
+
+    async def aothers(self, request: Generate[Any]) -> Sequence[Completion]:
+        """The other judge's replies.
+
+        Raises:
+            ConfigError: there is no other judge, or it cannot answer the prompt.
+            ModelError: the model failed.
+        """
+        if self.others is None:
+            self.check_prompts([request.prompt.name])
+        return await cast("Judge", self.others).agenerate(request)
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictJudge(PartJudge):
+    """Give verdicts on statements; ask another judge everything else."""
+
+    @property
+    @abstractmethod
+    def model_name(self) -> str:
+        """The model alone."""
+
+    @abstractmethod
+    def afindings(self, claims: Claims) -> Awaitable[Sequence[GroundedFinding]]:
+        """A finding per statement.
+
+        Raises:
+            ModelError: the model failed.
+        """
+
+    def answers(self, name: str) -> bool:
+        """Whether the prompt asks if a text entails statements."""
+        return name in _SOURCES
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """Verdicts on the request's items, the same for each draw.
@@ -107,8 +131,7 @@ class VerdictJudge(ABC):
         """
         source = _SOURCES.get(request.prompt.name)
         if source is None:
-            self.check_prompts([request.prompt.name])
-            return await cast("Judge", self.others).agenerate(request)
+            return await self.aothers(request)
         shown = request.variables[source]
         texts = (shown,) if isinstance(shown, str) else tuple(cast("Sequence[str]", shown))
         claims = Claims(

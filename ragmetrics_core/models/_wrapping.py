@@ -84,7 +84,8 @@ def as_judge(judge: Judge | TextFunction | str, *, identity: str | None = None, 
     """A judge from a judge, from any callable `str -> str` (synchronous or not), or from a name.
 
     Names are those of the command line: "embedded", "openai:MODEL", "openai:MODEL@URL", "entailment:MODEL",
-    "grounded:MODEL", "cascade:CHEAP,EXPENSIVE", and those of installed packages ("mine:MODEL").
+    "grounded:MODEL", "decisions:MODEL", "cascade:CHEAP,EXPENSIVE", and those of installed packages
+    ("mine:MODEL").
 
     A function is identified by a digest of its bytecode, defaults, closure, bound arguments and the globals
     it uses, but not of what it reads while it runs. A function that holds an object without a digest, such as

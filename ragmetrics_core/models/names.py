@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TIMEOUT", "embedder_by_name", "judge_by_name", "judges_by_name", "read_options", "scorer_by_name"]
 
-_BUILT_IN: Final = frozenset({"openai", "entailment", "grounded", "cascade"})
+_BUILT_IN: Final = frozenset({"openai", "entailment", "grounded", "decisions", "cascade"})
 
 TIMEOUT: Final = "timeout"
 """The only option that is not a setting of the judge but of its caller; it does not change replies."""
@@ -43,6 +43,7 @@ _JUDGES = (
     f"{_SERVER}, "
     '"entailment:MODEL" for an NLI model with the embedded rules, '
     '"grounded:MODEL" for MiniCheck, FactCG, LettuceDetect and similar models with the same rules, '
+    '"decisions:MODEL" or "decisions:MODEL@URL" for a decision model, '
     '"cascade:CHEAP,EXPENSIVE" for two judges, the cheap one first'
 )
 _EMBEDDERS = f'"embedded" (static word vectors), "openai:MODEL", {_SERVER}'
@@ -203,6 +204,9 @@ def _judge(name: str, settings: Mapping[str, Any], *, asked: bool) -> Judge:
         from ragmetrics_core.models.grounded import GroundedJudge
 
         return GroundedJudge(checker=_checker(rest, asked=asked), others=rule_judge())
+    if kind == "decisions" and rest:
+        model, base_url = _at_server(rest)
+        return models.DecisionJudge(decisions=models.DecisionServer(model, base_url=base_url, asked=asked))
     if kind == "cascade" and len(parts := _parts(rest)) == 2 and all(parts):
         cheap, dear = (_judge(part, settings, asked=asked) for part in parts)
         return models.Cascade(cheap, dear)

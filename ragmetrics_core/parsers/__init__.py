@@ -2,6 +2,7 @@
 
 from ragmetrics_core.parsers._answer import ANYTHING, READER, Answer, Declined, Expected, Reading, Scale
 from ragmetrics_core.parsers._claims import stating_sentences
+from ragmetrics_core.parsers._decisions import RATED
 from ragmetrics_core.parsers._earlier import of_earlier
 from ragmetrics_core.parsers._entities import EntityList
 from ragmetrics_core.parsers._evidence import Span, locate
@@ -27,6 +28,7 @@ __all__ = [
     "INSUFFICIENT",
     "LONGEST",
     "PASSED_ON",
+    "RATED",
     "READER",
     "UNKNOWN",
     "WITH_CLAIM",

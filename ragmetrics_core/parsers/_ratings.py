@@ -1,8 +1,11 @@
 """A rating on a scale, with its reason."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Self
 
-from ragmetrics_core.parsers._answer import Answer, Expected, Schema, object_of
+from ragmetrics_core.parsers._answer import Answer, Expected, Reading, Schema, object_of
+from ragmetrics_core.parsers._decisions import LEVEL, RATED, decided, holds_decisions
+from ragmetrics_core.shapes import Json
 
 __all__ = ["Rating"]
 
@@ -17,6 +20,17 @@ class Rating(Answer):
 
     rating: float
     reason: str | None = None
+
+    @classmethod
+    def of_value(cls, value: Mapping[str, Json], expected: Expected) -> Reading[Self]:
+        """Read the rating, or a decision model's expected level, which may lie between two numbers."""
+        scale = expected.scale
+        if scale is None or not expected.graded or not holds_decisions(value):
+            return super().of_value(value, expected)
+        answers = decided(value, LEVEL, highest=len(scale.numbers) - 1)
+        level = answers.take(RATED)
+        answer = cls(rating=scale.low + scale.step * level, reason=f"expected level {level:.3g}")
+        return Reading(answer, dropped=answers.left)
 
     def objections(self, expected: Expected) -> Iterator[str]:
         """Object to a rating that is not on the scale."""

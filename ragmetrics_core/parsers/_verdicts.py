@@ -19,6 +19,7 @@ from ragmetrics_core.parsers._answer import (
     object_of,
     validated,
 )
+from ragmetrics_core.parsers._decisions import PROBABILITY, decided, holds_decisions
 from ragmetrics_core.parsers._reply import NotRead, lines_of
 from ragmetrics_core.shapes import Json
 
@@ -100,6 +101,8 @@ class VerdictList(Answer):
     @classmethod
     def of_value(cls, value: Mapping[str, Json], expected: Expected) -> Reading[Self]:
         """Read the verdicts; object to numbers that have none."""
+        if expected.graded and holds_decisions(value):
+            return cls._of_decisions(value, expected)
         entries = value.get("verdicts")
         if not isinstance(entries, list) or len(value) != 1:
             raise NotRead('the object holds not one list, "verdicts"')
@@ -118,6 +121,28 @@ class VerdictList(Answer):
             objections.append(f"your last reply lacks a verdict on {', '.join(missing)}")
         answer = cls.model_construct(verdicts=tuple(verdicts))
         return Reading(answer if verdicts or not objections else None, tuple(objections), dropped=dropped)
+
+    @classmethod
+    def _of_decisions(cls, value: Mapping[str, Json], expected: Expected) -> Reading[Self]:
+        """Read a decision model's answers: "yes" if its probability is above 0.5."""
+        answers = decided(value, PROBABILITY)
+        verdicts: list[NumberedVerdict] = []
+        objections: list[str] = []
+        for number in expected.numbers:
+            try:
+                share = answers.take(str(number))
+            except NotRead as reason:
+                objections.append(f"number {number}: {reason}")
+                continue
+            verdict = NumberedVerdict(
+                number=number,
+                reason=f"yes with probability {share:.3g}",
+                verdict="yes" if share > 0.5 else "no",
+                probability=share,
+            )
+            verdicts.append(verdict)
+        answer = cls.model_construct(verdicts=tuple(verdicts))
+        return Reading(answer if verdicts else None, tuple(objections), dropped=answers.left)
 
     @classmethod
     def of_lines(cls, body: str) -> dict[str, Json]:
