@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
+from langchain_core.runnables import Runnable
+
 from ragmetrics_core.adapting import ForeignModel, ForeignName, usage_of
 from ragmetrics_core.keywords import checked
 from ragmetrics_core.models import DecisionReply, Question, foreign_answer
@@ -44,7 +46,7 @@ class LangChainDecisions(ForeignModel):
         ConfigError: `decisions` is neither a decision model nor a function.
     """
 
-    decisions: Any | Callable[[], Any]
+    decisions: Runnable[Any, Any] | Callable[[], Runnable[Any, Any]]
     name: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:

@@ -78,7 +78,7 @@ def live_scorer(
     judge, embedder = given.get("judge"), given.get("embedder")
     asked: Any = judge
     if is_decision_model(judge):
-        asked = LangChainDecisions(judge)
+        asked = LangChainDecisions(given["judge"])
         given["judge"] = DecisionJudge(decisions=asked)
     elif isinstance(judge, Runnable):
         given["judge"] = asked = LangChainJudge(given["judge"])

@@ -237,4 +237,5 @@ def _sum_of(usages: Sequence[Usage | None]) -> Usage | None:
 
 def _answer_types() -> Mapping[str, type[Answer]]:
     """The answer type of each prompt of the library."""
-    return {each.name: each.answer for each in vars(prompts).values() if isinstance(each, Prompt)}
+    of_library: list[Any] = [each for each in vars(prompts).values() if isinstance(each, Prompt)]
+    return {prompt.name: prompt.answer for prompt in of_library}

@@ -62,7 +62,7 @@ _TWICE: Final = _Twice()
 
 def holds_decisions(value: Mapping[str, Json]) -> bool:
     """Whether a reply's JSON object holds the bodies of a decision model's replies."""
-    return value.keys() == {_DECISIONS}
+    return list(value) == [_DECISIONS]
 
 
 def decided(value: Mapping[str, Json], fields: Mapping[str, str], highest: float = 1) -> Decided:

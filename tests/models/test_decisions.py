@@ -141,11 +141,11 @@ def test_an_address_that_ends_in_systemone_takes_the_form_of_system_one():
 
 def test_a_request_in_the_form_of_system_one_is_that_of_langchain_typesafe():
     made = pytest.importorskip("langchain_typesafe", reason="langchain-typesafe is not installed")
+    httpx2 = pytest.importorskip("httpx2")
     answers = {name: {"type": "noul", "noul": 0.5} for name in ("1", "2")}
-    with OpenAIServer(Answer(body={"model": "m", "answers": answers})) as server:
-        model = made.TypeSafeClassifier(
-            model="jev", api_key="none", base_url=server.base_url.removesuffix("/v1")
-        )
+    with OpenAIServer(Answer(body={"model": "m", "answers": answers})) as server, httpx2.Client() as client:
+        address = server.base_url.removesuffix("/v1")
+        model = made.TypeSafeClassifier(model="jev", api_key="none", base_url=address, client=client)
         asked = {each.name: made.Noul(instructions=each.instructions) for each in ASKED[:2]}
         model.invoke({"state": "Some text.", "questions": asked})
         ours = DecisionServer("jev", base_url=f"{server.base_url}/systemone")
