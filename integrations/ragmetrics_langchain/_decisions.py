@@ -10,7 +10,7 @@ from langchain_core.runnables import Runnable
 
 from ragmetrics_core.adapting import ForeignModel, ForeignName, usage_of
 from ragmetrics_core.keywords import checked
-from ragmetrics_core.models import DecisionReply, Question, foreign_answer
+from ragmetrics_core.models import DecisionQuestion, DecisionReply, foreign_answer
 from ragmetrics_langchain._calling import (
     JUDGE_TAG,
     ModelPerLoop,
@@ -62,7 +62,7 @@ class LangChainDecisions(ForeignModel):
         """Whether there is no synchronous interface, which live scoring needs."""
         return is_asynchronous_only(self._models.first)
 
-    async def adecide(self, text: str, questions: Sequence[Question]) -> DecisionReply:
+    async def adecide(self, text: str, questions: Sequence[DecisionQuestion]) -> DecisionReply:
         """Answer the questions in one call.
 
         Raises:

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from ragmetrics_core.models._decisions import (
         DecisionJudge,
         DecisionModel,
+        DecisionQuestion,
         DecisionReply,
         DecisionServer,
-        Question,
     )
     from ragmetrics_core.models._encoders import CrossEncoderScorer, TokenMatchScorer
     from ragmetrics_core.models._entailment import EntailmentJudge
@@ -46,6 +46,7 @@ __all__ = [
     "CrossEncoderScorer",
     "DecisionJudge",
     "DecisionModel",
+    "DecisionQuestion",
     "DecisionReply",
     "DecisionServer",
     "EntailmentJudge",
@@ -56,7 +57,6 @@ __all__ = [
     "Price",
     "Prices",
     "PromptChecker",
-    "Question",
     "SettingsDigest",
     "Tally",
     "TokenMatchScorer",
@@ -87,7 +87,7 @@ _MODULES = {
     "_batched": ["Batched"],
     "_budget": ["Budget", "BudgetArgs", "Price", "Prices"],
     "_cascade": ["Cascade"],
-    "_decisions": ["DecisionJudge", "DecisionModel", "DecisionReply", "DecisionServer", "Question"],
+    "_decisions": ["DecisionJudge", "DecisionModel", "DecisionReply", "DecisionServer", "DecisionQuestion"],
     "_encoders": ["CrossEncoderScorer", "TokenMatchScorer"],
     "_entailment": ["EntailmentJudge"],
     "_line": ["Line"],

@@ -21,7 +21,7 @@ from ragmetrics_core.prompts import Item, Prompt
 from ragmetrics_core.protocol import Completion, Generate, Judge, Usage
 from ragmetrics_core.shapes import is_sequence
 
-__all__ = ["DecisionJudge", "DecisionModel", "DecisionReply", "DecisionServer", "Question"]
+__all__ = ["DecisionJudge", "DecisionModel", "DecisionQuestion", "DecisionReply", "DecisionServer"]
 
 # The limit of OpenAI's endpoint.
 _MOST_QUESTIONS: Final = 400
@@ -31,7 +31,7 @@ _VERDICT: Final = 'By the rules above, the verdict on number {number} is "yes". 
 _RATING: Final = "The rating by the rules above."
 
 
-class Question(NamedTuple):
+class DecisionQuestion(NamedTuple):
     """A typed question about a text.
 
     Attributes:
@@ -72,7 +72,7 @@ class DecisionModel(Protocol):
         """The model's name, which has a price."""
         ...
 
-    def adecide(self, text: str, questions: Sequence[Question]) -> Awaitable[DecisionReply]:
+    def adecide(self, text: str, questions: Sequence[DecisionQuestion]) -> Awaitable[DecisionReply]:
         """Answer at most 400 questions in one call.
 
         Raises:
@@ -108,7 +108,7 @@ class DecisionServer(Served):
     def _is_system_one(self) -> bool:
         return self.endpoint.url.endswith("/systemone")
 
-    async def adecide(self, text: str, questions: Sequence[Question]) -> DecisionReply:
+    async def adecide(self, text: str, questions: Sequence[DecisionQuestion]) -> DecisionReply:
         """Answer the questions in one call.
 
         Raises:
@@ -120,7 +120,7 @@ class DecisionServer(Served):
         model = reply.get("model")
         return DecisionReply(body, model if isinstance(model, str) else "", usage_of(reply.get("usage")))
 
-    def body(self, text: str, questions: Sequence[Question]) -> Mapping[str, object]:
+    def body(self, text: str, questions: Sequence[DecisionQuestion]) -> Mapping[str, object]:
         """The JSON body of a request."""
         if self._is_system_one:
             asked = {each.name: _for_system_one(each) for each in questions}
@@ -132,14 +132,14 @@ class DecisionServer(Served):
         }
 
 
-def _for_openai(question: Question) -> dict[str, object]:
+def _for_openai(question: DecisionQuestion) -> dict[str, object]:
     named = {"name": question.name, "instructions": encodable(question.instructions)}
     if not question.levels:
         return {"type": "predicate", **named}
     return {"type": "score", **named, "levels": [{"label": level} for level in question.levels]}
 
 
-def _for_system_one(question: Question) -> dict[str, object]:
+def _for_system_one(question: DecisionQuestion) -> dict[str, object]:
     instructions = encodable(question.instructions)
     if not question.levels:
         return {"type": "noul", "instructions": instructions}
@@ -211,11 +211,11 @@ class DecisionJudge(PartJudge):
         return [first, *[replace(first, usage=None)] * (request.draws - 1)]
 
 
-def _questions(request: Generate[Any]) -> list[Question]:
+def _questions(request: Generate[Any]) -> list[DecisionQuestion]:
     """The questions of a prompt that asks for verdicts on numbered items or for a rating."""
     answer, expected = request.prompt.answer, request.expected
     if issubclass(answer, Rating) and expected.scale is not None:
-        return [Question(RATED, _RATING, tuple(map(str, expected.scale.numbers)))]
+        return [DecisionQuestion(RATED, _RATING, tuple(map(str, expected.scale.numbers)))]
     items = request.variables.get("items")
     if not issubclass(answer, VerdictList) or not is_sequence(items):
         return []
@@ -223,7 +223,7 @@ def _questions(request: Generate[Any]) -> list[Question]:
     if not texts.keys() >= {*expected.numbers}:
         return []
     return [
-        Question(str(number), _VERDICT.format(number=number, text=texts[number]))
+        DecisionQuestion(str(number), _VERDICT.format(number=number, text=texts[number]))
         for number in expected.numbers
     ]
 

@@ -11,7 +11,7 @@ pytest.importorskip("aiohttp")
 from ragmetrics_core import ConfigError, as_judge, evaluate
 from ragmetrics_core.drivers import audit
 from ragmetrics_core.metrics import Faithfulness
-from ragmetrics_core.models import DecisionJudge, DecisionReply, DecisionServer, Question
+from ragmetrics_core.models import DecisionJudge, DecisionQuestion, DecisionReply, DecisionServer
 from ragmetrics_core.parsers import Expected, Rating, Scale, VerdictList
 from ragmetrics_core.testing import ScriptedJudge
 from tests.servers import Answer, OpenAIServer
@@ -24,9 +24,9 @@ SAMPLE = {
     "reference": "He was born in Ulm.",
 }
 ASKED = [
-    Question("1", "Number 1 is true."),
-    Question("2", "Number 2 is true."),
-    Question("rating", "The rating.", ("0", "1", "2")),
+    DecisionQuestion("1", "Number 1 is true."),
+    DecisionQuestion("2", "Number 2 is true."),
+    DecisionQuestion("rating", "The rating.", ("0", "1", "2")),
 ]
 USAGE = {
     "input_tokens": 20,
