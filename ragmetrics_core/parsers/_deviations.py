@@ -19,7 +19,7 @@ _INTEGER = re.compile(r" *-?[0-9]{1,20} *")
 _BOOLEANS: Final = {"true": True, "false": False}
 # Fields that no score needs, so that an absent value is an empty one.
 _FREE: Final = frozenset({"reason", "evidence"})
-_EMPTY: Final[tuple[Json, ...]] = (None, [])
+_EMPTY: Final[tuple[Json, ...]] = (None, [], "")
 
 
 def object_with(value: Json, schema: Schema) -> dict[str, Json]:

@@ -10,7 +10,12 @@ from ragmetrics_core.parsers import Expected, Scale, VerdictList
 from ragmetrics_core.prompts import Prompt
 
 ITEMS = ("The tower is high in the air.", "It is old and white.", "It was built in 1653.")
-CURRENT = [prompt for prompt in vars(prompts).values() if isinstance(prompt, Prompt)]
+CURRENT = [
+    prompt
+    for prompt in vars(prompts).values()
+    # whether a nugget is vital has no evidence, which the verdicts below quote
+    if isinstance(prompt, Prompt) and prompt is not prompts.NUGGET_IMPORTANCE
+]
 PROMPTS = [
     *(prompt for prompt in CURRENT if prompt.numbered is None),
     prompts.load_version("verdicts.v6", usual=prompts.VERDICTS),  # verdicts as lines
