@@ -3,7 +3,8 @@
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from ragmetrics_core.comparing import folded, spaced_form
 from ragmetrics_core.errors import ConfigError
@@ -27,8 +28,11 @@ from ragmetrics_embedded._rules.refusals import is_missing_remark, refusal
 from ragmetrics_embedded._rules.relevance import relevant_sentences
 from ragmetrics_embedded._rules.statements import statements_by_sentence, statements_of
 from ragmetrics_embedded._rules.verdicts import LexicalVerdict, chunk_findings, compared, findings
-from ragmetrics_embedded._support import support_name
+from ragmetrics_embedded._support import SupportModel, read_model, support_name
 from ragmetrics_embedded._support.citations import without_citations
+
+if TYPE_CHECKING:
+    from ragmetrics_embedded._training import Training
 
 __all__ = ["LexicalJudge"]
 
@@ -44,10 +48,12 @@ class LexicalJudge:
     Answers other than verdicts on statements come from rules. The identity says whether its weights use word
     vectors, which need the extra `embedded`. It compares each word at its position and rejects statements
     that differ there. It does not infer: a paraphrase in different words is "not supported".
-    docs/judge_tables.md has measured figures.
+    docs/judge_tables.md has measured figures. With a file of `ragmetrics train-judge`, the trained weights
+    decide whether contexts support statements; everything else stays as it is.
 
     Attributes:
-        identity: the judge's name in records; by default after its weights.
+        weights: path of a file of trained weights; "" for the bundled ones.
+        identity: the judge's name in records; by default after its weights, trained ones with their digest.
         note: the judge's limits, for readers of its scores.
     """
 
@@ -59,7 +65,20 @@ class LexicalJudge:
     draws_at_once: ClassVar[bool] = True
     answers_at_once: ClassVar[bool] = True
 
-    identity: str = field(default_factory=lambda: f"embedded:{support_name()}")
+    weights: str | Path = field(default="", kw_only=False)
+    identity: str = ""
+    _trained: SupportModel | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.weights:
+            object.__setattr__(self, "_trained", read_model(Path(self.weights)))
+        if not self.identity:
+            object.__setattr__(self, "identity", f"embedded:{self._name}")
+
+    @property
+    def _name(self) -> str:
+        """Name of the weights."""
+        return support_name() if self._trained is None else self._trained.name
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """A reply per draw; they differ only for the prompt that requests one question.
@@ -68,11 +87,24 @@ class LexicalJudge:
             ConfigError: the judge has no rule for the prompt.
         """
         self.check_prompts([request.prompt.name])
-        shown = _Shown(request.variables, request.expected)
+        shown = _Shown(request.variables, request.expected, self._trained)
         if request.prompt.name == "paper_question":
             draws = range(request.draw, request.draw + request.draws)
-            return [_completion(_drawn(shown, draw)) for draw in draws]
-        return [_completion(_RULES[request.prompt.name](shown))] * request.draws
+            return [_completion(_drawn(shown, draw), self._name) for draw in draws]
+        return [_completion(_RULES[request.prompt.name](shown), self._name)] * request.draws
+
+    @staticmethod
+    def train(
+        claims: Sequence[tuple[str, Sequence[str]]],
+        labels: Sequence[bool],
+        sources: Sequence[str],
+        *,
+        are_claims: bool,
+    ) -> "Training":
+        """Train on labelled claims; `ragmetrics_core.probe.train_judge` reads them from a file."""
+        from ragmetrics_embedded._training import train
+
+        return train(claims, labels, sources, are_claims=are_claims)
 
     def check_prompts(self, names: Iterable[str]) -> None:
         """Raise `ConfigError` if there is no rule for one of the prompts."""
@@ -83,10 +115,11 @@ class LexicalJudge:
 
 @dataclass(frozen=True)
 class _Shown:
-    """The variables of a prompt, and the numbers in question."""
+    """The variables of a prompt, the numbers in question, and the trained model, if there is one."""
 
     variables: Mapping[str, object]
     expected: Expected = ANYTHING
+    trained: SupportModel | None = None
 
     def text(self, name: str) -> str:
         return cast("str", self.variables[name])
@@ -115,9 +148,9 @@ class _Shown:
 Rule = Callable[[_Shown], Value]
 
 
-def _completion(value: Value) -> Completion:
+def _completion(value: Value, model: str) -> Completion:
     text = json.dumps(value, ensure_ascii=False)
-    return Completion(text, support_name(), finish_reason="stop", held_to="graded")
+    return Completion(text, model, finish_reason="stop", held_to="graded")
 
 
 def _judged(items: Sequence[Item], verdicts: Sequence[LexicalVerdict]) -> Value:
@@ -173,7 +206,7 @@ def _claims(statements: Sequence[str], *, refuses: bool) -> list[str]:
 
 
 def _verdicts(shown: _Shown) -> Value:
-    return _judged(shown.items, findings(shown.said, shown.contexts))
+    return _judged(shown.items, findings(shown.said, shown.contexts, shown.trained))
 
 
 def _compared_with(name: str) -> Rule:

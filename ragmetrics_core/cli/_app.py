@@ -21,6 +21,7 @@ from ragmetrics_core.cli._screen import write_anything
 from ragmetrics_core.cli._show import show
 from ragmetrics_core.cli._study import study
 from ragmetrics_core.cli._study_compare import compare
+from ragmetrics_core.cli._train import train_judge
 from ragmetrics_core.errors import ConfigError, RagMetricsError, RecordError
 from ragmetrics_core.keywords import unknown
 from ragmetrics_core.report.terminal import visible
@@ -148,7 +149,7 @@ app = typer.Typer(
 )
 
 add_commands(app, evaluate, plan, show, report, audit, verdicts, diff, correct, runs, merge, metrics)
-add_commands(app, probe, catch_up, compare)
+add_commands(app, probe, train_judge, catch_up, compare)
 batch = typer.Typer(cls=_Group, help="Evaluate through the batch interface of a provider.")
 cache = typer.Typer(cls=_Group, help="Show or shrink a cache of answered calls.")
 app.add_typer(add_commands(batch, export, import_), name="batch")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from ragmetrics_core.lazy import loaded_when_asked
 from ragmetrics_core.models._foreign_errors import foreign_answer, model_error
 from ragmetrics_core.models._foreign_settings import SettingsDigest, foreign_name, settings_digest
-from ragmetrics_core.models._plugins import judge_note, rule_judge
+from ragmetrics_core.models._plugins import judge_note, judge_training, rule_judge
 from ragmetrics_core.models._secrets import bare_address, holds_secret, settings_for_names
 from ragmetrics_core.models._wrapping import (
     CallableJudge,
@@ -74,6 +74,7 @@ __all__ = [
     "holds_secret",
     "is_unnamed",
     "judge_note",
+    "judge_training",
     "keyless",
     "missing_model",
     "model_error",

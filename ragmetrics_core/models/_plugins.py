@@ -12,7 +12,7 @@ from ragmetrics_core.errors import ConfigError, RagMetricsError
 from ragmetrics_core.models._secrets import without_secrets
 from ragmetrics_core.protocol import Judge
 
-__all__ = ["judge_note", "plugin_forms", "plugin_judge", "plugin_options", "rule_judge"]
+__all__ = ["judge_note", "judge_training", "plugin_forms", "plugin_judge", "plugin_options", "rule_judge"]
 
 _GROUP: Final = "ragmetrics.judges"
 _RULES: Final = "embedded"
@@ -115,6 +115,19 @@ def rule_judge() -> Judge:
         ConfigError: its package is missing.
     """
     return cast("Judge", plugin_judge(_RULES, "", {}))
+
+
+def judge_training() -> Callable[..., Any]:
+    """The function that trains the judge of `rule_judge` on labelled claims.
+
+    Raises:
+        ConfigError: its package is missing, or too old to train.
+    """
+    plugin = _plugins()[_RULES]
+    train = getattr(plugin.factory, "train", None)
+    if not callable(train):
+        raise ConfigError(f"{plugin} cannot be trained: update or reinstall {plugin.owner}")
+    return cast("Callable[..., Any]", train)
 
 
 def plugin_judge(name: str, model: str, settings: Mapping[str, Any], *, asked: bool = True) -> Judge | None:

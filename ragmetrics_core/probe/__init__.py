@@ -29,6 +29,13 @@ from ragmetrics_core.probe._people_card import (
 )
 from ragmetrics_core.probe._people_tables import compared_tables, people_lines, people_tables
 from ragmetrics_core.probe._probing import CARD, PROBES, Probe, aprobe, count_samples, probe
+from ragmetrics_core.probe._training import (
+    JudgeRow,
+    TrainedJudge,
+    TrainingCard,
+    train_judge,
+    training_table,
+)
 from ragmetrics_core.study import Labelled, LabelledPair, LabelledSet, Question, read_labelled
 
 __all__ = [
@@ -42,6 +49,7 @@ __all__ = [
     "Corpus",
     "FitnessCard",
     "Injection",
+    "JudgeRow",
     "KnownAnswers",
     "Labelled",
     "LabelledArgs",
@@ -57,6 +65,8 @@ __all__ = [
     "Ranking",
     "Replies",
     "ShareOf",
+    "TrainedJudge",
+    "TrainingCard",
     "Verbosity",
     "acompare_on",
     "aprobe",
@@ -77,4 +87,6 @@ __all__ = [
     "read_cards",
     "read_corpus",
     "read_labelled",
+    "train_judge",
+    "training_table",
 ]

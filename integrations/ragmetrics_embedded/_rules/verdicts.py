@@ -6,7 +6,7 @@ from typing import NamedTuple
 from ragmetrics_embedded._rules.refusals import is_missing_remark
 from ragmetrics_embedded._rules.short_answers import Match, aliases_of, match
 from ragmetrics_embedded._rules.statements import statements_of
-from ragmetrics_embedded._support import Support, support_model
+from ragmetrics_embedded._support import Support, SupportModel, support_model
 from ragmetrics_embedded._support.evidence import read_evidence
 from ragmetrics_embedded._support.vocabulary import META
 from ragmetrics_embedded._support.words import read_words
@@ -34,7 +34,9 @@ class LexicalVerdict(NamedTuple):
     evidence: str | list[str] = ""
 
 
-def findings(statements: Sequence[str], contexts: tuple[str, ...]) -> list[LexicalVerdict]:
+def findings(
+    statements: Sequence[str], contexts: tuple[str, ...], trained: SupportModel | None = None
+) -> list[LexicalVerdict]:
     """Look statements up in the contexts.
 
     A remark that something is missing counts as supported unless one sentence has all that it speaks of.
@@ -42,8 +44,9 @@ def findings(statements: Sequence[str], contexts: tuple[str, ...]) -> list[Lexic
     Args:
         statements: what to look up.
         contexts: where.
+        trained: the model that decides, instead of the bundled one.
     """
-    model = support_model()
+    model = trained or support_model()
     return [
         _on_remark(text, contexts) if is_missing_remark(text) else _finding(model.support(text, contexts))
         for text in statements

@@ -10,17 +10,18 @@ from ragmetrics_embedded._support.denials import Denial, denial_of
 from ragmetrics_embedded._support.evidence import Vectors, read_evidence
 from ragmetrics_embedded._support.features import Features, compare
 from ragmetrics_embedded._support.places import weight_of
-from ragmetrics_embedded._support.trees import SCALE, Weights, load_rarity, load_weights
+from ragmetrics_embedded._support.trees import SCALE, Adapted, Weights, load_rarity, load_weights
 from ragmetrics_embedded._support.words import Token
 
-__all__ = ["VERSION", "Support", "SupportModel", "support_model", "support_name", "weigh"]
+__all__ = ["CONTRARY", "VERSION", "Support", "SupportModel", "support_model", "support_name", "weigh"]
 
 VERSION: Final = "support.5"
+_WITH_VECTORS: Final = f"{VERSION}+vectors"
 _MOST_NAMED: Final = 3
 # Words of this similarity are of one kind.
 _TELLING: Final = 0.2
 # Log-odds that a statement loses if data or a denial contradicts it.
-_CONTRARY: Final = 3 * SCALE
+CONTRARY: Final = 3 * SCALE
 
 
 class Support(NamedTuple):
@@ -49,10 +50,12 @@ class SupportModel:
     Args:
         weights: the trained weights.
         vectors: word vectors, if the weights use them.
+        name: name of the weights in records.
     """
 
-    weights: Weights
+    weights: Weights | Adapted
     vectors: Vectors | None = None
+    name: str = ""
 
     def support(self, statement: str, texts: Sequence[str], *, question: str = "") -> Support:
         """Decide whether texts support a statement.
@@ -63,12 +66,12 @@ class SupportModel:
             question: the question, if known.
         """
         compared = self.compare(statement, texts, question=question)
-        odds = self.weights.log_odds(compared.values) - _CONTRARY * compared.is_contrary
+        odds = self.weights.log_odds(compared.values) - CONTRARY * compared.is_contrary
         found = compared.found
         best = [place for place in (found.best, *found.others[:1]) if place is not None]
         denial = denial_of(statement, found) if odds >= self.weights.threshold else None
         if denial is not None:
-            odds -= _CONTRARY
+            odds -= CONTRARY
             best.insert(0, denial.place)
         probability = self.weights.probability(odds)
         supported = odds >= self.weights.threshold
@@ -92,17 +95,17 @@ class SupportModel:
 @cache
 def support_name() -> str:
     """Name of the weights of `support_model`; each training has a different name."""
-    return f"{VERSION}+vectors" if find_spec("wordllama") is not None else VERSION
+    return _WITH_VECTORS if find_spec("wordllama") is not None else VERSION
 
 
 @cache
 def support_model() -> SupportModel:
     """The model with word vectors if the extra `embedded` is installed, or else the one without."""
     if support_name() == VERSION:
-        return SupportModel(load_weights("plain"))
+        return SupportModel(load_weights("plain"), name=VERSION)
     from ragmetrics_core.models import WordVectors
 
-    return SupportModel(load_weights("vectors"), WordVectors())
+    return SupportModel(load_weights("vectors"), WordVectors(), _WITH_VECTORS)
 
 
 def weigh(token: Token) -> int:

@@ -10,12 +10,23 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SCALE", "WEIGHED", "Trees", "Weights", "load_rarity", "load_weights", "penalty", "weights_of"]
+__all__ = [
+    "PLACES",
+    "SCALE",
+    "WEIGHED",
+    "Adapted",
+    "Trees",
+    "Weights",
+    "load_rarity",
+    "load_weights",
+    "penalty",
+    "weights_of",
+]
 
 # Leaves are log-odds in units of a hundred-thousandth: their sum is exact, in whatever order it is made.
 SCALE: Final = 100_000
 # Features have four places.
-_PLACES: Final = 10_000
+PLACES: Final = 10_000
 # A conflict counts from these log-odds on; where the rest of the statement stands in one sentence, from 0 on.
 _CLEAR: Final = 0.75
 # From this share on the rest stands in one sentence, the more the better.
@@ -25,6 +36,9 @@ _REST: Final = 0.9
 _ONE_THING: Final = 6
 # What `penalty` looks at besides the trees' sum.
 WEIGHED: Final = ("rest", "all", "content")
+
+# Further log-odds change no probability.
+_MOST_ODDS: Final = 50.0
 
 Numbers = float | NDArray[np.float64]
 
@@ -97,15 +111,51 @@ class Weights(NamedTuple):
 
     def log_odds(self, values: Sequence[float]) -> int:
         """Log-odds that the statement is supported, in units of 1/SCALE; exact."""
-        linear = sum(slope * round(values[place] * _PLACES) for place, slope in self.linear.items())
+        linear = sum(slope * round(values[place] * PLACES) for place, slope in self.linear.items())
         against = self.veto.total(values) / SCALE
         taken = penalty(against, *(values[place] for place in self.weighed))
-        return self.support.total(values) + linear // _PLACES - round(SCALE * float(taken))
+        return self.support.total(values) + linear // PLACES - round(SCALE * float(taken))
 
     def probability(self, log_odds: int) -> float:
         """The log-odds as a probability to three places; at least 0.5 only from the threshold on."""
-        value = round(1 / (1 + math.exp(self.slope * (self.threshold - log_odds) / SCALE)), 3)
-        return value if log_odds >= self.threshold else min(value, 0.499)
+        return _probability(self.slope * (log_odds - self.threshold) / SCALE)
+
+
+class Adapted(NamedTuple):
+    """The bundled weights, corrected by training on a user's labels.
+
+    Attributes:
+        bundled: the bundled weights.
+        offset: the log-odds that are added, in units of 1/SCALE.
+        slope: the factor of the bundled log-odds, in units of 1/PLACES.
+        linear: of some features, by index: the log-odds of one unit in units of 1/SCALE, and the lowest and
+            highest value that counts, in units of 1/PLACES.
+        threshold: lowest log-odds of a supported statement.
+    """
+
+    bundled: Weights
+    offset: int
+    slope: int
+    linear: Mapping[int, tuple[int, int, int]]
+    threshold: int = 0
+
+    def log_odds(self, values: Sequence[float]) -> int:
+        """Log-odds that the statement is supported, in units of 1/SCALE; exact."""
+        total = self.slope * self.bundled.log_odds(values)
+        for place, (weight, low, high) in self.linear.items():
+            total += weight * min(max(round(values[place] * PLACES), low), high)
+        return self.offset + total // PLACES
+
+    def probability(self, log_odds: int) -> float:
+        """The log-odds as a probability to three places; at least 0.5 only from the threshold on."""
+        return _probability(log_odds / SCALE)
+
+
+def _probability(log_odds: float) -> float:
+    """The probability to three places; at least 0.5 only for log-odds of at least 0."""
+    bounded = min(max(log_odds, -_MOST_ODDS), _MOST_ODDS)
+    value = round(1 / (1 + math.exp(-bounded)), 3)
+    return value if log_odds >= 0 else min(value, 0.499)
 
 
 def _trees_of(data: Mapping[str, Any]) -> Trees:
