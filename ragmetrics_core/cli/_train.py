@@ -51,5 +51,9 @@ def train_judge(
     if format_ == "json":
         write(trained.card.model_dump_json(indent=2, exclude_none=True) + "\n", as_json=True)
         return
-    kept = f"written to {out}: --judge embedded:{out}" if out else "The judge was not kept. To keep it, give --out."
+    kept = (
+        f"written to {out}: --judge embedded:{out}"
+        if out
+        else "The judge was not kept. To keep it, give --out."
+    )
     show(page(), [*study_page([training_table(trained.card)]), Text(), Text(kept, overflow="fold")])

@@ -39,7 +39,8 @@ _NONE: Final[Mapping[str, Any]] = {"response_format": "text", "extra_body": {}}
 
 _SERVER = '"openai:MODEL@BASE_URL" for any other OpenAI-compatible server'
 _JUDGES = (
-    '"embedded" (a small support model, no language model), "openai:MODEL", '
+    '"embedded" (a small support model, no language model), "embedded:FILE.json" for one that you trained '
+    '(ragmetrics train-judge), "openai:MODEL", '
     f"{_SERVER}, "
     '"entailment:MODEL" for an NLI model with the embedded rules, '
     '"grounded:MODEL" for MiniCheck, FactCG, LettuceDetect and similar models with the same rules, '

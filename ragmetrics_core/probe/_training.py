@@ -68,6 +68,14 @@ class TrainingCard(CardPart):
     rows: tuple[JudgeRow, ...]
     version: str = VERSION
 
+    @property
+    def is_gain_shown(self) -> bool:
+        """Whether area or balanced accuracy is above that of the bundled judge by more than chance."""
+        gains = [
+            gain for row in self.rows if row.judge == "bundled" for gain in (row.area_gain, row.balanced_gain)
+        ]
+        return any(gain is not None and gain.low is not None and gain.low > 0 for gain in gains)
+
 
 @dataclass(frozen=True, kw_only=True)
 class TrainedJudge:
@@ -104,7 +112,9 @@ def train_judge(
     """
     labelled = read_labelled(data, label=label, source=source, good=good, name=name)
     if labelled.question != "faithful" or labelled.kind != "truth":
-        about = labelled.question if labelled.kind == "truth" else f"{labelled.question}, as a {labelled.kind}"
+        about = (
+            labelled.question if labelled.kind == "truth" else f"{labelled.question}, as a {labelled.kind}"
+        )
         raise ConfigError(
             f"the labels in {labelled.column!r} are about {about!r}: training needs labels that say for each "
             "claim whether its contexts support it, yes or no; choose the column with --label"
@@ -118,7 +128,8 @@ def train_judge(
         [row.source for row in rows],
         are_claims=labelled.claims,
     )
-    left_out = Counter(labelled.dropped) + Counter(trained.left_out.values())
+    left_out = Counter[str]([*trained.left_out.values()])
+    left_out.update(labelled.dropped)
     left_out["no contexts"] += len(labelled.rows) - len(rows)
     card = _card(labelled, trained, [rows[place] for place in trained.places], +left_out)
     return TrainedJudge(card=card, text=trained.text(card.model_dump(mode="json", exclude_none=True)))
@@ -181,5 +192,7 @@ def _notes(card: TrainingCard) -> Iterator[str]:
         yield f"the judge in the file is trained on all claims; {card.features} features have a weight"
     else:
         yield "no features count: the cross-validation found them no better than an offset and a slope"
+    if not card.is_gain_shown:
+        yield "no gain over bundled has an interval above 0: these labels do not show that training helps"
     if card.left_out:
         yield f"left out: {', '.join(f'{count} {name}' for name, count in card.left_out.items())}"

@@ -1,4 +1,4 @@
-"""Weights trained on a user's labels, as a JSON file: whole numbers by name, with the card of the training."""
+"""Weights trained on a user's labels: a JSON file of whole numbers by name, with the card of the training."""
 
 import hashlib
 import json
@@ -90,7 +90,7 @@ def read_model(path: Path) -> SupportModel:
     """The model with the weights of a file.
 
     Raises:
-        ConfigError: there is no such file, it has other content, or the weights that it corrects are not here.
+        ConfigError: the file cannot be read, has other content, or corrects weights that are not here.
     """
     try:
         file = AdaptedFile.model_validate_json(path.read_bytes())
@@ -109,7 +109,8 @@ def read_model(path: Path) -> SupportModel:
         ) from None
     if file.digest != file.weights.digest:
         raise ConfigError(
-            f"{path} was changed after the training: its digest is not that of its weights; train the judge again"
+            f"{path} was changed after the training: the digest is not that of the weights; train the judge "
+            "again"
         )
     return _model_of(file.weights, path)
 
@@ -119,15 +120,17 @@ def _model_of(weights: TrainedWeights, path: Path) -> SupportModel:
     if weights.base == VERSION != bundled.name:
         bundled = SupportModel(load_weights("plain"), name=VERSION)
     if weights.base != bundled.name:
-        fix = (
-            "install the word vectors with pip install 'ragmetrics-core[embedded]'"
-            if weights.base == f"{VERSION}+vectors"
-            else "train the judge again"
+        fix = "train the judge again"
+        if weights.base == f"{VERSION}+vectors":
+            fix = "install the word vectors with pip install 'ragmetrics-core[embedded]'"
+        raise ConfigError(
+            f"{path} corrects the weights {weights.base!r}, and here are {bundled.name!r}: {fix}"
         )
-        raise ConfigError(f"{path} corrects the weights {weights.base!r}, and here are {bundled.name!r}: {fix}")
     names = feature_names(vectors=bundled.vectors is not None)
     if unknown := sorted(weights.linear.keys() - set(names)):
-        raise ConfigError(f"{path} has a weight for {unknown[0]!r}, which is not a feature: train the judge again")
+        raise ConfigError(
+            f"{path} has a weight for {unknown[0]!r}, which is not a feature: train the judge again"
+        )
     assert isinstance(bundled.weights, Weights)
     linear = {names.index(name): (term.weight, term.low, term.high) for name, term in weights.linear.items()}
     adapted = Adapted(bundled.weights, weights.offset, weights.slope, linear)

@@ -1,4 +1,4 @@
-"""The judge trained on a user's labels: what the training finds, what it refuses, and how the judge is used."""
+"""The judge trained on a user's labels: what the training finds and refuses, and how its file is read."""
 
 import json
 from pathlib import Path
@@ -11,36 +11,15 @@ pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetr
 
 from ragmetrics_core import as_judge, evaluate
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.metrics import Faithfulness
 from ragmetrics_core.probe import probe_on, train_judge
 from ragmetrics_embedded import LexicalJudge
 from ragmetrics_embedded._support import read_model
 from ragmetrics_embedded._support.adapted import AdaptedFile, LinearTerm, TrainedWeights
+from tests.labelled_claims import house_style
 
-THINGS = ("hotel", "museum", "library", "stadium", "hospital", "school", "theatre", "factory")
-CITIES = ("Vienna", "Lyon", "Bergen", "Leeds", "Geneva", "Osaka", "Ghent", "Warsaw", "Turin", "Porto")
+CITIES = ("Vienna", "Lyon", "Bergen", "Leeds", "Geneva", "Osaka")
 CLAIM = "The tower has 412 steps."
 TEXT = "The tower is 96 metres high and has 412 steps."
-
-
-def house_style(count: int, seed: int = 0) -> list[dict[str, object]]:
-    """Claims in a greeting that no context has; every second one with a wrong number."""
-    draw = Random(seed)
-    rows: list[dict[str, object]] = []
-    for number in range(count):
-        thing, city = draw.choice(THINGS), draw.choice(CITIES)
-        rooms, year = draw.randint(20, 900), draw.randint(1850, 2020)
-        is_true = number % 2 == 0
-        said = rooms if is_true else rooms + draw.randint(1, 99)
-        rows.append(
-            {
-                "claim": f"Greetings from your friendly concierge squad: the {thing} in {city} has {said} rooms!",
-                "contexts": [f"The {thing} in {city} opened in {year}.", f"The {thing} has {rooms} rooms."],
-                "label": "yes" if is_true else "no",
-                "source_id": f"document {number // 3}",
-            }
-        )
-    return rows
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +59,9 @@ def test_labels_that_only_the_source_decides_are_not_learned():
         filler = " ".join(f"Note {source} of {place}." for place in range(source))
         for number in range(6):
             city = draw.choice(CITIES)
-            claims.append((f"The office in {city} has {number + 3} desks.", (f"{filler} An office is in {city}.",)))
+            claims.append(
+                (f"The office in {city} has {number + 3} desks.", (f"{filler} An office is in {city}.",))
+            )
             labels.append(source % 2 == 0)
             sources.append(f"source {source}")
     order = np.argsort([draw.random() for _ in claims])
@@ -117,24 +98,10 @@ def test_whole_numbers_decide_as_the_fit_did(trained: Path):
     model = read_model(_file(trained.with_name("own.json"), weights))
     claim = "It has 1 door, 2 gates, 3 halls and 4 towers."
     values = model.compare(claim, [claim]).values
-    assert model.weights.log_odds(values) == 150_000 + (5_000 * bundled.log_odds(values) + 25_000 * 20_000) // 10_000
-
-
-def test_records_by_a_trained_judge_audit_and_are_not_mixed_with_others(trained: Path, tmp_path: Path, command):
-    sample = {"question": "How high?", "answer": CLAIM, "contexts": [TEXT]}
-    judge, name = f"embedded:{trained}", as_judge(f"embedded:{trained}").identity
-    cache = tmp_path / "cache"
-    for out, by in (("first", "embedded"), ("second", judge)):
-        evaluate([sample], metrics="faithfulness", judge=by, out=tmp_path / out, cache=cache)
-    record = evaluate([sample], metrics="faithfulness", judge=judge, out=tmp_path / "second").records[0]
-
-    assert record.generate_steps[0].model == name.removeprefix("embedded:")
-    assert "+trained-" in name
-    assert str(trained) not in name
-    assert command("audit", tmp_path / "second").code == 0
-    outcome = command("evaluate", _jsonl(tmp_path, [sample]), "--judge", judge, "--out", tmp_path / "first")
-    assert outcome.code == 2
-    assert name in outcome.err
+    assert (
+        model.weights.log_odds(values)
+        == 150_000 + (5_000 * bundled.log_odds(values) + 25_000 * 20_000) // 10_000
+    )
 
 
 def test_other_prompts_are_answered_as_before(trained: Path):
@@ -143,18 +110,12 @@ def test_other_prompts_are_answered_as_before(trained: Path):
     before, after = (
         evaluate([sample], metrics=metrics, judge=judge) for judge in ("embedded", f"embedded:{trained}")
     )
-    assert [record.value for record in after.records] == [record.value for record in before.records]
+    assert [record.value for record in after.records()] == [record.value for record in before.records()]
 
 
 def test_a_cascade_takes_a_trained_judge(trained: Path):
     judge = as_judge(f"cascade:embedded:{trained},embedded")
     assert as_judge(f"embedded:{trained}").identity in judge.identity
-
-
-def _jsonl(folder: Path, rows: list[dict[str, object]]) -> Path:
-    path = folder / "data.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    return path
 
 
 def _file(path: Path, weights: TrainedWeights) -> Path:
@@ -176,7 +137,7 @@ def _changed(path: Path, **changes: object) -> str:
         (lambda text, path: text[: len(text) // 2], "does not hold the weights of a trained judge"),
         (lambda text, path: "[1, 2]", "does not hold the weights of a trained judge"),
         (lambda text, path: "import os", "Invalid JSON"),
-        (lambda text, path: text.replace('"offset": ', '"offset": 1'), "was changed after the training"),
+        (lambda text, path: text.replace('"slope": ', '"slope": 1'), "was changed after the training"),
         (lambda text, path: text.replace('"offset": ', '"offset": 1e400, "x": '), "offset"),
         (lambda text, path: text.replace('"slope": ', '"slope": true, "x": '), "slope"),
         (lambda text, path: _changed(path, base="support.1"), "corrects the weights 'support.1'"),
@@ -203,44 +164,34 @@ def test_a_missing_file_is_refused_with_the_command_that_makes_it(tmp_path: Path
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (house_style(40), "20 supported claims of 14 sources: training needs at least 25 claims of 10 sources"),
+        (
+            house_style(40),
+            "20 supported claims of 13 sources: training needs at least 25 claims of 10 sources",
+        ),
         ([row | {"source_id": "one"} for row in house_style(60)], "30 supported claims of 1 sources"),
         ([row | {"label": "yes"} for row in house_style(60)], "0 unsupported claims of 0 sources"),
         (
-            [{"answer": f"{TEXT} {CLAIM} It is old.", "contexts": [TEXT], "label": place % 2} for place in range(3)],
+            [
+                {"answer": f"{TEXT} {CLAIM} It is old.", "contexts": [TEXT], "label": place % 2, "id": place}
+                for place in range(3)
+            ],
             "3 of 3 labelled answers have more than one statement",
         ),
-        ([{"claim": CLAIM, "label": place % 2, "question": str(place)} for place in range(3)], "label"),
-        ([row | {"label": 1 + place % 5} for place, row in enumerate(house_style(9))], "as a rating"),
-        ([{**row, "correct": "yes"} for row in house_style(9)], "correct"),
+        (
+            [{"claim": CLAIM, "supported": place % 2, "question": str(place)} for place in range(3)],
+            "no claim of rows has contexts",
+        ),
+        (
+            [row | {"label": 1 + place % 5} for place, row in enumerate(house_style(9))],
+            "about 'faithful, as a rating'",
+        ),
+        (
+            [{**row, "correct": "yes"} for row in house_style(9)],
+            "the labels in 'correct' are about 'correct'",
+        ),
     ],
 )
 def test_labels_that_cannot_train_a_judge_are_refused_with_what_is_needed(rows, message):
     options = {"label": "correct"} if "correct" in rows[0] else {}
     with pytest.raises(ConfigError, match=message):
         train_judge(rows, **options)
-
-
-def test_the_command_prints_the_card_and_writes_the_file(command, tmp_path: Path):
-    data = _jsonl(tmp_path, house_style(120))
-    outcome = command("train-judge", data, "--out", tmp_path / "judge.json", columns=120)
-    assert outcome.code == 0
-    assert "120 claims, 60 of them supported, of 40 sources (by source_id)" in outcome.words
-    assert "each claim is judged without its source" in outcome.words
-    card = json.loads((tmp_path / "judge.json").read_text("utf-8"))["card"]
-    shown = command("train-judge", data, "--format json")
-    assert json.loads(shown.out) == card
-    assert card["set_digest"]
-    by_item = command("train-judge", _jsonl(tmp_path, [_without_source(row) for row in house_style(120)]))
-    assert "(by contexts)" in by_item.words
-    assert "The judge was not kept" in by_item.words
-
-
-def test_the_file_of_the_command_ends_in_json(command, tmp_path: Path):
-    outcome = command("train-judge", _jsonl(tmp_path, house_style(9)), "--out judge.bin")
-    assert outcome.code == 2
-    assert "--out takes a file that ends in .json, not 'judge.bin'" in outcome.err
-
-
-def _without_source(row: dict[str, object]) -> dict[str, object]:
-    return {name: cell for name, cell in row.items() if name != "source_id"}
