@@ -27,7 +27,7 @@ UNFOLDED = 10_000
 
 
 def runs(folder: Path = Path("runs"), *, as_json: AsJson = False) -> None:
-    """List the runs in a folder: start, state, samples, means and judge.
+    """List the runs in a folder: start, state, samples, means, judge.
 
     Args:
         folder: Folder to search, with its subfolders.

@@ -29,10 +29,10 @@ def train_judge(
     good: Annotated[str | None, typer.Option(metavar="VALUES")] = None,
     format_: Literal["terminal", "json"] = "terminal",
 ) -> None:
-    """Train the judge embedded on your labelled claims, and print its card.
+    """Train the judge embedded on labelled claims.
 
-    The training starts from the weights of the package and adds a weighted sum of features. All figures are
-    on claims of sources that the judge was not trained on. It needs at least 25 claims of 10 sources for
+    It starts from the weights of the package, adds a weighted sum of features, and prints a card. All figures
+    are on claims of sources that the judge was not trained on. It needs at least 25 claims of 10 sources for
     each label, and no further package. Use the trained judge with --judge embedded:FILE.json.
 
     Args:

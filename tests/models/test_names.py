@@ -59,8 +59,8 @@ def test_an_unknown_judge_is_told_with_the_forms_that_there_are(name: str):
 
     assert str(raised.value) == (
         f"there is no judge {name!r}; a judge is one of: "
-        '"embedded" (a small support model, no language model), "embedded:FILE.json" for one that you trained '
-        '(ragmetrics train-judge), "openai:MODEL", '
+        '"embedded" (a small support model, no language model), "embedded:FILE.json" for one that you '
+        'trained (ragmetrics train-judge), "openai:MODEL", '
         '"openai:MODEL@BASE_URL" for any other OpenAI-compatible server, '
         '"entailment:MODEL" for an NLI model with the embedded rules, '
         '"grounded:MODEL" for MiniCheck, FactCG, LettuceDetect and similar models with the same rules, '
