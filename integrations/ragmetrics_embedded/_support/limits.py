@@ -118,9 +118,9 @@ def converted(said: Sentence, evidence: IndexedTexts, window: Sequence[int]) -> 
         if not same:
             unsure = own.written, other.written
     for place, token in enumerate(tokens):
-        for other in numbers if token.kind == "number" and token not in numbers else ():
-            if _is_hour_of(token, other) and not _counts(tokens[place + 1 : place + 2]):
-                tokens[place] = other
+        if token.kind != "number" or token in numbers or _counts(tokens[place + 1 : place + 2]):
+            continue
+        tokens[place] = next((time for time in numbers if _is_hour_of(token, time)), token)
     return Conversion(said._replace(tokens=tuple(tokens)), unsure)
 
 
