@@ -1,5 +1,7 @@
 """What the model was shown is known and verified, or it is said that nobody knows."""
 
+import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -49,6 +51,12 @@ def sample_from(*calls: Callable[[Clock], Call], **more: object) -> Sample:
     """The sample of a run in which these calls were made one after the other."""
     clock = Clock()
     return sample_of(run_of(*(made(clock) for made in calls), **more), PLAIN)
+
+
+def unaccounted(sample: Sample) -> list[str]:
+    """The components whose text the request has without a known source."""
+    pieces = [piece for stage in sample.stages or () for piece in stage.unaccounted or ()]
+    return list(dict.fromkeys(str(piece.component) for piece in pieces))
 
 
 def stages(sample: Sample) -> list[tuple[str, str, int]]:
@@ -448,3 +456,160 @@ def test_a_message_after_another_of_other_words_names_the_option_that_decides():
         outputs=said,
     )
     assert (sample.answer, "extract=" in str(sample.labels["found_answer"])) == (follow, True)
+
+
+# Chunks in other forms
+
+PASSAGES = tuple(
+    Doc(" ".join(f"{topic} number {n} is kept in the {place} of house {n + 40}." for n in range(1, 6)))
+    for topic, place in (("Barrel", "cellar"), ("Basket", "attic"))
+)
+SENTENCE = re.compile(r"(?<=\.) ")
+FORMS: dict[str, Callable[[str], str]] = {
+    "bullets": lambda text: "\n".join(f"- {sentence}" for sentence in SENTENCE.split(text)),
+    "numbers": lambda text: "\n".join(f"{n}. {part}" for n, part in enumerate(SENTENCE.split(text), start=1)),
+    "cells": lambda text: "| " + " | ".join(SENTENCE.split(text)) + " |",
+    "breaks": lambda text: text.replace(". ", ".<br/>"),
+    "upper case": str.upper,
+    "tags": lambda text: f"<doc><p>{text.replace('cellar', '<b>cellar</b>')}</p></doc>",
+    "a replaced mark": lambda text: text.replace(".", ";"),
+    "wrapped lines": lambda text: text.replace(" is ", "\nis "),
+    "escaped": lambda text: f"[1]   {json.dumps(text)}",
+}
+
+
+@pytest.mark.parametrize("both", [True, False])
+@pytest.mark.parametrize("form", FORMS)
+def test_chunks_in_another_form_are_shown_as_a_whole(form: str, both: bool):
+    first, second = (passage.text for passage in PASSAGES)
+    prompt = f"{FORMS[form](first)}\n\n{FORMS[form](second) if both else second}\n{QUESTION}"
+    sample = sample_from(search(*PASSAGES), answer(prompt))
+    assert (sample.contexts, sample.shown) == ((first, second), ("verified", "verified"))
+    assert unaccounted(sample) == []
+
+
+# the first six of ten words; all but the fourth of them
+@pytest.mark.parametrize(
+    ("shown", "share"),
+    [(LADY.text[:32], 6 / 10), (LADY.text.replace("built", "[DONE]"), 9 / 10)],
+    ids=["beginning", "a word replaced"],
+)
+def test_a_chunk_of_which_a_part_was_shown_says_which_share(shown: str, share: float):
+    sample = sample_from(search(LADY), answer(f"{shown}\n{QUESTION}"))
+    assert sample.shown_stage is not None
+    assert [chunk.share for chunk in sample.shown_stage.chunks] == [pytest.approx(share, abs=1e-3)]
+
+
+# A second source
+
+WEB = "The web says that the tower by the sea was finished two years later."
+SHAPES: dict[str, object] = {
+    "a text": WEB,
+    "a list of texts": [WEB],
+    "a mapping": {"url": "https://a.example", "content": WEB},
+    "a list of mappings": [{"url": "https://a.example", "content": WEB}],
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_text_of_a_function_is_a_context_only_if_the_function_is_named_as_evidence(shape: str):
+    def sample(rules: Rules) -> Sample:
+        clock = Clock()
+        found = search(LADY)(clock)
+        web = clock.call("chain", "web", {"question": QUESTION}, {"web": SHAPES[shape]})
+        asking = clock.call("model", "llm", asked(f"{LADY.text}\n{SHAPES[shape]}", QUESTION), "In 1893.")
+        return sample_of(run_of(found, web, asking), PLAIN, rules)
+
+    assert sample(Rules()).contexts == (LADY.text,)
+    assert unaccounted(sample(Rules())) == ["web"]
+    assert {LADY.text, WEB} <= set(sample(Rules(evidence=("web",))).contexts or ())
+
+
+def test_a_function_that_writes_after_all_documents_were_dropped_leaves_the_contexts_unknown():
+    sample = sample_from(
+        search(LADY),
+        call("chain", "grade", {"docs": [LADY]}, {"docs": []}),
+        call("chain", "web", {"docs": []}, {"web": WEB}),
+        answer(f"{WEB}\n{QUESTION}"),
+    )
+    assert (sample.contexts, unaccounted(sample)) == (None, ["web"])
+
+
+def test_two_tools_whose_results_have_one_form_are_two_contexts():
+    rows = [
+        f"The name of the city is {city} and its country is {land}."
+        for city, land in (("Oslo", "Norway"), ("Rome", "Italy"))
+    ]
+    sample = sample_from(
+        call("tool", "norway", {"query": "x"}, rows[0]),
+        call("tool", "italy", {"query": "x"}, rows[1]),
+        answer(*rows, QUESTION),
+    )
+    assert sample.contexts == tuple(rows)
+
+
+# Drafts
+
+GOLD = "The lighthouse is made of gold, as the old keepers of the coast have always known."
+IRON = "The lighthouse is made of iron, which the smiths of the north beat with their hammers."
+
+
+@pytest.mark.parametrize("length", [2, 9, 14])
+@pytest.mark.parametrize("alike", [True, False])
+def test_drafts_that_are_merged_were_made_from_the_documents_of_each(length: int, alike: bool):
+    gold, iron = (" ".join(text.split()[-length:]) for text in (GOLD, IRON))
+    drafts = (gold, gold if alike else iron)
+    sample = sample_from(
+        search(LADY),
+        call("model", "first", asked(f"Use only: {LADY.text}", QUESTION), drafts[0]),
+        search(FERRY),
+        call("model", "second", asked(f"Use only: {FERRY.text}", QUESTION), drafts[1]),
+        answer(f"Merge: {drafts[0]}\n{drafts[1]}"),
+    )
+    assert set(sample.contexts or ()) == {LADY.text, FERRY.text}
+
+
+@pytest.mark.parametrize("length", [2, 9, 14])
+def test_a_draft_that_is_criticised_and_revised_was_made_from_its_documents(length: int):
+    draft, critique = " ".join(GOLD.split()[-length:]), "This is not what the documents say."
+    sample = sample_from(
+        search(LADY),
+        call("model", "drafter", asked(f"Use only: {LADY.text}", QUESTION), draft),
+        call("model", "critic", asked(f"Critique: {draft}"), critique),
+        answer(f"Revise: {draft}\n{critique}"),
+    )
+    assert sample.contexts == (LADY.text,)
+
+
+@pytest.mark.parametrize("length", [2, 9, 14])
+def test_a_draft_that_was_made_from_nothing_shows_nothing(length: int):
+    draft = " ".join(GOLD.split()[-length:])
+    sample = sample_from(
+        call("prompt", "drafting", {"question": QUESTION}, asked(f"From memory: {QUESTION}")),
+        call("model", "drafter", asked(f"From memory: {QUESTION}"), draft),
+        call("prompt", "polishing", {"draft": draft}, asked(f"Polish: {draft}")),
+        answer(f"Polish: {draft}"),
+    )
+    assert sample.contexts == ()
+
+
+def test_documents_that_a_model_wrote_stand_for_those_that_it_was_shown():
+    sample = sample_from(
+        search(LADY),
+        call("model", "summarizer", asked(f"Summarise: {LADY.text}"), GOLD),
+        call("chain", "summaries", {"docs": [LADY]}, {"docs": [Doc(GOLD)]}),
+        answer(f"Use only: {GOLD}\n{QUESTION}"),
+    )
+    assert sample.contexts == (LADY.text,)
+
+
+def test_answers_to_parts_of_the_question_were_made_from_the_documents_of_each():
+    parts = ("It was built in the year 1893, says the first text.", "It leaves at seven, says the other.")
+    sample = sample_from(
+        search(LADY),
+        call("model", "first", asked(f"Use only: {LADY.text}", "When was it built?"), parts[0]),
+        search(FERRY),
+        call("model", "second", asked(f"Use only: {FERRY.text}", "When does it leave?"), parts[1]),
+        answer(f"Combine: {parts[0]}\n{parts[1]}"),
+    )
+    assert sample.contexts == (LADY.text, FERRY.text)

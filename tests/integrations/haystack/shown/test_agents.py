@@ -144,19 +144,6 @@ def test_a_tool_of_texts(tool: Any):
     assert all(each in " ".join(sample.contexts) for each in CORPUS if each in shown)
 
 
-def test_two_searches_of_one_agent():
-    def reply(text: str) -> Reply:
-        if CORPUS[1] in text:
-            return ANSWER
-        return Call("search", {"query": "capital of Germany"}) if CORPUS[0] in text else Call("search", FINDS)
-
-    with BodyKeeper(reply) as model:
-        sample = captured(pipeline_of(agent=agent(model, of_component())), asked())
-
-    assert_shown(sample, model, CORPUS)
-    assert len(set(sample.contexts or ())) == len(sample.contexts or ()) >= 2
-
-
 def test_two_searches_in_one_step():
     calls: list[Call] = [Call("search", FINDS), Call("search", {"query": "capital of Peru"})]
     with BodyKeeper(lambda text: ANSWER if CORPUS[3] in text else calls) as model:
@@ -164,15 +151,6 @@ def test_two_searches_in_one_step():
 
     assert_shown(sample, model, CORPUS)
     assert CORPUS[3] in (sample.contexts or ())
-
-
-def test_an_agent_that_answers_without_a_search():
-    with BodyKeeper(answering) as model:
-        made = Agent(chat_generator=llm(model), tools=[of_component()])
-        sample = captured(pipeline_of(agent=made), asked())
-
-    assert_shown(sample, model, CORPUS)
-    assert sample.contexts == ()
 
 
 def test_an_agent_after_a_retriever():
@@ -189,21 +167,6 @@ def test_an_agent_after_a_retriever():
 
     assert_shown(sample, model, CORPUS)
     assert len(sample.contexts or ()) == 2
-
-
-def test_a_tool_that_fails():
-    def search(query: str) -> str:
-        """Search."""
-        msg = "the index is down"
-        raise ConnectionError(msg)
-
-    with BodyKeeper(searching(FINDS)) as model:
-        options = {} if Pipeline is not AsyncPipeline else {"raise_on_tool_invocation_failure": False}
-        sample = captured(pipeline_of(agent=agent(model, create_tool_from_function(search), **options)), asked())
-
-    assert_shown(sample, model, CORPUS)
-    # the error is not a context
-    assert sample.contexts == ()
 
 
 def test_an_agent_with_instructions_that_answers_without_a_search():

@@ -10,7 +10,7 @@ from haystack.components import generators
 from haystack.components.builders import AnswerBuilder, PromptBuilder
 from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.components.joiners import DocumentJoiner
-from haystack.components.rankers import LostInTheMiddleRanker, MetaFieldRanker
+from haystack.components.rankers import MetaFieldRanker
 from haystack.components.retrievers import SentenceWindowRetriever
 from haystack.dataclasses import ChatMessage
 from haystack.document_stores.in_memory import InMemoryDocumentStore
@@ -23,8 +23,6 @@ from tests.integrations.haystack.shown.applications import (
     QUESTION,
     WITH_DOCUMENTS,
     WITHOUT,
-    First,
-    Keep,
     answering,
     asked,
     asynchronous,
@@ -91,23 +89,6 @@ def then(model: BodyKeeper, step: Any, top_k: int = 4) -> Any:
     """With a step between retriever and prompt."""
     edges = ("retriever.documents -> step.documents", "step.documents -> prompt.documents")
     return rag(model, *edges, retriever=retriever(top_k), step=step)
-
-
-def summed_up(model: BodyKeeper) -> Any:
-    return rag(
-        model,
-        "retriever.documents -> compress.documents",
-        "compress.prompt -> shorten.messages",
-        "shorten.replies -> first.replies",
-        "first.text -> prompt.summary",
-        "llm.replies -> answers.replies",
-        retriever=retriever(),
-        compress=prompt("Sum up: {% for doc in documents %}{{ doc.content }} {% endfor %}"),
-        shorten=llm(model),
-        first=First(),
-        prompt=prompt("{{ summary }} Question: {{ question }}"),
-        answers=AnswerBuilder(),
-    )
 
 
 def search_in_one(model: BodyKeeper) -> Any:
@@ -178,9 +159,6 @@ TO_ANSWER = "retriever.documents -> answers.documents"
 BROWSED = asked() | {"web": {"query": QUESTION}}
 WITH_ANSWERS = asked() | {"answers": {"query": QUESTION}}
 TWICE = {name: {"query": QUESTION} for name in ("first", "second")} | {"prompt": {"question": QUESTION}}
-SUMMARY = "A summary: three capitals were named."
-NOTHING = {"field": "meta.place", "operator": "==", "value": 99}
-HISTORY = [ChatMessage.from_system("Be brief."), ChatMessage.from_user("Hello."), ChatMessage.from_assistant("Hi.")]
 OF_PASSAGES = "{% for each in passages %}{{ each }}\n{% endfor %}Question: {{ question }}"
 
 APPLICATIONS = {
@@ -201,9 +179,6 @@ APPLICATIONS = {
         "Paris.",
     ),
     "a prompt of plain text": App(plain_text, 2, WITH_ANSWERS),
-    "a ranker that keeps fewer": App(
-        lambda model: then(model, MetaFieldRanker(meta_field="place", top_k=1, sort_order="ascending")), CORPUS[:1]
-    ),
     "two retrievers and a joiner": App(
         lambda model: rag(
             model,
@@ -229,16 +204,6 @@ APPLICATIONS = {
         3,
         TWICE,
     ),
-    "a retriever that finds nothing": App(lambda model: plain(model, retriever=retriever(filters=NOTHING)), ()),
-    "a filter that drops every document": App(lambda model: then(model, Keep("Atlantis")), ()),
-    "a prompt that shows one of the documents": App(
-        lambda model: plain(model, retriever=retriever(3), prompt=prompt("{{ documents[0].content }} {{ question }}")),
-        1,
-    ),
-    # every word of the request belongs to the template or the question
-    "a prompt that takes documents and shows none": App(
-        lambda model: plain(model, prompt=prompt("There are {{ documents | length }} documents. {{ question }}")), ()
-    ),
     # the documents go into the answer, beside what the model wrote without them
     "a prompt that no document reaches": App(
         lambda model: rag(
@@ -252,20 +217,11 @@ APPLICATIONS = {
         (),
         WITH_ANSWERS,
     ),
-    "a summary of the documents by a model": App(
-        summed_up, 2, WITH_ANSWERS, lambda text: SUMMARY if "Sum up" in text else ANSWER
-    ),
     "a web search that returns a text beside a retriever": App(
         partial(browsing, "text"), 2, BROWSED, unaccounted=PAGES[:1]
     ),
     "a web search that returns a list of texts beside a retriever": App(
         partial(browsing, "texts"), 4, BROWSED, corpus=(*CORPUS, *PAGES)
-    ),
-    "a web search that returns mappings beside a retriever": App(
-        partial(browsing, "hits"), 2, BROWSED, unaccounted=PAGES
-    ),
-    "a web search beside a retriever that finds nothing": App(
-        partial(browsing, "text", retriever=retriever(filters=NOTHING)), None, BROWSED, unaccounted=PAGES[:1]
     ),
     "retrieval in a super component": App(search_in_one, CORPUS[:2]),
     "documents that the caller brings": App(
@@ -285,27 +241,6 @@ APPLICATIONS = {
 @pytest.mark.parametrize("name", APPLICATIONS)
 def test_an_application_is_recorded_as_its_model_saw_it(name: str):
     assert_recorded(APPLICATIONS[name])
-
-
-@pytest.mark.parametrize(
-    ("form", "shares"),
-    [
-        ("{{ doc.content | upper }}", (None, None)),
-        ("{% for s in doc.content.split('. ') %}- {{ s }}\n{% endfor %}", (None, None)),
-        ("{% for s in doc.content.split('. ') %}{{ loop.index }}. {{ s }}<br/>{% endfor %}", (None, None)),
-        ("<p>{{ doc.content | escape }}</p>", (None, None)),
-        # 22 words in the first document, 23 in the second one, with France in both
-        ("{{ doc.content | replace('France', '[PLACE]') }}", (0.955, 0.957)),
-        ("{{ doc.content | truncate(40, True, '') }}", (0.364, 0.391)),
-    ],
-)
-def test_a_template_that_prints_documents_in_another_form(form: str, shares: tuple[float | None, ...]):
-    with BodyKeeper(answering) as model:
-        sample = captured(printed(form, model), asked())
-
-    assert sample.shown_stage is not None
-    assert tuple(chunk.share for chunk in sample.shown_stage.chunks) == shares
-    assert sample.shown_stage.unaccounted is None
 
 
 def test_a_component_that_answers_with_other_words_than_the_model():
@@ -342,36 +277,6 @@ def test_a_super_component(levels: int):
         return pipeline
 
     assert_recorded(App(wrapped, 2, {"rag": {"query": QUESTION}}))
-
-
-def test_a_conversation():
-    data = {"template": [*HISTORY, ChatMessage.from_user(WITH_DOCUMENTS)], "question": QUESTION}
-    with BodyKeeper(answering) as model:
-        sample = captured(plain(model), {"retriever": {"query": QUESTION}, "prompt": data})
-
-    assert_shown(sample, model, CORPUS)
-    assert sample.question == QUESTION
-
-
-def test_a_ranker_that_reorders():
-    with BodyKeeper(answering) as model:
-        sample = captured(then(model, LostInTheMiddleRanker()), asked())
-
-    assert_shown(sample, model, CORPUS)
-    shown = model.answering(ANSWER).text
-    places = [shown.index(each) for each in sample.contexts or ()]
-    assert (len(places), places) == (4, sorted(places))
-
-
-def test_a_prompt_that_shows_the_beginning_of_each_document():
-    # the chunk does not stand in the request as a whole: what is recorded is not more than what stands there
-    long = tuple(f"{each} {'More of the same follows here, at some length. ' * 5}" for each in CORPUS[:2])
-    template = "{% for doc in documents %}{{ doc.content[:120] }}\n{% endfor %}Question: {{ question }}"
-    with BodyKeeper(answering) as model:
-        sample = captured(plain(model, retriever=retriever(2, long), prompt=prompt(template)), asked())
-
-    shown = model.answering(ANSWER).text
-    assert sample.contexts is None or all(each in shown for each in sample.contexts)
 
 
 def test_windows_of_sentences_around_what_was_retrieved():

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from haystack import Pipeline
-from haystack.core.errors import BreakpointException, PipelineRuntimeError
+from haystack.core.errors import BreakpointException
 from haystack.dataclasses.breakpoints import Breakpoint
 
 from tests.integrations.body_keeping import BodyKeeper, assert_shown
@@ -14,7 +14,6 @@ from tests.integrations.haystack.generators import AsyncPipeline
 from tests.integrations.haystack.shown.applications import (
     ANSWER,
     CORPUS,
-    QUESTION,
     answering,
     asked,
     asynchronous,
@@ -86,18 +85,6 @@ def snapshot_of(error: Any, folder: Any) -> Any:
 
     (file,) = folder.rglob("*.json")
     return load_pipeline_snapshot(file)
-
-
-def test_a_run_that_fails_is_counted():
-    with BodyKeeper(answering) as model:
-        pipeline = plain(model)
-        connector = connected(pipeline)
-        model.answer = None  # type: ignore[assignment]
-        with pytest.raises(PipelineRuntimeError):
-            pipeline.run({"retriever": {"query": QUESTION, "top_k": -1}, "prompt": {"question": QUESTION}})
-        assert samples(connector) == []
-
-    assert connector.stats.skipped == {"run_failed": 1}
 
 
 QUESTIONS = [f"What is the capital of {place}?" for place in ("France", "Germany", "Italy", "Peru")]

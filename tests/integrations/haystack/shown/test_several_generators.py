@@ -1,13 +1,12 @@
 """Pipelines in which several models reply: the contexts are those of the request whose reply is the answer."""
 
 import asyncio
-import json
 import logging
 from functools import partial
 from typing import Any
 
 import pytest
-from haystack import Document, component
+from haystack import component
 from haystack.components.builders import AnswerBuilder
 from haystack.components.joiners import BranchJoiner
 from haystack.components.routers import ConditionalRouter
@@ -37,7 +36,6 @@ from tests.integrations.haystack.shown.test_pipelines import App, assert_recorde
 TITLE = "A title: capitals."
 GOLD = "The capital of France is made of gold, as everybody there knows."
 FOLLOW_UP = "And what is the capital of Spain?"
-ELSEWHERE = ("France has had Paris as its capital since 987.",)
 
 
 def router(**conditions: tuple[str, str]) -> ConditionalRouter:
@@ -70,21 +68,6 @@ def with_fallback(model: BodyKeeper) -> Any:
     )
 
 
-def with_search_elsewhere(model: BodyKeeper) -> Any:
-    return plain(
-        model,
-        "llm.replies -> router.replies",
-        "router.search -> web.query",
-        "router.search -> second_prompt.question",
-        "web.documents -> second_prompt.documents",
-        "second_prompt.prompt -> second_llm.messages",
-        router=unless("no_answer", "search", "{{ query }}"),
-        web=retriever(2, ELSEWHERE),
-        second_prompt=prompt(),
-        second_llm=llm(model),
-    )
-
-
 def beside(model: BodyKeeper, *edges: str, **others: Any) -> Any:
     """An answer and a title for the page, by two models at once."""
     titles = {"title_prompt": prompt("Find a title for: {{ question }}"), "title": llm(model)}
@@ -109,37 +92,6 @@ def rewriting(model: BodyKeeper) -> Any:
         rewrite=prompt("Rewrite for a search: {{ question }}"),
         rewriter=llm(model),
         first=First(),
-    )
-
-
-@component
-class Questions:
-    @component.output_types(queries=list[str])
-    def run(self, replies: list[ChatMessage]) -> dict[str, Any]:
-        return {"queries": json.loads(replies[0].text or "")}
-
-
-@component
-class ForEach:
-    def __init__(self) -> None:
-        self.retriever = retriever(1)
-
-    @component.output_types(documents=list[Document])
-    def run(self, queries: list[str]) -> dict[str, Any]:
-        found = [each for query in queries for each in self.retriever.run(query=query)["documents"]]
-        return {"documents": list({each.id: each for each in found}.values())}
-
-
-def expanding(model: BodyKeeper) -> Any:
-    return plain(
-        model,
-        "expand.prompt -> expander.messages",
-        "expander.replies -> questions.replies",
-        "questions.queries -> retriever.queries",
-        expand=prompt("Expand: {{ question }}"),
-        expander=llm(model),
-        questions=Questions(),
-        retriever=ForEach(),
     )
 
 
@@ -220,8 +172,6 @@ def told(*names: str, **data: Any) -> dict[str, Any]:
 FALLBACK = asked() | {"router": {"query": QUESTION}}
 BESIDE = asked() | {"title_prompt": {"question": QUESTION}}
 ANSWERS = {"answers": {"query": QUESTION}}
-IN_BOTH = "{% for doc in before + after %}{{ doc.content }}\n{% endfor %}Question: {{ question }}"
-BOTH_HOPS = ("one.documents -> prompt.before", "two.documents -> prompt.after")
 HOPS = told("next", "prompt", one={"query": QUESTION})
 TO_ANSWERS = "llm.replies -> answers.replies"
 
@@ -229,31 +179,11 @@ WITH_SEVERAL = {
     "the fallback without documents was shown none": App(
         with_fallback, (), FALLBACK, lambda text: ANSWER if "from what you know" in text else "no_answer"
     ),
-    "where the fallback is not needed the first model answered": App(with_fallback, 2, FALLBACK),
-    "the fallback searches elsewhere": App(
-        with_search_elsewhere,
-        ELSEWHERE,
-        FALLBACK,
-        lambda text: ANSWER if "987" in text else "no_answer",
-        corpus=(*CORPUS, *ELSEWHERE),
-    ),
     "a model after the answer does not answer": App(
         lambda model: with_follow_up(model, TO_ANSWERS, answers=AnswerBuilder()), 2, asked() | ANSWERS, two_replies
     ),
     "a question that a model rewrote": App(
         rewriting, 2, told("rewrite", "prompt"), lambda text: "capital of Germany" if "Rewrite" in text else ANSWER
-    ),
-    "several questions of a model": App(
-        expanding,
-        2,
-        told("expand", "prompt"),
-        lambda text: '["capital of France", "capital of Germany"]' if "Expand" in text else ANSWER,
-    ),
-    "two hops whose documents both reach the answer": App(
-        lambda model: two_hops(model, *BOTH_HOPS, prompt=prompt(IN_BOTH)),
-        CORPUS[:2],
-        HOPS,
-        lambda text: "capital of Germany" if "Next" in text else ANSWER,
     ),
     "two hops of which the last reaches the answer": App(
         lambda model: two_hops(model, "two.documents -> prompt.documents"),
@@ -272,12 +202,6 @@ WITH_SEVERAL = {
         CORPUS[1:2],
         told("prompt", start={"value": QUESTION}),
         lambda text: ANSWER if CORPUS[1] in text else "I need more.",
-    ),
-    "a draft that a second model corrects with the same documents": App(
-        drafted,
-        2,
-        told("prompt", "correct", retriever={"query": QUESTION}),
-        lambda text: ANSWER if "Correct" in text else GOLD,
     ),
     "a draft that a second model corrects without the documents": App(
         partial(drafted, template="Correct: {{ draft }}\n{{ question }}"),

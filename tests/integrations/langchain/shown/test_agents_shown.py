@@ -8,12 +8,11 @@ from langchain_core.documents import Document
 from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.tools import create_retriever_tool, tool
 
-from ragmetrics_core.live import note_contexts
 from tests.integrations.body_keeping import Call
 from tests.integrations.langchain.shown.trial import (
     ABOUT_TEA,
-    BLACK,
     COFFEE,
+    CORPUS,
     GREEN,
     TEA,
     Trial,
@@ -30,6 +29,9 @@ InMemorySaver = pytest.importorskip("langgraph.checkpoint.memory").InMemorySaver
 
 DESCRIPTION = "Searches the handbook."
 ASK = Call("search", {"query": ABOUT_TEA})
+GOLD = "Tea is made of gold, as the old kings of the east have always known."
+IRON = "Tea is made of iron, which the smiths of the north beat with hammers."
+WEB = "A web page of today says that most tea in shops comes from large fields in the hills."
 
 
 @tool(response_format="content_and_artifact")
@@ -46,21 +48,9 @@ def search_in_vain(query: str) -> Any:
 
 
 @tool("search")
-def search_as_text(query: str) -> str:
-    """Searches the handbook."""
-    return join(store().similarity_search(query, k=2))
-
-
-@tool("search")
 def search_with_retriever(query: str) -> str:
     """Searches the handbook."""
     return join(retriever().invoke(query))
-
-
-@tool("search")
-def search_as_empty_list(query: str) -> str:
-    """Searches the handbook."""
-    return "[]"
 
 
 @tool("search")
@@ -86,20 +76,10 @@ RETRIEVING = create_retriever_tool(retriever(), "search", DESCRIPTION)
 # The agent's tool, what the model is shown of it, and the handler's options.
 TOOLS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "retriever tool": (RETRIEVING, TEA, {}),
-    "retriever tool with artifact": (
-        create_retriever_tool(retriever(), "search", DESCRIPTION, response_format="content_and_artifact"),
-        TEA,
-        {},
-    ),
-    "tool with content and artifact": (search, TEA, {}),
     # what a tool says is evidence, whatever it says
     "tool whose search finds nothing": (search_in_vain, ("nothing found",), {}),
-    "tool that returns an empty list as text": (search_as_empty_list, (), {}),
-    "tool that returns text": (search_as_text, (join([Document(text) for text in TEA]),), {}),
-    "tool that returns text and is excluded": (search_as_text, (), {"not_evidence": "search"}),
     "tool that returns a list of texts": (search_in_list, TEA, {}),
     "tool with a retriever inside": (search_with_retriever, TEA, {}),
-    "agent that does not look": (RETRIEVING, (), {}),
 }
 
 
@@ -120,21 +100,6 @@ def test_retriever_tool_that_is_asynchronous(start):
     app.expect(*TEA)
 
 
-def test_retriever_tool_whose_agent_is_streamed(start):
-    app = start(looking())
-    agent = agents.create_agent(app.model, [RETRIEVING])
-    list(agent.stream(asked(), app.config, stream_mode="messages"))
-    app.expect(*TEA)
-
-
-def test_two_searches(start):
-    app = start(looking([ASK, Call("search", {"query": "How is coffee roasted until it cracks?"})]))
-    run(app, create_retriever_tool(retriever(1), "search", DESCRIPTION))
-    sample = app.sample()
-    assert COFFEE in (sample.contexts or ())
-    app.holds(sample, *(sample.contexts or ()))
-
-
 def test_a_search_in_vain_and_another(start):
     app = start({ABOUT_TEA: [Call("look", {"query": "tea"}), ASK, "Green tea is dried."]})
 
@@ -147,25 +112,6 @@ def test_a_search_in_vain_and_another(start):
     app.expect("nothing found", *TEA)
 
 
-def test_agent_in_a_conversation(start):
-    green, black = "Is green tea dried in a pan?", "Does black tea wither and turn dark?"
-    app = start(
-        {
-            black: [Call("search", {"query": black}), "It withers."],
-            green: [Call("search", {"query": green}), "It is dried."],
-        }
-    )
-    made = create_retriever_tool(retriever(1), "search", DESCRIPTION)
-    agent = agents.create_agent(app.model, [made], checkpointer=InMemorySaver())
-    config = app.config | {"configurable": {"thread_id": "1"}}
-    for question in (green, black):
-        agent.invoke(asked(question), config)
-    first, second = app.samples()
-    assert first.contexts == (GREEN,)
-    # the first turn's search is still in the thread that the model is shown
-    app.holds(second, GREEN, BLACK)
-
-
 def test_two_steps_by_a_middleware_that_retrieves(start):
     app = start()
 
@@ -175,30 +121,6 @@ def test_two_steps_by_a_middleware_that_retrieves(start):
 
     run(app, middleware=[contexts])
     app.expect(*TEA)
-
-
-def test_two_steps_by_a_middleware_that_notes(start):
-    app = start()
-
-    @middlewares.dynamic_prompt
-    def contexts(request: Any) -> str:
-        found = store().similarity_search(request.state["messages"][-1].text, k=2)
-        note_contexts(found)
-        return "Use only:\n" + join(found)
-
-    run(app, middleware=[contexts])
-    app.expect(*TEA)
-
-
-def test_two_steps_by_a_middleware_that_says_nothing(start):
-    app = start()
-
-    @middlewares.dynamic_prompt
-    def contexts(request: Any) -> str:
-        return "Use only:\n" + join(store().similarity_search(request.state["messages"][-1].text, k=2))
-
-    run(app, middleware=[contexts])
-    app.expect_unknown()
 
 
 def test_two_steps_by_a_middleware_that_puts_documents_into_the_state(start):
@@ -271,3 +193,37 @@ def test_an_agent_as_the_tool_of_another(start):
 
     run(app, ask)
     app.expect(GREEN)
+
+
+def test_an_agent_writes_between_two_searches(start):
+    first = Call("search", {"query": ABOUT_TEA}, f"{GOLD} I search for more.")
+    second = Call("search", {"query": "How is coffee roasted?"}, f"{IRON} I search for more.")
+    app = start({ABOUT_TEA: [first, second, "Gold or iron."]})
+    made = create_retriever_tool(retriever(1), "search", "Searches.")
+    agent = agents.create_agent(app.model, [made])
+    agent.invoke({"messages": [HumanMessage(ABOUT_TEA)]}, app.config)
+    contexts = app.sample().contexts
+    assert COFFEE in contexts
+    assert set(contexts) <= set(CORPUS)
+
+
+def test_a_tool_that_adds_a_web_page_to_what_its_retriever_finds(start):
+    @tool("search")
+    def search(query: str) -> str:
+        """Searches."""
+        return f"{join(retriever().invoke(query))}\n\n{WEB}"
+
+    app = start({ABOUT_TEA: [Call("search", {"query": ABOUT_TEA}), "Dried."]})
+    agents.create_agent(app.model, [search]).invoke({"messages": [HumanMessage(ABOUT_TEA)]}, app.config)
+    app.expect(*TEA, WEB.rstrip("."))
+
+
+def test_a_tool_that_returns_what_the_model_wrote(begin):
+    @tool("note")
+    def note(text: str) -> str:
+        """Keeps a note."""
+        return f"Noted: {text}"
+
+    app = begin({ABOUT_TEA: [Call("note", {"text": GOLD}), "Gold."]})
+    agents.create_agent(app.model, [note]).invoke({"messages": [HumanMessage(ABOUT_TEA)]}, app.config)
+    assert not any("gold" in context for context in app.sample().contexts or ())

@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypedDict
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 
@@ -118,28 +118,12 @@ ONLY_BLACK = {f"yes or no? {GREEN}": "no", "Is it relevant": "yes", "Rewrite": "
 # What is built of the nodes, and what the model is shown of it.
 GRAPHS: dict[str, tuple[Callable[[Nodes], Any], tuple[str, ...]]] = {
     "two nodes": (lambda of: row(of.retrieve, of.generate), TEA),
-    "a node that searches without a retriever": (lambda of: row(of.search, of.generate_directly), TEA),
-    "the grading node empties the documents": (lambda of: row(of.retrieve, of.grade, of.generate), ()),
-    "the grading node keeps one document": (
-        lambda of: row(of.retrieve, of.grade, of.generate_directly),
-        (BLACK,),
-    ),
     # the first search found nothing that was relevant
     "corrective rag rewrites and retrieves again": (corrective, (BLACK,)),
-    "corrective rag gives up and answers without documents": (corrective, ()),
-    "the generating node does not show the documents": (
-        lambda of: row(of.retrieve, of.generate_unseeing),
-        (),
-    ),
-    "a title after the answer": (lambda of: row(of.retrieve, of.generate, of.entitle), TEA),
     "answer and title in one node": (lambda of: row(of.retrieve, of.answer_and_entitle), TEA),
 }
 REPLIES = {
-    "the grading node empties the documents": {"Is it relevant": "no"},
-    "the grading node keeps one document": ONLY_BLACK,
     "corrective rag rewrites and retrieves again": ONLY_BLACK,
-    "corrective rag gives up and answers without documents": {"Is it relevant": "no", "Rewrite": ABOUT_TEA},
-    "a title after the answer": {"A title": "Tea"},
     "answer and title in one node": {"A title": "Tea"},
 }
 
@@ -219,53 +203,6 @@ def test_map_reduce_with_send(start):
     built.compile().invoke({"question": ABOUT_TEA}, app.config)
     sample = app.sample()
     assert set(sample.contexts or ()) == set(TEA)
-
-
-def test_a_second_turn_of_a_conversation_shows_other_documents(start):
-    class Talk(TypedDict, total=False):
-        messages: Annotated[list[BaseMessage], graphs.add_messages]
-        docs: list[Document]
-
-    app = start()
-
-    def retrieve(state: Talk) -> Talk:
-        return {"docs": retriever(1).invoke(str(state["messages"][-1].text))}
-
-    def generate(state: Talk) -> Talk:
-        return {"messages": [app.model.invoke([SystemMessage(join(state["docs"])), *state["messages"]])]}
-
-    graph = row(retrieve, generate, schema=Talk, checkpointer=InMemorySaver())
-    config = app.config | {"configurable": {"thread_id": "1"}}
-    graph.invoke({"messages": [("human", "Is green tea dried in a pan?")]}, config)
-    graph.invoke({"messages": [("human", "Does black tea wither and turn dark?")]}, config)
-    first, second = app.samples()
-    app.holds(first, GREEN)
-    app.holds(second, BLACK)
-    assert [turn.content for turn in second.history or ()] == [first.question, first.answer]
-
-
-def test_a_graph_inside_a_graph(start):
-    app = start()
-    nodes = Nodes(app)
-    built = graphs.StateGraph(State)
-    built.add_sequence([("inner", row(nodes.retrieve)), ("generate", nodes.generate)])
-    built.add_edge(START, "inner")
-    built.compile().invoke({"question": ABOUT_TEA}, app.config)
-    app.expect(*TEA)
-
-
-def test_a_graph_that_waits_for_a_person_between_retrieval_and_answer(start):
-    app = start()
-    nodes = Nodes(app)
-
-    def approve(state: State) -> State:
-        return {"tries": int(types.interrupt("May I?"))}
-
-    graph = row(nodes.retrieve, approve, nodes.generate, checkpointer=InMemorySaver())
-    config = app.config | {"configurable": {"thread_id": "1"}}
-    graph.invoke({"question": ABOUT_TEA}, config)
-    graph.invoke(types.Command(resume=1), config)
-    app.expect(*TEA)
 
 
 def test_two_nodes_answer_and_nothing_says_which(start):

@@ -54,21 +54,6 @@ def test_reranker_that_keeps_one(start):
     app.expect(BLACK)
 
 
-def test_reranker_that_keeps_none(start):
-    app = start()
-    search = retrievers.ContextualCompressionRetriever(
-        base_compressor=Reranker(keep=0), base_retriever=retriever()
-    )
-    answered(app, search)
-    app.expect()
-
-
-def test_reranker_as_a_step(start):
-    app = start()
-    answered(app, retriever() | RunnableLambda(lambda found: list(reversed(found))))
-    app.expect(BLACK, GREEN)
-
-
 def test_a_model_takes_parts_out_of_the_documents(start):
     app = start({GREEN + "\n>>>": "dried in a pan", BLACK + "\n>>>": "left to wither"})
     search = retrievers.ContextualCompressionRetriever(

@@ -1,18 +1,16 @@
 """Further chains, graphs and agents of the tutorials: what the answering request held are the contexts."""
 
-import json
-import operator
 import re
 from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Any
 
 import pytest
 from langchain_core.documents import Document
 from langchain_core.messages import HumanMessage, SystemMessage, ToolMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
-from langchain_core.runnables import Runnable, RunnableParallel, RunnablePassthrough, chain
+from langchain_core.runnables import Runnable, chain
 from langchain_core.tools import create_retriever_tool, tool
 from pydantic import BaseModel
 
@@ -86,48 +84,6 @@ def test_rag_fusion(start):
     app.expect(*TEA)
 
 
-def test_hypothetical_document(start):
-    app = start(
-        {"Write a passage": "Green tea is dried in a pan, black tea is left to wither and turns dark."}
-    )
-    search = {"question": RunnablePassthrough()} | asking(app, "Write a passage:") | retriever() | join
-    given = {"context": search, "question": RunnablePassthrough()}
-    (given | PROMPT | app.model | StrOutputParser()).invoke(ABOUT_TEA, app.config)
-    assert set(app.sample().contexts or ()) == set(TEA)
-
-
-def test_sub_questions_whose_answers_are_put_together(start):
-    # the last call is shown the answers that were made from the documents
-    app = start({"Sub-questions": TWO_QUESTIONS, "Combine": "Both are."})
-
-    @chain
-    def decomposed(question: str) -> Any:
-        parts = asking(app, "Sub-questions:").invoke({"question": question}).splitlines()
-        answers = "\n".join(f"{part} {two_step(app, retriever(1)).invoke(part)}" for part in parts)
-        return asking(app, "Combine:").invoke({"question": answers})
-
-    decomposed.invoke(ABOUT_TEA, app.config)
-    app.expect(*TEA)
-
-
-def test_documents_as_json(start):
-    app = start()
-
-    def as_json(documents: list[Document]) -> str:
-        return json.dumps([{"number": n, "text": each.page_content} for n, each in enumerate(documents)])
-
-    given = {"context": retriever() | as_json, "question": RunnablePassthrough()}
-    (given | PROMPT | app.model | StrOutputParser()).invoke(ABOUT_TEA, app.config)
-    app.expect(*TEA)
-
-
-def test_documents_that_a_prompt_takes_as_they_are(start):
-    app = start()
-    given = {"context": retriever(), "question": RunnablePassthrough()}
-    (given | PROMPT | app.model | StrOutputParser()).invoke(ABOUT_TEA, app.config)
-    app.expect(*TEA)
-
-
 def test_two_attempts_reply_the_same_and_the_second_is_given_out(start):
     app = start({"tea": "no_answer"})
 
@@ -137,36 +93,6 @@ def test_two_attempts_reply_the_same_and_the_second_is_given_out(start):
 
     careful.invoke(ABOUT_TEA, app.config)
     assert set(app.sample().contexts or ()) == set(CORPUS)
-
-
-def test_a_model_chooses_between_two_answers(start):
-    app = start({"Choose": "the first"})
-
-    @chain
-    def vote(question: str) -> Any:
-        answers = RunnableParallel(first=two_step(app), second=two_step(app, retriever(4))).invoke(question)
-        asking(app, "Choose:").invoke({"question": str(answers)})
-        return answers["first"]
-
-    vote.invoke(ABOUT_TEA, app.config)
-    app.expect(*TEA)
-
-
-def test_a_graph_that_gives_several_answers(start):
-    class Parts(TypedDict, total=False):
-        question: str
-        answers: Annotated[list[str], operator.add]
-
-    app = start()
-    built = graphs.StateGraph(Parts)
-    built.add_node(
-        "reply", lambda state: {"answers": [two_step(app, retriever(1)).invoke(state["question"])]}
-    )
-    parts = [types.Send("reply", {"question": question}) for question in TWO_QUESTIONS.splitlines()]
-    built.add_conditional_edges(graphs.START, lambda state: parts, ["reply"])
-    built.compile().invoke({"question": ABOUT_TEA}, app.config)
-    assert app.samples() == []
-    assert app.handler.stats.skipped == {"several_answers": 1}
 
 
 def test_functions_as_a_graph(start):

@@ -11,7 +11,6 @@ from llama_index.core.workflow import Context, Event, StartEvent, StopEvent, Wor
 
 from tests.integrations.body_keeping import Call
 from tests.integrations.llama_index.agents import ran, search, tool_of
-from tests.integrations.llama_index.fakes import FunctionRetriever
 from tests.integrations.llama_index.shown.applications import TOP_TWO, Application, Applications, query_engine
 from tests.integrations.llama_index.shown.served import ANSWER, HIGH, QUESTION, ServedLLM, index
 
@@ -48,13 +47,6 @@ class Rag(Workflow):
         return await get_response_synthesizer(llm=self.llm).asynthesize(QUESTION, nodes=nodes)
 
 
-class Asking(Rag):
-    """Asks the model itself, with the first node alone."""
-
-    async def written(self, nodes: list[Any]) -> Any:
-        return str(await self.llm.acomplete(f"{nodes[0].text}\n{QUESTION}"))
-
-
 class Shortening(Rag):
     """Has a model shorten what was retrieved, and writes the answer of that."""
 
@@ -62,13 +54,6 @@ class Shortening(Rag):
         shorter = await self.llm.acomplete("Shorten: " + " ".join(node.text for node in nodes))
         made = [NodeWithScore(node=TextNode(text=str(shorter)))]
         return str(await super().written(made))
-
-
-class Ignoring(Rag):
-    """Grades what was retrieved, finds nothing good in it, and asks without it."""
-
-    async def written(self, nodes: list[Any]) -> Any:
-        return str(await self.llm.acomplete(f"Answer by yourself: {QUESTION}"))
 
 
 def watched(workflow: Workflow, **expected: Any) -> Application:
@@ -80,11 +65,6 @@ def _(llm: ServedLLM) -> Application:
     return watched(Rag(llm))
 
 
-@AGENTS("workflow that shows its model one of two nodes, `watch=[workflow]`")
-def _(llm: ServedLLM) -> Application:
-    return watched(Asking(llm), contexts=(HIGH,))
-
-
 @AGENTS(
     "workflow in which a model shortens what was retrieved, `watch=[workflow]`",
     ("Shorten: ", IN_SHORT),
@@ -92,11 +72,6 @@ def _(llm: ServedLLM) -> Application:
 )
 def _(llm: ServedLLM) -> Application:
     return watched(Shortening(llm))
-
-
-@AGENTS("workflow that retrieves and asks without it, `watch=[workflow]`")
-def _(llm: ServedLLM) -> Application:
-    return watched(Ignoring(llm), contexts=())
 
 
 # Agents: they call each tool once, then answer
@@ -145,11 +120,6 @@ def _(llm: ServedLLM) -> Application:
     return asking(agent(llm, retriever_tool(index().as_retriever(similarity_top_k=2))))
 
 
-@AGENTS("agent with a retriever that finds nothing, `watch=[agent]`", calls("towers"))
-def _(llm: ServedLLM) -> Application:
-    return asking(agent(llm, retriever_tool(FunctionRetriever(lambda _: []))), contexts=())
-
-
 REACT = f'Thought: I look it up.\nAction: towers\nAction Input: {{"input": "{LOOK}"}}'
 REACTED = f"Thought: I can answer.\nAnswer: {ANSWER}"
 
@@ -169,11 +139,6 @@ def _(llm: ServedLLM) -> Application:
 def _(llm: ServedLLM) -> Application:
     guide = agent(llm, retriever_tool(index().as_retriever(similarity_top_k=2)))
     return asking(AgentWorkflow([guide], root_agent="guide"))
-
-
-@AGENTS("agent that does not look, `watch=[agent]`")
-def _(llm: ServedLLM) -> Application:
-    return asking(agent(llm, retriever_tool(index().as_retriever(similarity_top_k=2))), contexts=())
 
 
 @AGENTS("agent with instructions that does not look, `watch=[agent]`")

@@ -67,8 +67,6 @@ for mode, way, dropping in [
     ("simple", "", False),
     ("context", "", True),
     ("context", " with `stream_chat`", True),
-    ("condense_question", "", True),
-    ("condense_plus_context", "", True),
 ]:
     called, _, replies = KINDS[mode]
     name = f"{called}{way}{', a postprocessor drops every node' * dropping}"

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 from functools import partial
 from typing import Any
 
@@ -180,22 +179,6 @@ def _(llm: ServedLLM) -> Application:
 @QUERY_ENGINES("query engine that streams, a postprocessor drops every node", written=())
 def _(llm: ServedLLM) -> Application:
     engine = query_engine(llm, streaming=True, node_postprocessors=[DropsAll()])
-    return asked(engine, contexts=None, answer=EMPTY)
-
-
-@QUERY_ENGINES("`CitationQueryEngine`, a postprocessor drops every node", written=())
-def _(llm: ServedLLM) -> Application:
-    engine = CitationQueryEngine.from_args(index(), llm=llm, node_postprocessors=[DropsAll()])
-    return asked(engine, contexts=None, answer=EMPTY)
-
-
-@QUERY_ENGINES(
-    "HyDE, a postprocessor drops every node", ("write a passage", "A tower may be 9 m high."), written=()
-)
-def _(llm: ServedLLM) -> Application:
-    engine = TransformQueryEngine(
-        query_engine(llm, node_postprocessors=[DropsAll()]), HyDEQueryTransform(llm)
-    )
     return asked(engine, contexts=None, answer=EMPTY)
 
 
@@ -405,16 +388,6 @@ def _(llm: ServedLLM) -> Application:
     return asked(Noting())
 
 
-@QUERY_ENGINES("`CustomQueryEngine` that shows one of two nodes")
-def _(llm: ServedLLM) -> Application:
-    class Choosy(CustomQueryEngine):
-        def custom_query(self, query_str: str) -> str:
-            nodes = index().as_retriever(similarity_top_k=2).retrieve(query_str)
-            return str(llm.complete(f"{nodes[0].text}\n{query_str}"))
-
-    return asked(Choosy(), contexts=(HIGH,))
-
-
 class Own(CustomQueryEngine):
     """An engine that writes its request itself, from the texts of the two nearest nodes."""
 
@@ -442,72 +415,6 @@ def _(llm: ServedLLM) -> Application:
             return sent(self.llm, f"{texts}\n{query_str}")
 
     return asked(Raw(llm=llm), shown="unseen")
-
-
-GRADED = "Both of the texts fit the question well."
-
-
-@QUERY_ENGINES(
-    "`CustomQueryEngine` whose model grades, with a client of its own that answers", ("Grade", GRADED)
-)
-def _(llm: ServedLLM) -> Application:
-    class Grading(Own):
-        def written(self, texts: str, query_str: str) -> str:
-            self.llm.complete(f"Grade:\n{texts}\n{query_str}")
-            return sent(self.llm, f"{HIGH}\n{query_str}")
-
-    return asked(Grading(llm=llm), shown="unseen")
-
-
-GOLD = "The tower is made of pure gold, as everybody in the city knows."
-
-
-@QUERY_ENGINES(
-    "`CustomQueryEngine` whose draft a second request polishes",
-    ("Polish", ANSWER),
-    (HIGH, GOLD),
-    written=(GOLD, ANSWER),
-)
-def _(llm: ServedLLM) -> Application:
-    class Polishing(Own):
-        def written(self, texts: str, query_str: str) -> str:
-            return str(self.llm.complete(f"Polish:\n{super().written(texts, query_str)}"))
-
-    return asked(Polishing(llm=llm))
-
-
-@QUERY_ENGINES(
-    "`CustomQueryEngine` that changes words of the reply",
-    ("title", "Towers and their heights, a short guide."),
-)
-def _(llm: ServedLLM) -> Application:
-    class Changing(Own):
-        def written(self, texts: str, query_str: str) -> str:
-            reply = super().written(texts, query_str)
-            self.llm.complete(f"Write a title: {query_str}")
-            return re.sub("texts", "documents", reply)
-
-    return asked(Changing(llm=llm), answer=ANSWER.replace("texts", "documents"))
-
-
-WEB = "A page on the web says that the tower has been closed to guests since the storm."
-
-
-class Browsing(Own):
-    """Puts a page of the web beside the nodes, as a text."""
-
-    def written(self, texts: str, query_str: str) -> str:
-        return super().written(f"{texts}\n{WEB}", query_str)
-
-
-@QUERY_ENGINES("`CustomQueryEngine` that shows a page of the web beside its nodes")
-def _(llm: ServedLLM) -> Application:
-    return asked(Browsing(llm=llm), unaccounted=(WEB,))
-
-
-@QUERY_ENGINES("`CustomQueryEngine` that shows a page of the web alone")
-def _(llm: ServedLLM) -> Application:
-    return asked(Browsing(llm=llm, nodes=0), contexts=None, unaccounted=(WEB,))
 
 
 @QUERY_ENGINES("`CustomQueryEngine` with a prompt template that has no variable for the nodes")
