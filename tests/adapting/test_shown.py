@@ -258,6 +258,9 @@ def test_the_text_of_a_tool_is_a_chunk_unless_the_application_says_otherwise():
     assert sample(Rules(context_tools=("search",))).contexts == ("nothing found in the index",)
     assert sample(Rules(context_tools=("other",))).contexts == ()
     assert sample(Rules(not_evidence=("search",))).contexts == ()
+    assert str(sample(Rules(not_evidence=("search",))).labels["found_contexts"]).endswith(
+        "; not evidence by the options: search"
+    )
 
 
 def test_what_the_application_says_is_taken_and_marked_where_the_request_has_it_not():
@@ -612,4 +615,9 @@ def test_answers_to_parts_of_the_question_were_made_from_the_documents_of_each()
         call("model", "second", asked(f"Use only: {FERRY.text}", "When does it leave?"), parts[1]),
         answer(f"Combine: {parts[0]}\n{parts[1]}"),
     )
+    assert sample.contexts == (LADY.text, FERRY.text)
+
+
+def test_two_searches_that_find_the_same_give_each_document_once():
+    sample = sample_from(search(LADY), search(FERRY, LADY), answer(f"{LADY.text} {FERRY.text} {QUESTION}"))
     assert sample.contexts == (LADY.text, FERRY.text)

@@ -65,17 +65,6 @@ def test_tools_are_named_by_a_name_by_names_or_as_objects(make_handler, given):
     assert answer_with(make_handler(not_evidence=given), kb=first, web=second).contexts == (second,)
 
 
-def test_all_tools_are_evidence_by_default(make_handler):
-    first, second = texts("tea")
-    assert answer_with(make_handler(), kb=first, web=second).contexts == (first, second)
-
-
-def test_tools_whose_text_is_not_evidence_by_the_options_are_named(make_handler):
-    sample = answer_with(make_handler(context_tools=["serach"]), search=texts("tea")[0])
-    assert sample.contexts == ()
-    assert sample.labels["found_contexts"].endswith("; not evidence by the options: search")
-
-
 @pytest.mark.parametrize("given", [3, {"kb": 1}, [3], [""], None])
 def test_what_is_no_tool_is_one_clear_error(make_handler, given):
     with pytest.raises(ConfigError, match="context_tools takes tools or names, not"):

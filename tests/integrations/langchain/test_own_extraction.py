@@ -67,29 +67,6 @@ def test_extract_sees_the_run_and_says_what_it_wants_the_rest_is_left_to_the_rul
     assert found(sample) == FOUND_IN_LCEL | {"found_contexts": "extract"}
 
 
-def test_contexts_of_extract_keep_their_order_each_once(make_handler, only_sample):
-    handler = make_handler(extract=lambda run: {"contexts": ["first", "second", "first"]})
-    rag_chain().invoke(question("tea"), {"callbacks": [handler]})
-
-    assert only_sample(handler).contexts == ("first", "second")
-
-
-def test_extract_may_give_messages(make_handler, only_sample):
-    def extract(run: RootRun) -> dict[str, Any]:
-        said = [HumanMessage("Hello"), AIMessage("Good day")]
-        return {"question": HumanMessage("Which tea?"), "history": said}
-
-    handler = make_handler(extract=extract)
-    rag_chain().invoke(question("tea"), {"callbacks": [handler]})
-
-    sample = only_sample(handler)
-    assert sample.question == "Which tea?"
-    assert [(turn.role, turn.content) for turn in sample.history or ()] == [
-        ("user", "Hello"),
-        ("assistant", "Good day"),
-    ]
-
-
 def test_extract_may_leave_a_run_out_and_its_mistakes_are_only_counted(make_handler):
     def leave_out(run: RootRun) -> None:
         raise Skip("internal_user")

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent
 from llama_index.core.schema import NodeWithScore, TextNode
-from llama_index.core.tools import FunctionTool
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import Skip
@@ -83,24 +82,6 @@ def test_extract_may_leave_it_to_the_rules_or_leave_the_answer_out(live):
     assert hooks.stats.skipped == {"no_question": 1}
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (
-            {"contxts": ["a"]},
-            "extract gave 'contxts', which is not a field of a sample; the fields are answer, ",
-        ),
-        ({"contexts": [4.2]}, "extract returned contexts without text: float"),
-    ],
-)
-def test_what_extract_cannot_mean_is_told(live, given, said):
-    hooks = live(extract=lambda _: given)
-    assert str(engine().query(QUESTION)) == ANSWER
-    assert hooks.flush(60)
-    assert hooks.results == []
-    assert said in str(hooks.stats.errors[0])
-
-
 def test_a_second_instrument_with_other_metrics_runs_beside_the_first(live):
     first = live()
     second = instrument("context_relevance", "embedded")
@@ -116,20 +97,3 @@ def test_a_second_instrument_with_other_metrics_runs_beside_the_first(live):
     }
     second.close()
     assert first.is_installed
-
-
-def test_a_note_of_an_agent_counts_before_what_the_hooks_see(live):
-    from ragmetrics_core.live import note_contexts
-
-    async def call(input: str) -> str:
-        note_contexts(["The tower is 300 m high."])
-        return "Something for people."
-
-    asked = agent(FunctionTool.from_defaults(async_fn=call, name="search", description="looks things up"))
-    hooks = live([asked])
-    ran(asked, user_msg=QUESTION)
-    sample = only(hooks).sample
-    assert (sample.contexts, sample.labels["found_contexts"]) == (
-        ("The tower is 300 m high.",),
-        "note_contexts",
-    )
