@@ -15,8 +15,6 @@ from ragmetrics_core import evaluate
 from ragmetrics_core.errors import (
     ConfigError,
 )
-from ragmetrics_core.prompts import QUESTIONS, Message
-from ragmetrics_core.protocol import Generate
 
 from haystack_integrations.components.evaluators.ragmetrics import (
     HaystackEmbedder,
@@ -29,7 +27,6 @@ from haystack_integrations.components.evaluators.ragmetrics import (
 from tests.integrations.haystack.generators import judged, scripted
 from tests.integrations.haystack.mocks import MockChatGenerator, MockTextEmbedder
 
-REQUEST: Generate[Any] = Generate(prompt=QUESTIONS, variables={}, messages=(Message("user", "Tea?"),))
 SAMPLE = {
     "question": "What is the capital of France?",
     "contexts": ["Paris is the capital of France."],

@@ -176,36 +176,6 @@ def test_a_judge_is_named_by_class_model_server_and_settings():
     assert bound.cacheable
 
 
-def test_models_that_differ_in_any_setting_have_other_names():
-    class ChatBooks(Echo):
-        frequency_penalty: float = 0.0
-        thinking: dict[str, Any] | None = None
-        model_kwargs: dict[str, Any] = {}  # noqa: RUF012  copied by pydantic
-        api_key: str = "secret-1"
-
-    judges = [
-        LangChainJudge(ChatBooks(**settings))
-        for settings in (
-            {},
-            {"frequency_penalty": 1.5},
-            {"thinking": {"budget": 1024}},
-            {"model_kwargs": {"min_p": 0.1}},
-        )
-    ]
-
-    assert len({judge.identity for judge in judges}) == 4
-    assert all(judge.cacheable for judge in judges)
-    assert LangChainJudge(ChatBooks(api_key="secret-2")).identity == judges[0].identity
-
-
-def test_replies_of_a_model_with_a_setting_that_cannot_be_read_are_not_kept():
-    class Hooked(Echo):
-        hook: Any = None
-
-    assert LangChainJudge(Hooked()).cacheable
-    assert not LangChainJudge(Hooked(hook=object())).cacheable
-
-
 def test_a_model_class_of_ones_own_is_told_by_its_code_and_by_all_that_it_holds():
     def made(strict: bool) -> Echo:
         class Own(Echo):

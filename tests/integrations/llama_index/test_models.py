@@ -188,14 +188,6 @@ def test_replies_of_a_model_that_does_not_say_what_it_is_are_not_kept(model_name
     assert LlamaIndexEmbedder(WordEmbedding(model_name="words-1")).cacheable
 
 
-def test_replies_of_a_model_with_a_setting_that_cannot_be_read_are_not_kept():
-    class Hooked(FunctionLLM):
-        hook: Any = None
-
-    assert LlamaIndexJudge(Hooked(str)).cacheable
-    assert not LlamaIndexJudge(Hooked(str, hook=object())).cacheable
-
-
 def briefly(messages: Any) -> str:
     return "Be brief."
 

@@ -7,10 +7,11 @@ from typing import Annotated, Any, TypedDict
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.messages import HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 
+from tests.integrations.langchain.shown.test_chains_shown import two_step
 from tests.integrations.langchain.shown.trial import (
     ABOUT_TEA,
     BLACK,
@@ -224,3 +225,19 @@ def test_two_nodes_answer_and_nothing_says_which(start):
     assert app.handler.flush()
     assert app.handler.results == []
     assert app.handler.stats.skipped == {"several_answers": 1}
+
+
+def test_a_follow_up_question_is_sent_as_a_second_message(begin):
+    class Talk(graphs.MessagesState):  # type: ignore[misc, name-defined]
+        """Messages."""
+
+    app = begin({"Use only": "Green tea is dried in a pan before all."})
+
+    def answer(state: Any) -> Any:
+        return {"messages": [AIMessage(two_step(app).invoke(state["messages"][0].text))]}
+
+    def ask(state: Any) -> Any:
+        return {"messages": [AIMessage("Would you like to know more about coffee?")]}
+
+    row(answer, ask, schema=Talk).invoke({"messages": [HumanMessage(ABOUT_TEA)]}, app.config)
+    assert app.sample().answer == "Green tea is dried in a pan before all."
