@@ -12,7 +12,9 @@ MUTATOR := mutmut~=3.8.1
 
 # Adapters in real applications, killed processes, a cluster on this machine, pages in a browser, every block of the
 # documentation, real models and servers.
-SLOW := tests/cli/test_action.py tests/docs tests/e2e tests/examples tests/faults tests/integrations tests/report tests/shared tests/typing
+SLOW := tests/cli/test_action.py tests/docs tests/e2e tests/examples tests/faults tests/integrations \
+  tests/live/test_compaction.py tests/live/test_exit_and_forks.py tests/live/test_suite.py \
+  tests/report tests/shared tests/typing
 
 # Writes a lock with one entry for each Python that needs its own; it names no package index.
 LOCK := $(UV) compile --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url

@@ -38,7 +38,8 @@ SAMPLE = Sample(
 )
 seeds = st.integers(min_value=0, max_value=2**32)
 # every example is a whole run, and there are many metrics
-few = settings(max_examples=20)
+# 5 with `make test`, 20 with `make slow`
+few = settings(max_examples=settings.default.max_examples // 5)
 
 
 def measure(metric, judge, sample=SAMPLE):

@@ -82,7 +82,7 @@ def test_every_metric_has_the_records_that_the_run_online_has(tmp_path, metric):
     assert list(post.run.audit()) == []
 
 
-@settings(max_examples=6)
+@settings(max_examples=settings.default.max_examples // 12)  # 2 with `make test`, 8 with `make slow`
 @given(
     seed=st.integers(0, 2**32),
     metrics=st.lists(st.sampled_from(MEASURABLE), min_size=1, max_size=5, unique=True),
