@@ -61,7 +61,8 @@ def test_contexts_of_extract_keep_their_order_each_once():
 
 def test_extract_may_give_messages():
     said = [Said("user", "Hello"), Said("assistant", "Good day")]
-    sample = sample_with({"history": said})
+    sample = sample_with({"question": "Which tea?", "history": said})
+    assert (sample.question, found(sample)[0]) == ("Which tea?", "extract")
     assert [(turn.role, turn.content) for turn in sample.history or ()] == [
         ("user", "Hello"),
         ("assistant", "Good day"),
