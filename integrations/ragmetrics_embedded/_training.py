@@ -275,7 +275,7 @@ def _balanced(labels: Flags) -> Array:
 
 
 def _less_rules(odds: Array, claims: _Claims) -> Array:
-    """The amount that `SupportModel.support` takes from log-odds: for data that contradicts, then for a denial."""
+    """Log-odds less what contradicting data cost, and then a denial, as in `SupportModel.support`."""
     odds = odds - _RULE * claims.contrary
     return np.asarray(odds - _RULE * (claims.denied & (odds >= 0)))
 

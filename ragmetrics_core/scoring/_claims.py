@@ -314,7 +314,7 @@ def nugget_recall_bounds(
 
     with :math:`V` the completions of the lists. More support never lowers the value. A nugget of unknown
     importance is vital where that helps: the nuggets are tried in the order of their support, the first ones
-    as vital and the others as okay. Range [0, 1]; `(None, None)` if no completion has a value.
+    as vital and the others as okay. Range [0, 1]. Undefined, `(None, None)`, if no completion has a value.
 
     References:
         The formula is that of `nugget_recall`; the bounds are this library's own.

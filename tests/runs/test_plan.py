@@ -29,7 +29,16 @@ from ragmetrics_core.testing import HashEmbedder, OverlapScorer, ScriptedJudge
 from ragmetrics_embedded import LexicalJudge
 from tests.catalogue import EVERY, MEASURABLE
 
-STRICT = [f"{name}/strict.1" for name in METRICS]
+
+def is_answered(metric: Any) -> bool:
+    """Whether the embedded judge answers all prompts: it does not know which nuggets are vital."""
+    chosen = get(metric if isinstance(metric, str) else metric.values[0])
+    return chosen.name != "nugget_recall" or "weigh" in chosen.idle
+
+
+ANSWERED = [metric for metric in EVERY if is_answered(metric)]
+TOGETHER = [*filter(is_answered, MEASURABLE)]
+STRICT = [name for name in (f"{name}/strict.1" for name in METRICS) if is_answered(name)]
 
 # every field that a metric can need, a language that has translations, an answer that says nothing, and what
 # lacks fields; the second sample asks in part what the first one asks
@@ -92,7 +101,7 @@ def asked_by(rows: Sequence[Any], judges: Sequence[Heard | OneByOne], **argument
 # -- calls and tokens
 
 
-@pytest.mark.parametrize("metric", EVERY)
+@pytest.mark.parametrize("metric", ANSWERED)
 def test_every_metric_asks_what_its_plan_says(metric):
     heard = Heard(LexicalJudge())
     arguments = {"metrics": metric, "judge": heard, "embedder": HashEmbedder(), "scorer": OverlapScorer()}
@@ -110,7 +119,7 @@ def test_every_metric_asks_what_its_plan_says(metric):
     )
 
 
-@pytest.mark.parametrize("metric", EVERY)
+@pytest.mark.parametrize("metric", ANSWERED)
 def test_with_several_references_a_metric_asks_at_most_what_its_plan_says(metric):
     judge = OneByOne()
     arguments = {"metrics": metric, "judge": judge, "embedder": HashEmbedder(), "scorer": OverlapScorer()}
@@ -140,7 +149,7 @@ def test_a_plan_says_at_most_only_where_models_are_asked_about_references_in_tur
 @settings(max_examples=15)
 @given(
     rows=st.lists(st.sampled_from(ROWS), min_size=1, unique_by=lambda row: row["id"]),
-    metrics=st.lists(st.sampled_from(MEASURABLE), min_size=1, max_size=4, unique=True),
+    metrics=st.lists(st.sampled_from(TOGETHER), min_size=1, max_size=4, unique=True),
     judges=st.lists(st.booleans(), min_size=1, max_size=3),
     repeats=st.integers(1, 3),
     full_repeats=st.integers(1, 2),
