@@ -141,13 +141,20 @@ class Replay(Interpreter):
         if not steps:
             # verdicts there were put on record after a question that was asked often enough
             is_reviewed = any(verdict.path == written(path) for verdict in self._from.verdicts)
-            return self._vote is None and self._unanswered is not None and not is_reviewed
+            return self._vote is None and self._failed_at(request.prompt) and not is_reviewed
         if not self._is_first:
             return all(isinstance(step, GenerateStep) and step.again for step in steps)
         first = request.follows[0].draw
         return len(steps) >= len(request.follows) and all(
             isinstance(step, GenerateStep) and (step.again or step.draw > first) for step in steps
         )
+
+    def _failed_at(self, prompt: Prompt[Any]) -> bool:
+        """Whether the record's last call, which is not in a step, may be one of a prompt."""
+        if self._unanswered is None or self._is_first:  # the first driver's reasons name no prompt
+            return self._unanswered is not None
+        asked = {prompt.id, prompt.in_language(self.sample.language).id}
+        return any(each in (self._from.reason or "") for each in asked)
 
     async def _asked_again(self, request: Generate[Any], path: Path) -> tuple[Reply[Any], ...]:
         """The stored new replies to questions whose replies were unusable.

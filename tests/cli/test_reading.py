@@ -28,10 +28,10 @@ def below(run: Run, **how: bool) -> list[str]:
     ]  # a line each, also at 80 columns
 
 
-def test_a_terminal_explains_four_columns_of_the_first_table(tmp_path):
+def test_a_terminal_explains_the_columns_of_the_first_table(tmp_path):
     run = evaluate([SAMPLE], metrics="faithfulness", judge="embedded", out=tmp_path / "first")
 
-    assert below(run) == ["mean", "sd", "n", "abstained"]
+    assert below(run) == ["mean", "n", "abstained"]
     assert "0 is the worst, 1 the best" in page(run)
 
 
@@ -66,7 +66,7 @@ def test_where_something_failed_the_range_of_the_mean_is_explained():
     rows = [SAMPLE, {**SAMPLE, "id": "b", "answer": "Tea is black."}]
     run = evaluate(rows, metrics="faithfulness", judge=ScriptedJudge(broken), attempts=1)
 
-    assert below(run) == ["mean", "sd", "n", "worst–best"]
+    assert below(run) == ["mean", "n", "worst–best"]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tests.fuzz.parser_targets import answer_types
 # What the package offers beside the parsers: types of values, and what is read of records.
 NO_PARSERS = {
     "ANYTHING", "Answer", "Declined", "END", "Expected", "GeneratedQuestion", "INSUFFICIENT", "LONGEST",
-    "NumberedVerdict", "PASSED_ON", "READER", "Reading", "Scale", "Span", "UNKNOWN", "WITH_CLAIM",
+    "NumberedVerdict", "PASSED_ON", "RATED", "READER", "Reading", "Scale", "Span", "UNKNOWN", "WITH_CLAIM",
     "of_earlier",
 }  # fmt: skip
 EACH = 150
