@@ -44,7 +44,7 @@ _JUDGES = (
     f"{_SERVER}, "
     '"entailment:MODEL" for an NLI model with the embedded rules, '
     '"grounded:MODEL" for MiniCheck, FactCG, LettuceDetect and similar models with the same rules, '
-    '"decisions:MODEL" or "decisions:MODEL@URL" for a decision model, '
+    '"decisions:MODEL" for a decision model, with @URL at another address, '
     '"cascade:CHEAP,EXPENSIVE" for two judges, the cheap one first'
 )
 _EMBEDDERS = f'"embedded" (static word vectors), "openai:MODEL", {_SERVER}'
