@@ -94,8 +94,9 @@ def catch_up(
         failed: Also score again the failed scores of all runs in the folder; a run that a process writes to
             is left to it.
         metrics: Metrics of the application, separated by commas. Default: those of the run.
-        judge: Judge of the application: embedded, embedded:FILE.json, openai:MODEL, openai:MODEL@URL, entailment:MODEL,
-            grounded:MODEL, decisions:MODEL, cascade:CHEAP,EXPENSIVE, or a judge of an installed package.
+        judge: Judge of the application: embedded, embedded:FILE.json, openai:MODEL, openai:MODEL@URL,
+            entailment:MODEL, grounded:MODEL, decisions:MODEL, cascade:CHEAP,EXPENSIVE, or a judge of an
+            installed package.
     """
     from ragmetrics_core.live import LiveScorer
     from ragmetrics_core.live.places import places_of

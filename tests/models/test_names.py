@@ -64,7 +64,7 @@ def test_an_unknown_judge_is_told_with_the_forms_that_there_are(name: str):
         '"openai:MODEL@BASE_URL" for any other OpenAI-compatible server, '
         '"entailment:MODEL" for an NLI model with the embedded rules, '
         '"grounded:MODEL" for MiniCheck, FactCG, LettuceDetect and similar models with the same rules, '
-        '"decisions:MODEL" or "decisions:MODEL@URL" for a decision model, '
+        '"decisions:MODEL" for a decision model, with @URL at another address, '
         '"cascade:CHEAP,EXPENSIVE" for two judges, the cheap one first'
     )
 

@@ -22,7 +22,7 @@ from ragmetrics_core.study import (
     read_units,
     study_agreement,
 )
-from ragmetrics_core.study._estimates import mean_of, wilson_interval
+from ragmetrics_core.study._estimates import wilson_interval
 from ragmetrics_core.study._labelled_samples import read_labelled
 from ragmetrics_core.study._verdict_accuracy import verdict_accuracy
 
@@ -161,8 +161,8 @@ def test_numbers_need_a_threshold(scores):
 
 
 def test_predictions_that_tell_nothing_save_no_label(scores):
-    # a judge that always says 0.5 leaves the interval of the labels alone: Wilson's of 8 in 12, with Student's
-    # quantile for 11 degrees, 2.201: (0.6667 + 0.2018 ± 2.201 √(0.2222 / 12 + 0.0336 / 4)) / 1.4037
+    # a judge that always says 0.5 leaves the interval of the labels alone: Wilson's of 8 in 12, with
+    # Student's quantile for 11 degrees, 2.201: (0.6667 + 0.2018 ± 2.201 √(0.2222 / 12 + 0.0336 / 4)) / 1.4037
     run = scores(faithfulness=[0.5] * 40)
     labels = {f"s{number}": float(number % 3 > 0) for number in range(1, 13)}
     found = estimate_quality(run, labels, metric="faithfulness")
