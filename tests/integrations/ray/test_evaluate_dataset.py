@@ -297,7 +297,7 @@ def test_results_of_other_metrics_or_another_judge_are_not_mixed(tmp_path):
     evaluate_dataset(dataset, "faithfulness", judge="embedded", out=out, actors=1)
     with pytest.raises(ConfigError, match="does not measure factual_correctness"):
         evaluate_dataset(dataset, PAIR, judge="embedded", out=out, actors=1)
-    with pytest.raises(ConfigError, match=r"its judge is embedded:support\.4[^,]*, not counting"):
+    with pytest.raises(ConfigError, match=r"its judge is embedded:support\.5[^,]*, not counting"):
         evaluate_dataset(
             dataset, "faithfulness", judge=lambda: Counting(tmp_path / "calls"), out=out, actors=1
         )
