@@ -294,7 +294,7 @@ def estimate(
     """
     if not all(len(part.clusters) for part in parts):
         return Estimate(None)
-    value = sum(part.weight * part.mean for part in parts)
+    value = min(ends[1], max(ends[0], sum(part.weight * part.mean for part in parts)))
     if any(are_too_few(part.clusters) for part in parts[: bound or None]):
         return Estimate(value)
     spread = spread_of(*parts)
@@ -303,7 +303,7 @@ def estimate(
     if reach == inf:
         half = quantile * spread.error
         return Estimate(value, value - half, value + half)
-    share = min(1.0, max(0.0, (value - ends[0]) / reach))
+    share = (value - ends[0]) / reach
     worth = df + 1
     if spread.error:
         worth = max(worth, share * (1 - share) * (reach / spread.error) ** 2)

@@ -80,6 +80,7 @@ def test_too_few_labels_are_told_in_a_sentence(scores):
 
 @given(st.integers(0, 2**32 - 1), st.integers(3, 40), st.booleans(), st.integers(1, 5))
 @example(4, 13, True, 1)
+@example(16153597, 4, True, 3)  # too few sources for an interval
 def test_an_interval_of_a_share_stays_within_0_and_1(seed, labelled, is_share, size):
     """Labels near the end of the scale, and a judge that goes with them."""
     g = np.random.default_rng(seed)
