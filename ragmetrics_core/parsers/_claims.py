@@ -121,9 +121,10 @@ class SourceSentence:
     def objection(self, statements: Sequence[str], *, is_whole: bool = True) -> str:
         """The reason that the statements cannot be those of the sentence; empty if they can.
 
-        Each shares a content word with it. The statement of a sentence of one content word, such as
-        "Absolutely.", may have the words of the question or the text instead, and no other. All numbers of
-        the sentence are in its statements, and those of the statements are in the texts around.
+        Each has a content word of it, or is a part of it word for word. The statement of a sentence of one
+        content word, such as "Absolutely.", may have the words of the question or the text instead, and no
+        other. All numbers of the sentence are in its statements, and those of the statements are in the texts
+        around.
 
         Args:
             statements: the statements in other words than the sentence.
@@ -133,13 +134,17 @@ class SourceSentence:
         for statement in statements:
             said = frozenset(content_words(statement))
             told |= said
-            if not self._has(said):
+            if not self._has(said) and _words_of(statement) not in self._written:
                 return f'it shares no word with the statement "{statement[:80]}"; use one of its words'
             if invented := [word for word in said - self.sources.words if word[0].isdigit()]:
                 return f"the number {min(invented)} of a statement is not in the text"
         if is_whole and (left_out := self.numbers - told):
             return f"the number {min(left_out)} is in none of its statements"
         return ""
+
+    @cached_property
+    def _written(self) -> str:
+        return _words_of(self.text)
 
     def _has(self, said: frozenset[str]) -> bool:
         if said & self.words:
@@ -152,6 +157,11 @@ class SourceSentence:
         """Whether it has more than half of a statement's content words."""
         said = frozenset(content_words(statement))
         return 2 * len(said & self.words) > len(said)
+
+
+def _words_of(text: str) -> str:
+    """All words of a text, with a space before and behind each."""
+    return f" {' '.join(_WORD.findall(folded(text)))} "
 
 
 def content_words(text: str) -> Iterator[str]:

@@ -21,7 +21,7 @@ from ragmetrics_core.parsers._answer import (
     spoken,
     validated,
 )
-from ragmetrics_core.parsers._claims import Sources, SourceSentence, content_words
+from ragmetrics_core.parsers._claims import Sources, SourceSentence
 from ragmetrics_core.parsers._reply import NotRead, lines_of
 from ragmetrics_core.shapes import Json
 
@@ -159,10 +159,6 @@ class StatementList(Answer):
             if self.declined and _repeats(entry.statements, expected):
                 dropped.append(f"sentence {number} is a refusal: {entry.statements[0][:80]}")
                 entry = _Entry("refusal")
-            if not expected.graded and (said := [*filter(_states_something, entry.statements)]):
-                empty = [each for each in entry.statements if each not in said]
-                dropped += [f'"{each[:80]}" of sentence {number} states nothing by itself' for each in empty]
-                entry = entry._replace(statements=tuple(said))
             sentence = sources.sentence(text)
             copied = [each for each in entry.statements if len(owners[spoken(each)]) > 1]
             why = entry.objection
@@ -307,11 +303,6 @@ def _joined(entries: Sequence[_Entry]) -> _Entry | None:
         objections.append(f"it is given as a {kinds[0]} and as a {kinds[1]}")
     said = [statement for entry in entries for statement in entry.statements]
     return _Entry(kinds[0], tuple(said), objections[0] if objections else "")
-
-
-def _states_something(statement: str) -> bool:
-    """Whether a statement has a content word; "Yes, it is." has none."""
-    return any(content_words(statement))
 
 
 def _objection(entry: _Entry, sentence: SourceSentence, declined: object) -> str:

@@ -82,13 +82,6 @@ SAME: dict[str, list[tuple[Prompt[Any], str, str]]] = {
     "evidence as a list": [
         (prompts.VERDICTS, each(evidence=lambda _: ["a tower"]), each(evidence=lambda _: "a tower")),
     ],
-    "a statement without a word of content beside another one": [
-        (
-            prompts.STATEMENTS,
-            json.dumps({"sentences": [{**SPLIT[0], "statements": ["Yes, it is", ITEMS[0]]}, *SPLIT[1:]]}),
-            SENTENCES,
-        ),
-    ],
     "a kind that the form does not have, with statements": [
         (
             prompts.STATEMENTS,
@@ -140,6 +133,7 @@ ELSEWHERE = {
     "an answer about a sentence that is known",
     "an entry for a sentence that does not exist",
     "a plain list of statements for a text of one sentence",
+    "a statement of short words that is a part of its sentence",
 }
 
 

@@ -157,11 +157,13 @@ def test_the_words_of_a_sentence_of_its_own_are_always_a_statement():
     assert read(entry(1, "It is so."), sentences=("It is so.",)).objections == ()
 
 
-@pytest.mark.parametrize("empty", ["Yes, it is", "No", "Ja.", "So it is."])
-def test_a_statement_without_a_word_of_content_is_left_out_beside_another(empty):
-    reading = read(entry(1, empty, "The tower is in Paris."), sentences=(f"{empty}, the tower is in Paris.",))
-    assert (reading.value.statements, reading.objections) == (("The tower is in Paris.",), ())
-    assert reading.dropped == (f'"{empty}" of sentence 1 states nothing by itself',)
+@pytest.mark.parametrize("short", ["Yes, it is", "No", "The tea is hot", "It is red", "He ran"])
+def test_a_statement_of_short_words_counts_if_it_stands_in_its_sentence_word_for_word(short):
+    sentence = f"{short}, and the tower is in Paris."
+    reading = read(entry(1, short, "The tower is in Paris."), sentences=(sentence,))
+    assert (reading.value.statements, reading.objections) == ((short, "The tower is in Paris."), ())
+    turned = read(entry(1, "It is wet", "The tower is in Paris."), sentences=(sentence,))
+    assert "it shares no word with" in turned.objections[0]
 
 
 def test_many_statements_of_a_long_sentence_are_read_in_time_linear_in_both():
