@@ -154,7 +154,7 @@ class Replay(Interpreter):
         if self._unanswered is None or self._is_first:  # the first driver's reasons name no prompt
             return self._unanswered is not None
         asked = {prompt.id, prompt.in_language(self.sample.language).id}
-        return any(each in (self._from.reason or "") for each in asked)
+        return any(f" {each}: " in f" {self._from.reason}" for each in asked)
 
     async def _asked_again(self, request: Generate[Any], path: Path) -> tuple[Reply[Any], ...]:
         """The stored new replies to questions whose replies were unusable.
