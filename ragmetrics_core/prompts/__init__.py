@@ -12,7 +12,14 @@ from ragmetrics_core.parsers import (
     StatementList,
     VerdictList,
 )
-from ragmetrics_core.prompts._library import PromptText, load, load_file, load_version, read_folder
+from ragmetrics_core.prompts._library import (
+    PromptText,
+    library_names,
+    load,
+    load_file,
+    load_version,
+    read_folder,
+)
 from ragmetrics_core.prompts._prompt import (
     Item,
     Message,
@@ -63,6 +70,7 @@ __all__ = [
     "Split",
     "digest_of",
     "digest_of_bytes",
+    "library_names",
     "load",
     "load_file",
     "load_version",

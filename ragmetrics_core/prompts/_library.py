@@ -12,7 +12,7 @@ from ragmetrics_core.language_tags import spelled
 from ragmetrics_core.parsers import Answer
 from ragmetrics_core.prompts._prompt import Prompt, digest_of
 
-__all__ = ["PromptText", "load", "load_file", "load_version", "read_folder", "read_text"]
+__all__ = ["PromptText", "library_names", "load", "load_file", "load_version", "read_folder", "read_text"]
 
 A = TypeVar("A", bound=Answer)
 
@@ -184,6 +184,11 @@ def _library() -> Mapping[str, PromptText]:
         for file in sorted(_LIBRARY.iterdir(), key=lambda file: file.name)
         if _FILE_NAME.fullmatch(file.name) and not file.name.startswith(("system.", "again."))
     }
+
+
+def library_names() -> frozenset[str]:
+    """Names of all prompts of the library."""
+    return frozenset(text.name for text in _library().values())
 
 
 @cache

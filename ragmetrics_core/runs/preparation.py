@@ -31,7 +31,7 @@ from ragmetrics_core.models import (
 )
 from ragmetrics_core.models.redactor import Redactor
 from ragmetrics_core.parsers import READER
-from ragmetrics_core.prompts import PromptText, read_folder
+from ragmetrics_core.prompts import PromptText, library_names, read_folder
 from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
 from ragmetrics_core.redaction import Redact, redacted
 from ragmetrics_core.runs._loading import AsyncSource, BadRow, aread_samples, read_samples
@@ -141,7 +141,10 @@ async def prepare(
     if strict_shown:
         rows = _strict(rows)
     if prompts is not None:
-        chosen = with_prompts(chosen, prompts)
+        texts = _texts_of(prompts)
+        chosen = with_prompts(chosen, texts)
+        if unused := _unused(chosen, texts):
+            notes.append(f"prompts that no metric of this run uses: {', '.join(unused)}")
     given = [panel] if isinstance(panel, str) else panel or ([judge] if judge is not None else [])
     judges = _different(tuple(as_judge(each, asked=asked) for each in given))
     models = Models(
@@ -227,18 +230,35 @@ def _measures(out: str | Path | None, metrics: Iterable[Metric[Any]]) -> bool:
 def with_prompts(metrics: tuple[Metric[Any], ...], prompts: Prompts) -> tuple[Metric[Any], ...]:
     """The metrics with the prompts of a folder, or with these texts, instead of the prompts of the same name.
 
+    A prompt of the library that these metrics do not use is left out, so that one folder serves several runs.
+
     Raises:
         PromptError: the folder cannot be read, or a text has other variables.
-        ConfigError: no metric uses a prompt of that name.
+        ConfigError: there is no prompt of that name, or these metrics use none of the prompts.
     """
-    texts = read_folder(prompts) if isinstance(prompts, str | Path) else prompts
-    asked = {name for metric in metrics for name in prompt_names(metric)}
-    unused = sorted(key for key in texts if key.partition(".")[0] not in asked)
-    if unused:
+    texts = _texts_of(prompts)
+    unused = _unused(metrics, texts)
+    wrong = [key for key in unused if key.partition(".")[0] not in library_names()]
+    if wrong or (unused and len(unused) == len(texts)):
         raise ConfigError(
-            f"no metric of this run uses the prompt {unused[0]!r}; they use {', '.join(sorted(asked))}"
+            f"no metric of this run uses the prompt {(wrong or unused)[0]!r}; "
+            f"they use {', '.join(sorted(_prompts_used(metrics)))}"
         )
     return tuple(reworded(metric, texts) for metric in metrics)
+
+
+def _texts_of(prompts: Prompts) -> Mapping[str, PromptText]:
+    return read_folder(prompts) if isinstance(prompts, str | Path) else prompts
+
+
+def _unused(metrics: tuple[Metric[Any], ...], texts: Mapping[str, PromptText]) -> list[str]:
+    """The keys of the texts whose prompts these metrics do not use."""
+    names = _prompts_used(metrics)
+    return sorted(key for key in texts if key.partition(".")[0] not in names)
+
+
+def _prompts_used(metrics: tuple[Metric[Any], ...]) -> set[str]:
+    return {name for metric in metrics for name in prompt_names(metric)}
 
 
 def _check_models(metrics: tuple[Metric[Any], ...], models: Models) -> None:
