@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Writing", "canonical_form", "folded", "plain_form", "spaced_form"]
+__all__ = ["UNSPACED", "WORD", "Writing", "canonical_form", "folded", "plain_form", "spaced_form"]
 
 # Nobody sees them (soft hyphens, zero-width spaces and joiners, marks of direction, variation selectors), or
 # they only stretch a word or name its owner (tatweel, signs of a trade mark).
@@ -40,6 +40,15 @@ _COMPOSING: Final = "\u1160-\u11ff\u3131-\u318e\ud7b0-\ud7ff\uff9e\uff9f\uffa0-\
 _TYPOGRAPHY: Final = str.maketrans(
     dict.fromkeys("‘’‚‛ʻʼ′´", "'") | dict.fromkeys("‐‑‒–−﹣－", "-") | dict.fromkeys("⁄∕", "/")
 )
+
+
+UNSPACED: Final = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
+"""Characters of scripts that put no space between words (Thai, Lao, Burmese, Khmer, kana, Han), for a set."""
+WORD: Final = re.compile(f"[{UNSPACED}]|[^\\W_{UNSPACED}]{{1,30}}")
+"""A word, or a character of such a script; a text without spaces, such as one in Base64, is several words."""
 
 
 class Writing(NamedTuple):

@@ -5,7 +5,7 @@ from ragmetrics_core.parsers._claims import stating_sentences
 from ragmetrics_core.parsers._decisions import RATED
 from ragmetrics_core.parsers._earlier import of_earlier
 from ragmetrics_core.parsers._entities import EntityList
-from ragmetrics_core.parsers._evidence import Span, locate
+from ragmetrics_core.parsers._evidence import ELLIPSIS, Span, at_words, comparable, locate
 from ragmetrics_core.parsers._facts import FactLists
 from ragmetrics_core.parsers._questions import GeneratedQuestion, QuestionList
 from ragmetrics_core.parsers._ratings import Rating
@@ -24,6 +24,7 @@ from ragmetrics_core.parsers._verdicts import (
 
 __all__ = [
     "ANYTHING",
+    "ELLIPSIS",
     "END",
     "INSUFFICIENT",
     "LONGEST",
@@ -50,6 +51,8 @@ __all__ = [
     "Span",
     "StatementList",
     "VerdictList",
+    "at_words",
+    "comparable",
     "locate",
     "of_earlier",
     "split_sentences",

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, with_config
 
 from ragmetrics_core.comparing import Writing
 
-__all__ = ["Span", "locate"]
+__all__ = ["ELLIPSIS", "Span", "at_words", "comparable", "locate"]
 
 _ENOUGH = re.compile(r"(?:[^\W_][\W_]*+){3}")
 _TRIES = 100
@@ -22,7 +22,7 @@ _DOTTED_I = re.compile("i\u0307")
 _LEADING = re.compile(rf"^(?:[\s{_QUOTES}*_…]|\.{{3}}|\[\d{{1,4}}\]|[-•]\s)+")
 # A run of spaces is tried from its beginning only.
 _TRAILING = re.compile(rf"(?<![\s{_QUOTES}*_…])(?:[\s{_QUOTES}*_…]|\.{{3}}|\[\d{{1,4}}\])+$")
-_ELLIPSIS = re.compile(r"(?:(?<!\s)\s+)?(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.{3,}|…)\s*")
+ELLIPSIS = re.compile(r"(?:(?<!\s)\s+)?(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.{3,}|…)\s*")
 
 
 @with_config(ConfigDict(extra="ignore"))
@@ -76,7 +76,7 @@ def _variants(quote: str) -> Iterator[str]:
     inner = _TRAILING.sub("", _LEADING.sub("", quote[:])) if len(quote) < 20_000 else quote.strip()
     yield inner
     yield inner.rstrip(".。 ")
-    parts = _ELLIPSIS.split(inner)
+    parts = ELLIPSIS.split(inner)
     if len(parts) > 1:
         yield max(parts, key=len).strip()
 
@@ -92,13 +92,13 @@ def _find(needle: str, text: str) -> int | None:
         if not unicodedata.combining(text[end : end + 1] or " "):  # else its last letter is another one
             first = at if first is None else first
             is_between = not (text[at - 1 : at].isalnum() or text[end : end + 1].isalnum())
-            if is_between or _at_words(text, at, end):
+            if is_between or at_words(text, at, end):
                 return at
         at = text.find(needle, at + 1)
     return first if sum(map(str.isalnum, needle)) >= _SURE_INSIDE_WORDS else None
 
 
-def _at_words(text: str, start: int, end: int) -> bool:
+def at_words(text: str, start: int, end: int) -> bool:
     """Whether the place cuts no word of a script with spaces."""
     return not (_joins(text, start) or _joins(text, end))
 
@@ -113,9 +113,8 @@ def _is_unspaced(char: str) -> bool:
     return char > "\u0e00" and unicodedata.category(char) == "Lo"
 
 
-@lru_cache(maxsize=64)
-def _normal(text: str) -> Writing:
-    """The text with folded case, one kind of quotation mark and dash, and single spaces."""
+def comparable(text: str) -> Writing:
+    """The plain form with folded case, one kind of quotation mark and one kind of dash."""
     plain = Writing.of(text).plain()
     cased = plain.text.translate(_KINDS)
     lower = cased.casefold()
@@ -123,4 +122,9 @@ def _normal(text: str) -> Writing:
         plain = plain._replace(text=lower)
     else:  # "ß" becomes two characters
         plain = plain._replace(text=cased).rewritten(_LETTER, lambda found: found[0].casefold())
-    return (plain if lower.isascii() else plain.rewritten(_DOTTED_I, lambda _: "i")).spaced()
+    return plain if lower.isascii() else plain.rewritten(_DOTTED_I, lambda _: "i")
+
+
+@lru_cache(maxsize=64)
+def _normal(text: str) -> Writing:
+    return comparable(text).spaced()

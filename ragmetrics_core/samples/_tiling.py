@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ragmetrics_core.comparing import Writing, folded
+from ragmetrics_core.comparing import WORD, Writing, folded
 
 __all__ = [
     "LEAST_RUN",
@@ -50,12 +50,6 @@ _LEAST_SCATTERED: Final = 6
 _MOST_PLACES: Final = 100
 # In the arrays, in place of the number of a word or of a text.
 _FREE, _END, _UNKNOWN, _SEPARATOR, _AMBIGUOUS = -1, -2, -3, -4, -5
-_ONE_CHARACTER: Final = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    "\U00020000-\U0003ffff"
-)
-# A text without spaces, such as one in Base64, is more than a word.
-_WORD: Final = re.compile(f"[{_ONE_CHARACTER}]|[^\\W_{_ONE_CHARACTER}]{{1,30}}")
 _TAG: Final = re.compile(r"</?[a-zA-Z][^<>]{0,300}>")
 # A letter with a mark may be the last word of a sentence that is wrapped: it counts nowhere.
 _MARKER: Final = re.compile(r"(?m)^[^\w\n]*\d{1,3}[ \t]?[.):\]|](?=\W)|\b[a-zA-Z][ \t]?[.):\]|](?!\w)")
@@ -287,7 +281,7 @@ def _words_of(text: str) -> _Words:
     if "<" in writing.text:
         writing = writing.rewritten(_TAG, lambda _: "\n")
     writing = writing.rewritten(_MARKER, lambda _: " ")
-    found = list(_WORD.finditer(writing.text))
+    found = list(WORD.finditer(writing.text))
     words = tuple([folded(match[0]) for match in found])
     return _Words(
         words, tuple([match.start() for match in found]), tuple([match.end() for match in found]), writing

@@ -21,9 +21,13 @@ __all__ = [
     "check_columns",
     "field_named",
     "is_sample_column",
+    "label_of",
+    "labels_in",
+    "plain",
     "read_row",
     "shown",
     "spelled",
+    "valid_text",
 ]
 
 ColumnNames = Mapping[str, str]

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Sequence
 from functools import cache
 from typing import Literal
 
-from ragmetrics_core.comparing import folded, plain_form
+from ragmetrics_core.comparing import UNSPACED, folded, plain_form
 from ragmetrics_core.language_tags import base_of
 
 __all__ = ["bleu", "chrf", "common_length", "meteor", "shared_words", "words_of"]
@@ -44,11 +44,7 @@ _SIGN = re.compile(rf"[{_CURRENCIES}%‰]")
 _DASHES = str.maketrans("−–", "--")
 # Dots inside of an abbreviation: "U.S.", "Ph.D.", "J. R. R."
 _ABBREVIATING = re.compile(r"(?<=[^\W\d_])\.(?=[^\W\d_])|(?<=\b[^\W\d_])\.\s?(?=[^\W\d_]\.)")
-# Scripts that put no space between words: Thai, Lao, Burmese, Khmer, kana, Han.
-_UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
-    "\uf900-\ufaff\U00020000-\U0003ffff]"
-)
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 def words_of(
