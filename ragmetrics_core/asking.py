@@ -45,6 +45,7 @@ __all__ = [
     "ask_draws",
     "ask_each",
     "ask_ratings",
+    "ask_readable",
     "ask_statements",
     "ask_votes",
     "count",
@@ -81,6 +82,18 @@ def ask(prompt: Prompt[A], *, expected: Expected = ANYTHING, **variables: object
     """
     (reply,) = yield from _replies(Generate(prompt, variables, expected))
     return _value(reply)
+
+
+def ask_readable(prompt: Prompt[A], *, expected: Expected = ANYTHING, **variables: object) -> Steps[A]:
+    """Ask as `ask` does, but accept a reply that has the form and still gets objections in the end.
+
+    Raises:
+        StepFailed: no reply had the form.
+    """
+    (reply,) = yield from _replies(Generate(prompt, variables, expected))
+    if reply.reading.value is None:
+        raise _useless(reply)
+    return reply.reading.value
 
 
 def ask_draws(
@@ -432,9 +445,9 @@ def _unread(reply: Reply[Any], before: Unread | None) -> Unread:
 
 
 def _joined(reply: Reply[A], later: Reply[A]) -> Reply[A]:
-    """A later reply merged with an earlier reply about other numbers."""
+    """A later reply with what the earlier one says about other numbers, or alone has the form to say."""
     value, more = reply.reading.value, later.reading.value
-    if value is None or value.answered() is None:
+    if value is None or (more is not None and value.answered() is None):
         return later
     both = value if more is None else value.with_more(more)
     return later._replace(reading=later.reading._replace(value=both), expected=reply.expected)

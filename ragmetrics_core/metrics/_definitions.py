@@ -51,3 +51,6 @@ from ragmetrics_core.metrics._answer_equivalence import AnswerEquivalence as Ans
 from ragmetrics_core.metrics._semantic_answer_similarity import (
     SemanticAnswerSimilarity as SemanticAnswerSimilarity,
 )
+from ragmetrics_core.metrics._question_writing import QuestionWriting as QuestionWriting
+from ragmetrics_core.metrics._question_quality import QuestionQuality as QuestionQuality
+from ragmetrics_core.metrics._closed_book_accuracy import ClosedBookAccuracy as ClosedBookAccuracy

@@ -2,6 +2,7 @@
 
 from ragmetrics_core.parsers._answer import ANYTHING, READER, Answer, Declined, Expected, Reading, Scale
 from ragmetrics_core.parsers._claims import stating_sentences
+from ragmetrics_core.parsers._closed_book import ClosedBookAnswer
 from ragmetrics_core.parsers._decisions import RATED
 from ragmetrics_core.parsers._earlier import of_earlier
 from ragmetrics_core.parsers._entities import EntityList
@@ -21,6 +22,7 @@ from ragmetrics_core.parsers._verdicts import (
     NumberedVerdict,
     VerdictList,
 )
+from ragmetrics_core.parsers._written_questions import WrittenQuestion, WrittenQuestions
 
 __all__ = [
     "ANYTHING",
@@ -34,6 +36,7 @@ __all__ = [
     "UNKNOWN",
     "WITH_CLAIM",
     "Answer",
+    "ClosedBookAnswer",
     "Declined",
     "DecliningVerdict",
     "EntityList",
@@ -51,6 +54,8 @@ __all__ = [
     "Span",
     "StatementList",
     "VerdictList",
+    "WrittenQuestion",
+    "WrittenQuestions",
     "at_words",
     "comparable",
     "locate",

@@ -22,6 +22,7 @@ from ragmetrics_core.shapes import Json
 
 __all__ = [
     "ANYTHING",
+    "OBJECTIONS",
     "READER",
     "Answer",
     "Declined",
@@ -54,7 +55,7 @@ Texts = Annotated[tuple[Text, ...], FailFast()]
 
 _PLACEHOLDER = re.compile(r"(?:[^\w<>]|\d)*<([^<>]*)>[^\w<>]*")
 # How many objections a judge is told, at most.
-_OBJECTIONS = 10
+OBJECTIONS: Final = 10
 # How judges write that a list has no entries.
 _NOTHING = frozenset(
     {"none", "n/a", "n.a", "null", "nil", "nothing", "not applicable", "none found", "empty"}
@@ -93,7 +94,7 @@ class Expected(NamedTuple):
     Attributes:
         numbers: the numbers that are asked about, or may be named, in order.
         items: the texts of the numbered items, in the order of their numbers. For a prompt that numbers the
-            sentences of a text, the driver sets both.
+            sentences of a text, the driver sets both. For questions to write, the passages.
         size: number of entries in a list; None if any number is allowed.
         scale: the allowed ratings; None for any.
         form: the text of the prompt, which shows the form; empty if unknown. Set by the driver.
@@ -183,7 +184,7 @@ class Answer(BaseModel):
             NotRead: the object does not have the form.
         """
         answer = cls.checked(value)
-        objections = tuple(islice(answer.objections(expected), _OBJECTIONS))
+        objections = tuple(islice(answer.objections(expected), OBJECTIONS))
         return Reading(None if objections else answer, objections)
 
     @classmethod

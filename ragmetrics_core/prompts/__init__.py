@@ -1,6 +1,7 @@
 """Prompts: texts in `library/`, bound here to their answer types."""
 
 from ragmetrics_core.parsers import (
+    ClosedBookAnswer,
     DecliningVerdict,
     EntityList,
     ExplainedVerdicts,
@@ -11,6 +12,7 @@ from ragmetrics_core.parsers import (
     RelevantSentences,
     StatementList,
     VerdictList,
+    WrittenQuestions,
 )
 from ragmetrics_core.prompts._library import (
     PromptText,
@@ -38,6 +40,7 @@ __all__ = [
     "ANSWER_VERDICTS",
     "CHUNK_RATING",
     "CHUNK_VERDICTS",
+    "CLOSED_BOOK",
     "CONTEXT_ENTITIES",
     "CONTEXT_GRADE",
     "CONTEXT_GRADE_AGAIN",
@@ -54,6 +57,7 @@ __all__ = [
     "PAPER_STATEMENTS",
     "PAPER_VERDICTS",
     "QUESTIONS",
+    "QUESTION_QUALITY",
     "REFERENCE_STATEMENTS",
     "REFERENCE_VERDICTS",
     "RELEVANCE_GRADE",
@@ -63,6 +67,12 @@ __all__ = [
     "STATEMENTS",
     "SUFFICIENCY",
     "VERDICTS",
+    "WRITE_FOLLOW_UP",
+    "WRITE_MULTI_HOP_ABSTRACT",
+    "WRITE_MULTI_HOP_SPECIFIC",
+    "WRITE_SINGLE_HOP",
+    "WRITE_UNANSWERABLE",
+    "WRITE_WRONG_PREMISE",
     "Item",
     "Message",
     "Prompt",
@@ -106,6 +116,15 @@ SUFFICIENCY = load("sufficiency", version=3, answer=VerdictList)
 NUGGET_IMPORTANCE = load("nugget_importance", version=1, answer=VerdictList)
 NUGGET_PARTS = load("nugget_parts", version=1, answer=VerdictList)
 RELEVANCE_GRADE = load("relevance_grade", version=1, answer=Rating)
+
+WRITE_SINGLE_HOP = load("write_single_hop", version=1, answer=WrittenQuestions)
+WRITE_MULTI_HOP_SPECIFIC = load("write_multi_hop_specific", version=1, answer=WrittenQuestions)
+WRITE_MULTI_HOP_ABSTRACT = load("write_multi_hop_abstract", version=1, answer=WrittenQuestions)
+WRITE_UNANSWERABLE = load("write_unanswerable", version=1, answer=WrittenQuestions)
+WRITE_WRONG_PREMISE = load("write_wrong_premise", version=1, answer=WrittenQuestions)
+WRITE_FOLLOW_UP = load("write_follow_up", version=1, answer=WrittenQuestions)
+QUESTION_QUALITY = load("question_quality", version=1, answer=VerdictList)
+CLOSED_BOOK = load("closed_book", version=1, answer=ClosedBookAnswer)
 
 PAPER_STATEMENTS = load("paper_statements", version=2, answer=StatementList)
 PAPER_VERDICTS = load("paper_verdicts", version=2, answer=ExplainedVerdicts)

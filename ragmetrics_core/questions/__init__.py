@@ -21,6 +21,7 @@ from ragmetrics_core.questions._quotes import (
     located,
     uncovered,
 )
+from ragmetrics_core.questions._written import written_in
 
 __all__ = [
     "BM25",
@@ -44,4 +45,5 @@ __all__ = [
     "rare_pairs",
     "read_corpus",
     "uncovered",
+    "written_in",
 ]

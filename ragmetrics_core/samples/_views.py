@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any, Self
 
 from ragmetrics_core.errors import SampleError
-from ragmetrics_core.samples._sample import Sample
+from ragmetrics_core.samples._sample import Sample, Turn
 
 __all__ = [
     "Answered",
@@ -15,6 +15,8 @@ __all__ = [
     "Complete",
     "Grounded",
     "MissingField",
+    "Posed",
+    "Quizzed",
     "RankedIds",
     "RankedTexts",
     "Referenced",
@@ -87,6 +89,27 @@ class View:
             elif name in needed:
                 raise UnverifiedContexts if name == "contexts" and sample.is_withheld else MissingField(name)
         return cls(**values)
+
+
+@dataclass(frozen=True, slots=True)
+class Posed(View):
+    """A question, with the conversation before it if there is one."""
+
+    question: str
+    history: tuple[Turn, ...] = field(default=(), kw_only=True)
+
+    @property
+    def conversation(self) -> str:
+        """The earlier turns as text, each with its role."""
+        return "\n".join([f"{turn.role}: {turn.content}" for turn in self.history])
+
+
+@dataclass(frozen=True, slots=True)
+class Quizzed(Posed):
+    """A question to answer and the expected answers; `reference` is the first."""
+
+    reference: str
+    references: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,8 @@ VARIABLES = {
     "second": "A mausoleum of the year 1653.",
     "before": "It is a mausoleum.",
     "after": "It is old.",
+    "brief": "style: misspelled",
+    "history": "user: Who built the Taj Mahal?",
 }
 
 

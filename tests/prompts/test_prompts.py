@@ -36,6 +36,8 @@ def filled(prompt: Prompt, **given: object) -> dict[str, object]:
         "second": "A mausoleum.",
         "before": "I know it.",
         "after": "",
+        "brief": "length: short",
+        "history": "",
     }
     return {name: given.get(name, usual[name]) for name in prompt.variables}
 
