@@ -22,7 +22,8 @@ from benchmarks.small_model_sets import SETS, Drawn, Row
 from benchmarks.truth import ROOT, SHARED
 from ragmetrics_core.errors import RagMetricsError
 from ragmetrics_core.models import Cascade, as_judge
-from ragmetrics_core.models.names import judge_by_name, read_options
+from ragmetrics_core.models.judges import judge_by_name
+from ragmetrics_core.models.names import read_options
 from ragmetrics_core.probe import compare_on, keep_card
 from ragmetrics_core.protocol import Judge
 

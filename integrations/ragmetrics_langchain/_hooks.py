@@ -1,21 +1,33 @@
 """LangChain's callbacks reduced to three events: a run begins, ends or fails."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from langchain_core.callbacks import BaseCallbackHandler
 
 from ragmetrics_core.adapting import Kind, is_judging
 from ragmetrics_langchain._calling import JUDGE_TAG
 
-if TYPE_CHECKING:
-    from ragmetrics_langchain._gathering import Gathered
-    from ragmetrics_langchain._recorder import Recorder
-
 __all__ = ["Hooks", "Told"]
 
 Told = Mapping[str, Any]
 """LangChain's keywords of an event: run_id, parent_run_id, tags, metadata."""
+
+
+class Taker(Protocol):
+    """A receiver of the events."""
+
+    def begin(self, kind: Kind, name: str, inputs: Any, told: Told) -> None:
+        """Note the start of a run."""
+
+    def end(self, outputs: Any, told: Told) -> None:
+        """Note the output of a run."""
+
+    def fail(self, error: BaseException, told: Told) -> None:
+        """Note the failure of a run."""
+
+    def hook_failed(self, error: Exception) -> None:
+        """Note that an event could not be taken."""
 
 
 class Hooks(BaseCallbackHandler):
@@ -29,7 +41,7 @@ class Hooks(BaseCallbackHandler):
     run_inline = True
     raise_error = False
 
-    def __init__(self, taker: "Recorder | Gathered") -> None:
+    def __init__(self, taker: Taker) -> None:
         self._taker = taker
 
     def _begin(self, kind: Kind, serialized: Mapping[str, Any] | None, inputs: Any, told: Told) -> None:

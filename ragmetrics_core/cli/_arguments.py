@@ -13,7 +13,8 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, get, resolve
 from ragmetrics_core.metrics.catalogue import models_needed, split_names
 from ragmetrics_core.models import TrafficArgs, as_embedder, as_scorer, missing_model
-from ragmetrics_core.models.names import TIMEOUT, judges_by_name, read_options
+from ragmetrics_core.models.judges import judges_by_name
+from ragmetrics_core.models.names import TIMEOUT, read_options
 from ragmetrics_core.probe import chosen_by_cards
 
 __all__ = [

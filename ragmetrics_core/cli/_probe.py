@@ -15,7 +15,8 @@ from ragmetrics_core.cli._screen import page, remarks, show, write
 from ragmetrics_core.cli._study_labels import good_values_in
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models import TrafficArgs, missing_model
-from ragmetrics_core.models.names import judge_by_name, read_options
+from ragmetrics_core.models.judges import judge_by_name
+from ragmetrics_core.models.names import read_options
 from ragmetrics_core.probe import (
     CARD,
     PEOPLE,

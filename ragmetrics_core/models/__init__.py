@@ -11,17 +11,16 @@ from ragmetrics_core.models._wrapping import (
     CallableJudge,
     PromptChecker,
     as_embedder,
-    as_judge,
     as_scorer,
     missing_model,
 )
 from ragmetrics_core.models.identity import function_identity, is_unnamed
+from ragmetrics_core.models.judges import Cascade, as_judge
 from ragmetrics_core.models.redactor import keyless
 
 if TYPE_CHECKING:
     from ragmetrics_core.models._batched import Batched
     from ragmetrics_core.models._budget import Budget, BudgetArgs, Price, Prices
-    from ragmetrics_core.models._cascade import Cascade
     from ragmetrics_core.models._decisions import (
         DecisionJudge,
         DecisionModel,
@@ -87,7 +86,6 @@ __all__ = [
 _MODULES = {
     "_batched": ["Batched"],
     "_budget": ["Budget", "BudgetArgs", "Price", "Prices"],
-    "_cascade": ["Cascade"],
     "_decisions": ["DecisionJudge", "DecisionModel", "DecisionReply", "DecisionServer", "DecisionQuestion"],
     "_encoders": ["CrossEncoderScorer", "TokenMatchScorer"],
     "_entailment": ["EntailmentJudge"],

@@ -1,4 +1,4 @@
-"""Callables as judges, models by command line names, and advice if a model is missing."""
+"""Callables as judges, embedders and scorers from users, and advice if a model is missing."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
@@ -10,10 +10,11 @@ from ragmetrics_core.adapting import in_thread
 from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.models._foreign_lines import line_for
 from ragmetrics_core.models.identity import function_identity, is_unnamed
+from ragmetrics_core.models.names import embedder_by_name, scorer_by_name
 from ragmetrics_core.models.wrapper import PromptChecker, Wrapper, unwrapped
-from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer, TextFunction
+from ragmetrics_core.protocol import Completion, Embedder, Generate, Scorer
 
-__all__ = ["CallableJudge", "PromptChecker", "as_embedder", "as_judge", "as_scorer", "missing_model"]
+__all__ = ["CallableJudge", "PromptChecker", "as_embedder", "as_scorer", "kind_of", "missing_model"]
 
 _WAYS = {
     "judge": (
@@ -80,51 +81,6 @@ class CallableJudge:
         return [Completion(text=reply)]
 
 
-def as_judge(judge: Judge | TextFunction | str, *, identity: str | None = None, asked: bool = True) -> Judge:
-    """A judge from a judge, from any callable `str -> str` (synchronous or not), or from a name.
-
-    Names are those of the command line: "embedded", "openai:MODEL", "openai:MODEL@URL", "entailment:MODEL",
-    "grounded:MODEL", "decisions:MODEL", "cascade:CHEAP,EXPENSIVE", and those of installed packages
-    ("mine:MODEL").
-
-    A function is identified by a digest of its bytecode, defaults, closure, bound arguments and the globals
-    it uses, but not of what it reads while it runs. A function that holds an object without a digest, such as
-    a client, needs an `identity`: without one, its run cannot be resumed, merged or compared.
-
-    Args:
-        judge: a judge, a callable or a name.
-        identity: a function's name in records, instead of the digest. Change it when the replies change.
-        asked: False if a judge given by name is never called and needs no key, package or file.
-
-    Raises:
-        ConfigError: `judge` is invalid, or `identity` is empty or given for a judge that has one.
-    """
-    if not isinstance(judge, Judge) and (line := line_for("judge", judge)) is not None:
-        raise ConfigError(line)
-    if isinstance(judge, type):
-        raise ConfigError(f"a judge is an object, not the class {judge.__name__}: call it first")
-    # A wrapper has the methods of every kind; what it goes around says what it is.
-    is_judge = isinstance(judge, Judge) and isinstance(unwrapped(judge), Judge)
-    if identity is not None and (is_judge or not callable(judge) or not identity.strip()):
-        raise ConfigError(
-            "identity= must be text that names a function; other judges have their own identity"
-        )
-    if isinstance(judge, str):
-        from ragmetrics_core.models.names import judge_by_name
-
-        return judge_by_name(judge, asked=asked)
-    if isinstance(judge, CallableJudge) and not judge.is_chosen:
-        judge = judge.function  # which may be another one by now
-    elif is_judge:
-        return cast("Judge", judge)
-    if callable(judge):
-        return CallableJudge(function=judge, identity=identity or "")
-    raise ConfigError(
-        "a judge is an object with `identity` and `agenerate`, or a function from text to text, "
-        f"not {_kind_of(judge)}"
-    )
-
-
 def as_embedder(embedder: Embedder | str, *, asked: bool = True) -> Embedder:
     """An embedder from an embedder or from a name: "embedded", "openai:MODEL".
 
@@ -136,14 +92,12 @@ def as_embedder(embedder: Embedder | str, *, asked: bool = True) -> Embedder:
         ConfigError: `embedder` is invalid.
     """
     if isinstance(embedder, str):
-        from ragmetrics_core.models.names import embedder_by_name
-
         return embedder_by_name(embedder, asked=asked)
     if isinstance(unwrapped(embedder), Embedder):
         return embedder
     if (line := line_for("embedder", embedder)) is not None:
         raise ConfigError(line)
-    raise ConfigError(f"an embedder is an object with `identity` and `aembed`, not {_kind_of(embedder)}")
+    raise ConfigError(f"an embedder is an object with `identity` and `aembed`, not {kind_of(embedder)}")
 
 
 def as_scorer(scorer: Scorer | str, *, asked: bool = True) -> Scorer:
@@ -157,14 +111,12 @@ def as_scorer(scorer: Scorer | str, *, asked: bool = True) -> Scorer:
         ConfigError: `scorer` is invalid.
     """
     if isinstance(scorer, str):
-        from ragmetrics_core.models.names import scorer_by_name
-
         return scorer_by_name(scorer, asked=asked)
     if isinstance(unwrapped(scorer), Scorer):
         return scorer
     if (line := line_for("scorer", scorer)) is not None:
         raise ConfigError(line)
-    raise ConfigError(f"a scorer is an object with `identity` and `arate`, not {_kind_of(scorer)}")
+    raise ConfigError(f"a scorer is an object with `identity` and `arate`, not {kind_of(scorer)}")
 
 
 def missing_model(kind: str, asking: str, option: str) -> ConfigError:
@@ -181,7 +133,8 @@ def missing_model(kind: str, asking: str, option: str) -> ConfigError:
     )
 
 
-def _kind_of(given: object) -> str:
+def kind_of(given: object) -> str:
+    """The class of an object, or its own name, for messages."""
     if isinstance(given, Wrapper):
-        return f"{type(given).__name__} around {_kind_of(given.inner)}"
+        return f"{type(given).__name__} around {kind_of(given.inner)}"
     return str(getattr(given, "__name__", type(given).__name__))

@@ -1,25 +1,28 @@
-"""Models by name, and a judge's options, for the command line and `evaluate(judge="...")`."""
+"""Names of models, a judge's options on the command line, and embedders and scorers by name."""
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Final, cast
+from typing import Annotated, Any, Final, cast
 
 from pydantic import FiniteFloat, Json, PositiveFloat, TypeAdapter
 
-from ragmetrics_core import models
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.models._openai_compatible import OpenAIEmbedder, OpenAIJudge
-from ragmetrics_core.models._plugins import plugin_forms, plugin_judge, plugin_options, rule_judge
 from ragmetrics_core.models._secrets import passwords_in, secrets_in, without_secrets
-from ragmetrics_core.models._wordllama import WordLlamaEmbedder
-from ragmetrics_core.protocol import Embedder, Judge, Scorer
+from ragmetrics_core.protocol import Embedder, Scorer
 
-if TYPE_CHECKING:
-    from ragmetrics_core.models.grounded import Checker
+__all__ = [
+    "BUILT_IN",
+    "SERVER_FORM",
+    "SETTINGS",
+    "TIMEOUT",
+    "advice_on",
+    "at_server",
+    "embedder_by_name",
+    "read_options",
+    "scorer_by_name",
+]
 
-__all__ = ["TIMEOUT", "embedder_by_name", "judge_by_name", "judges_by_name", "read_options", "scorer_by_name"]
-
-_BUILT_IN: Final = frozenset({"openai", "entailment", "grounded", "decisions", "cascade"})
+BUILT_IN: Final = frozenset({"openai", "entailment", "grounded", "decisions", "cascade"})
 
 TIMEOUT: Final = "timeout"
 """The only option that is not a setting of the judge but of its caller; it does not change replies."""
@@ -33,21 +36,10 @@ _OPTIONS: Final[Mapping[str, tuple[str, Any]]] = {
     "temperature": ("a number", FiniteFloat),
     TIMEOUT: ("seconds above 0", Annotated[PositiveFloat, FiniteFloat]),
 }
-_SETTINGS: Final = frozenset(_OPTIONS) - {TIMEOUT}
-# What `none` stands for where it is not the parameter's own: no form is asked for, nothing goes along.
-_NONE: Final[Mapping[str, Any]] = {"response_format": "text", "extra_body": {}}
+SETTINGS: Final = frozenset(_OPTIONS) - {TIMEOUT}
 
-_SERVER = '"openai:MODEL@BASE_URL" for any other OpenAI-compatible server'
-_JUDGES = (
-    '"embedded" (a small support model, no language model), "embedded:FILE.json" for one that you trained '
-    '(ragmetrics train-judge), "openai:MODEL", '
-    f"{_SERVER}, "
-    '"entailment:MODEL" for an NLI model with the embedded rules, '
-    '"grounded:MODEL" for MiniCheck, FactCG, LettuceDetect and similar models with the same rules, '
-    '"decisions:MODEL" for a decision model, with @URL at another address, '
-    '"cascade:CHEAP,EXPENSIVE" for two judges, the cheap one first'
-)
-_EMBEDDERS = f'"embedded" (static word vectors), "openai:MODEL", {_SERVER}'
+SERVER_FORM = '"openai:MODEL@BASE_URL" for any other OpenAI-compatible server'
+_EMBEDDERS = f'"embedded" (static word vectors), "openai:MODEL", {SERVER_FORM}'
 _A: Final[Mapping[str, str]] = {"judge": "a judge", "embedder": "an embedder", "scorer": "a scorer"}
 _SCORERS = '"cross-encoder:MODEL", "token-match:MODEL"'
 # Where makers of models serve them in OpenAI's form; CAPITALS are for the user to fill in.
@@ -116,7 +108,7 @@ def read_options(texts: Sequence[str]) -> dict[str, Any]:
     return options
 
 
-def _near(name: str, kind: str, forms: str) -> str:
+def advice_on(name: str, kind: str, forms: str) -> str:
     """Advice on an unknown name: the name of that model here, or else the forms of a name."""
     if without_secrets(name) != name:
         return f"{_A[kind]} is one of: {forms}"
@@ -129,7 +121,7 @@ def _near(name: str, kind: str, forms: str) -> str:
         return f'did you mean "cross-encoder:{text}"?' if is_model else f"{_A[kind]} is one of: {forms}"
     if text.casefold() == "embedded":
         return 'did you mean "embedded"?'
-    own_kinds = _BUILT_IN if kind == "judge" else {"openai"}
+    own_kinds = BUILT_IN if kind == "judge" else {"openai"}
     if provider in own_kinds:
         return f'did you mean "{provider}:{model}"?'
     maker = next((server for word, server in _MAKERS.items() if text.casefold().startswith(word)), provider)
@@ -140,113 +132,6 @@ def _near(name: str, kind: str, forms: str) -> str:
     if _MODEL_LIKE.fullmatch(text):
         return f'name the server of the model, such as "openai:{text}@{_SERVERS["ollama"]}" for Ollama'
     return f"{_A[kind]} is one of: {forms}"
-
-
-def judges_by_name(
-    names: Sequence[str], *, options: Mapping[str, Any] | None = None, asked: bool = True
-) -> tuple[Judge, ...]:
-    """The judges of a panel; each takes the options that it has.
-
-    Raises:
-        ConfigError: as for `judge_by_name`, or no judge has one of the options.
-    """
-    settings = {key: value for key, value in (options or {}).items() if key != TIMEOUT}
-    if settings:
-        options_taken = frozenset[str]().union(*map(_options_of, names))
-        if unknown := sorted(settings.keys() - options_taken):
-            which = (
-                f"the judge {without_secrets(names[0])!r} has no" if len(names) == 1 else "no judge has an"
-            )
-            known = ", ".join([*sorted(options_taken), TIMEOUT])
-            raise ConfigError(f"{which} option {unknown[0]!r}; its options are {known}")
-    return tuple(_judge(name, settings, asked=asked) for name in names)
-
-
-def judge_by_name(name: str, *, options: Mapping[str, Any] | None = None, asked: bool = True) -> Judge:
-    """The judge with a name: "embedded", "openai:MODEL" and so on.
-
-    Args:
-        name: the judge's name.
-        options: the judge's settings by name; None omits a parameter.
-        asked: False if the judge is never called and needs no key, package or file.
-
-    Raises:
-        ConfigError: the name or an option is unknown, or the model's package, key or file is missing.
-    """
-    return judges_by_name([name], options=options, asked=asked)[0]
-
-
-def _options_of(name: str) -> frozenset[str]:
-    """The options, other than the timeout, that the judge with a name takes."""
-    kind, _, rest = name.partition(":")
-    if kind == "openai":
-        return _SETTINGS
-    if kind == "cascade":
-        return frozenset[str]().union(*map(_options_of, _parts(rest)))
-    return frozenset() if kind in _BUILT_IN else plugin_options(kind, _SETTINGS)
-
-
-def _parts(rest: str) -> list[str]:
-    return [name.strip() for name in rest.split(",", 1)]
-
-
-def _judge(name: str, settings: Mapping[str, Any], *, asked: bool) -> Judge:
-    kind, colon, rest = name.partition(":")
-    if kind == "openai" and rest:
-        model, base_url = _at_server(rest)
-        own: dict[str, Any] = {
-            key: _NONE.get(key) if value is None else value for key, value in settings.items()
-        }
-        return OpenAIJudge(model, base_url=base_url, asked=asked, **own)
-    if kind == "entailment" and rest:
-        scorer = models.CrossEncoderScorer(model=rest, label="entailment", too_long="cut", asked=asked)
-        return models.EntailmentJudge(scorer=scorer, others=rule_judge())
-    if kind == "grounded" and rest:
-        from ragmetrics_core.models.grounded import GroundedJudge
-
-        return GroundedJudge(checker=_checker(rest, asked=asked), others=rule_judge())
-    if kind == "decisions" and rest:
-        model, base_url = _at_server(rest)
-        return models.DecisionJudge(decisions=models.DecisionServer(model, base_url=base_url, asked=asked))
-    if kind == "cascade" and len(parts := _parts(rest)) == 2 and all(parts):
-        cheap, dear = (_judge(part, settings, asked=asked) for part in parts)
-        return models.Cascade(cheap, dear)
-    if kind == "llama":
-        raise ConfigError(
-            f"the judge {name!r} ran a model file in this process, which is no longer done: serve the file "
-            "(llama-server -m FILE --port 8080) and write openai:MODEL@http://127.0.0.1:8080/v1"
-        )
-    if kind not in _BUILT_IN and (rest or not colon):
-        judge = plugin_judge(kind, rest, settings, asked=asked)
-        if judge is not None:
-            return judge
-    forms = ", ".join([_JUDGES, *plugin_forms()])
-    raise ConfigError(f"there is no judge {without_secrets(name)!r}; {_near(name, 'judge', forms)}")
-
-
-def _checker(rest: str, *, asked: bool) -> "Checker":
-    """The grounded model with a name that says which prompt format it takes."""
-    from ragmetrics_core.models import grounded
-
-    model, base_url = _at_server(rest)
-    known = model.rstrip("/").rpartition("/")[2].casefold()
-    if "bespoke-minicheck" in known:
-        return grounded.BespokeMiniCheck(model=model, base_url=base_url)
-    if "granite-guardian" in known:
-        return grounded.GraniteGuardian(model=model, base_url=base_url)
-    if base_url is None and "minicheck" in known:
-        for kind in grounded.MiniCheck.kinds:
-            if kind in known:
-                return grounded.MiniCheck(model=model, kind=kind, asked=asked)
-    if base_url is None and "factcg" in known:
-        return grounded.FactCG(model=model, asked=asked)
-    if base_url is None and "lettuce" in known:
-        return grounded.LettuceDetect(model=model, asked=asked)
-    raise ConfigError(
-        f"the name {without_secrets(rest)!r} is not a grounded model's: it must contain minicheck with "
-        "roberta, deberta or flan-t5, factcg, or lettucedetect; "
-        "or bespoke-minicheck or granite-guardian, at a server"
-    )
 
 
 def embedder_by_name(name: str, *, asked: bool = True) -> Embedder:
@@ -261,12 +146,16 @@ def embedder_by_name(name: str, *, asked: bool = True) -> Embedder:
     """
     kind, _, rest = name.partition(":")
     if name == "embedded":
+        from ragmetrics_core.models._wordllama import WordLlamaEmbedder
+
         return WordLlamaEmbedder(asked=asked)
     if kind == "openai" and rest:
-        model, base_url = _at_server(rest)
+        model, base_url = at_server(rest)
+        from ragmetrics_core.models._openai_compatible import OpenAIEmbedder
+
         return OpenAIEmbedder(model, base_url=base_url, asked=asked)
     raise ConfigError(
-        f"there is no embedder {without_secrets(name)!r}; {_near(name, 'embedder', _EMBEDDERS)}"
+        f"there is no embedder {without_secrets(name)!r}; {advice_on(name, 'embedder', _EMBEDDERS)}"
     )
 
 
@@ -282,12 +171,15 @@ def scorer_by_name(name: str, *, asked: bool = True) -> Scorer:
     """
     kind, _, rest = name.partition(":")
     if kind in {"cross-encoder", "token-match"} and rest:
-        made = models.CrossEncoderScorer if kind == "cross-encoder" else models.TokenMatchScorer
+        from ragmetrics_core.models._encoders import CrossEncoderScorer, TokenMatchScorer
+
+        made = CrossEncoderScorer if kind == "cross-encoder" else TokenMatchScorer
         return made(model=rest, asked=asked)
-    raise ConfigError(f"there is no scorer {name!r}; {_near(name, 'scorer', _SCORERS)}")
+    raise ConfigError(f"there is no scorer {name!r}; {advice_on(name, 'scorer', _SCORERS)}")
 
 
-def _at_server(rest: str) -> tuple[str, str | None]:
+def at_server(rest: str) -> tuple[str, str | None]:
+    """The model and the address in `MODEL@URL`; None if there is no address."""
     found = _AT_SERVER.fullmatch(rest)
     if found and any(passwords_in(found["url"])):
         raise ConfigError(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.models.names import judge_by_name
+from ragmetrics_core.models.judges import judge_by_name
 from ragmetrics_core.runs import export_wave, plan
 from tests.servers import OpenAIServer, chat
 

@@ -13,7 +13,7 @@ import pytest
 
 from ragmetrics_core import ConfigError, Run, evaluate
 from ragmetrics_core.models import Cascade, as_judge, judge_note, rule_judge
-from ragmetrics_core.models.names import judges_by_name
+from ragmetrics_core.models.judges import judges_by_name
 from ragmetrics_core.runs import plan
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -221,7 +221,7 @@ def test_only_what_was_named_without_settings_takes_those_of_a_card(named, signa
     ],
 )
 def test_the_same_model_counts_at_another_server_and_with_the_same_settings_only(name, options, counts):
-    from ragmetrics_core.models.names import judge_by_name
+    from ragmetrics_core.models.judges import judge_by_name
 
     cards = measured((0.1, 0.2, 0.3), judge=TINY, model="tiny")
     chosen = chosen_by_cards(
