@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from ragmetrics_core.lazy import NOTEBOOK_PAGES, loaded_when_asked, loaded_when_called
-from ragmetrics_core.version import VERSION
+from ragmetrics_core.package.lazy import NOTEBOOK_PAGES, loaded_when_asked, loaded_when_called
+from ragmetrics_core.package.version import VERSION
 
 if TYPE_CHECKING:
     from ragmetrics_core.drivers import recompute, rescore

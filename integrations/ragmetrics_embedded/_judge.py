@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
-from ragmetrics_core.comparing import folded, spaced_form
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.parsers import ANYTHING, INSUFFICIENT, UNKNOWN, Expected
 from ragmetrics_core.prompts import Item
 from ragmetrics_core.protocol import Completion, Generate
+from ragmetrics_core.texts import folded, spaced_form
 from ragmetrics_embedded._rules.entities import entities_of
 from ragmetrics_embedded._rules.questions import questions_for
 from ragmetrics_embedded._rules.ratings import (

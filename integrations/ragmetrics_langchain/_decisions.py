@@ -9,7 +9,7 @@ from typing import Any
 from langchain_core.runnables import Runnable
 
 from ragmetrics_core.adapting import ForeignModel, ForeignName, usage_of
-from ragmetrics_core.keywords import checked
+from ragmetrics_core.boundary import checked
 from ragmetrics_core.models import DecisionQuestion, DecisionReply, foreign_answer
 from ragmetrics_langchain._calling import (
     JUDGE_TAG,

@@ -11,7 +11,7 @@ from langchain_core.prompt_values import PromptValue
 from pydantic import BaseModel
 
 from ragmetrics_core.adapting import CapturedMessage, Chunk, Dialect, Fields
-from ragmetrics_core.shapes import is_mapping, is_series
+from ragmetrics_core.boundary import is_mapping, is_series
 
 __all__ = [
     "DIALECT",

@@ -10,7 +10,7 @@ from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
 from ragmetrics_core.adapting import ForeignModel, ForeignName
-from ragmetrics_core.keywords import checked
+from ragmetrics_core.boundary import checked
 from ragmetrics_core.models import foreign_answer
 from ragmetrics_langchain._calling import (
     ModelPerLoop,

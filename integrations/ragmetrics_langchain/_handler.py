@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Unpack
 
 from ragmetrics_core.adapting import Fields, Rules
-from ragmetrics_core.keywords import listing_settings
+from ragmetrics_core.boundary import listing_settings
 from ragmetrics_core.live import LiveFace, LiveScorer
 from ragmetrics_core.runs import Metrics
 from ragmetrics_langchain._hooks import Hooks

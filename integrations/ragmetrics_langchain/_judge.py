@@ -24,8 +24,8 @@ from ragmetrics_core.adapting import (
     sampling_of,
     usage_of,
 )
+from ragmetrics_core.boundary import checked
 from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
-from ragmetrics_core.keywords import checked
 from ragmetrics_core.models import foreign_answer
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_langchain._calling import (

@@ -11,8 +11,8 @@ from uuid import UUID, uuid5
 
 from ragmetrics_core import Sample
 from ragmetrics_core.adapting import CapturedRun, Fields, Rules, answer_in, named_value, sample_of
+from ragmetrics_core.boundary import listing_settings
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import listing_settings
 from ragmetrics_core.live import (
     Capture,
     LiveResult,

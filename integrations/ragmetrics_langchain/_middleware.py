@@ -13,9 +13,9 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from langchain_core.runnables import ensure_config
 
 from ragmetrics_core.adapting import CapturedRun, Fields, Rules, answer_in, as_now
+from ragmetrics_core.boundary import listing_settings
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.gate import Gate, GateDecision, OnFailure
-from ragmetrics_core.keywords import listing_settings
 from ragmetrics_core.live import (
     Capture,
     LiveFace,

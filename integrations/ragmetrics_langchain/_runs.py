@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from langchain_core.documents import Document
 
 from ragmetrics_core.adapting import Call, Chunk, Fields, Kind, as_now
+from ragmetrics_core.boundary import is_dict, is_list, is_series
 from ragmetrics_core.live import Notes
-from ragmetrics_core.shapes import is_dict, is_list, is_series
 from ragmetrics_langchain._dialect import conversation, documents_in, fields_of, request_of
 
 __all__ = ["LangChainRun", "LangChainTurn", "RetrievedDocuments", "RootRun", "RunInfo", "contexts_in"]

@@ -10,8 +10,8 @@ from langchain_core.runnables import Runnable
 
 from ragmetrics_core import Embedder, Judge
 from ragmetrics_core.adapting import in_own_thread
+from ragmetrics_core.boundary import refuse_unknown
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import refuse_unknown
 from ragmetrics_core.live import (
     LIVE_DEFAULTS,
     Capture,

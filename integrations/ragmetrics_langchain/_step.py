@@ -12,8 +12,8 @@ from langchain_core.callbacks.manager import BaseRunManager
 from langchain_core.runnables import Runnable, RunnableLambda
 
 from ragmetrics_core.adapting import CapturedRun, Fields, Rules, sample_of
+from ragmetrics_core.boundary import listing_settings
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import listing_settings
 from ragmetrics_core.live import Capture, LiveResult
 from ragmetrics_core.runs import Metrics
 from ragmetrics_langchain._dialect import DIALECT, fields_of

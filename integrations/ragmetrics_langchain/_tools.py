@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from langchain_core.tools import BaseTool
 
+from ragmetrics_core.boundary import is_iterable, is_mapping
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.shapes import is_iterable, is_mapping
 
 __all__ = ["CONTEXT_WAYS", "ContextTools", "label_names", "tool_names"]
 

@@ -10,7 +10,7 @@ from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 
 from ragmetrics_core.adapting import Call, CapturedMessage, Fields, Kind
-from ragmetrics_core.shapes import is_mapping, is_series
+from ragmetrics_core.boundary import is_mapping, is_series
 from ragmetrics_langchain._dialect import conversation, request_of
 
 if TYPE_CHECKING:

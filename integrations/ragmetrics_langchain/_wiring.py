@@ -16,7 +16,7 @@ from ragmetrics_core.adapting import (
     makers_of,
     sample_of,
 )
-from ragmetrics_core.shapes import is_mapping, is_series
+from ragmetrics_core.boundary import is_mapping, is_series
 from ragmetrics_langchain._dialect import DIALECT, MESSAGES, asks_with_media, fields_of
 
 __all__ = ["translated"]

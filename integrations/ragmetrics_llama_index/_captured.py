@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 from ragmetrics_core import Sample
 from ragmetrics_core.adapting import Call, CapturedRun, Fields, Rules, named_value
 from ragmetrics_core.adapting import sample_of as translated
+from ragmetrics_core.boundary import is_list
 from ragmetrics_core.live import Capture
-from ragmetrics_core.shapes import is_list
 from ragmetrics_llama_index._dialect import DIALECT
 
 __all__ = ["ARGUMENTS", "Extract", "Retrieval", "RootSpan", "sample_of"]

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from ragmetrics_core import Sample
+from ragmetrics_core.boundary import field_of, is_mapping, is_series, write_whole
 from ragmetrics_core.errors import SampleError
-from ragmetrics_core.shapes import field_of, is_mapping, is_series
-from ragmetrics_core.writing import write_whole
 
 __all__ = ["read_labelled_dataset", "write_labelled_dataset"]
 

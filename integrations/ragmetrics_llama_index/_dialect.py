@@ -9,7 +9,7 @@ from llama_index.core.tools import ToolOutput
 from llama_index.core.workflow import Event
 
 from ragmetrics_core.adapting import CapturedMessage, Chunk, Dialect, Fields
-from ragmetrics_core.shapes import is_mapping, is_series
+from ragmetrics_core.boundary import is_mapping, is_series
 from ragmetrics_llama_index._instructions import Instructions
 from ragmetrics_llama_index._responses import answer_in
 

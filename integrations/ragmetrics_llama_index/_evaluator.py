@@ -13,15 +13,13 @@ from llama_index.core.prompts.mixin import PromptDictType
 
 from ragmetrics_core import Metric, Record, Sample, aevaluate
 from ragmetrics_core.adapting import on_own_loop
+from ragmetrics_core.boundary import Redact, is_series, listing_settings, names_in, redacted, refuse_unknown
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import listing_settings, names_in, refuse_unknown
 from ragmetrics_core.metrics import resolve
 from ragmetrics_core.models import Traffic, TrafficArgs, as_scorer, missing_model
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer
-from ragmetrics_core.redaction import Redact, redacted
 from ragmetrics_core.runs import Metrics, OnError, with_prompts
-from ragmetrics_core.shapes import is_series
 from ragmetrics_llama_index import _templates as templates
 from ragmetrics_llama_index._models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed
 from ragmetrics_llama_index._responses import answer_in, entry_in, nodes_in, read_whole, text_of_node

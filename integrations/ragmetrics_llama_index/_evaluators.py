@@ -14,8 +14,8 @@ from llama_index.core.prompts import BasePromptTemplate
 
 from ragmetrics_core import Metric
 from ragmetrics_core.adapting import Fields
+from ragmetrics_core.boundary import names_in, refuse_unknown
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import names_in, refuse_unknown
 from ragmetrics_core.metrics import (
     AnswerCorrectness,
     AnswerRelevance,

@@ -14,13 +14,12 @@ from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr
 from llama_index.core.workflow import Workflow
 
 from ragmetrics_core.adapting import Rules, names_of
+from ragmetrics_core.boundary import is_sequence, listing_settings, refuse_unknown
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import listing_settings, refuse_unknown
 from ragmetrics_core.live import LIVE_DEFAULTS, LiveArgs, LiveFace, LiveScorer, LiveSettings, check_alone
 from ragmetrics_core.metrics import resolve
 from ragmetrics_core.protocol import Scorer
 from ragmetrics_core.runs import Metrics, with_prompts
-from ragmetrics_core.shapes import is_sequence
 from ragmetrics_llama_index._captured import Extract
 from ragmetrics_llama_index._models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed
 from ragmetrics_llama_index._spans import ENGINES, SpanHandler, Spans

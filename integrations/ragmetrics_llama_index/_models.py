@@ -31,8 +31,8 @@ from ragmetrics_core.adapting import (
     sampling_of,
     usage_of,
 )
+from ragmetrics_core.boundary import checked, field_of, is_series
 from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
-from ragmetrics_core.keywords import checked
 from ragmetrics_core.metrics import models_needed
 from ragmetrics_core.models import (
     as_embedder,
@@ -45,7 +45,6 @@ from ragmetrics_core.models import (
     settings_digest,
 )
 from ragmetrics_core.protocol import Completion, Generate, TextFunction
-from ragmetrics_core.shapes import field_of, is_series
 
 __all__ = [
     "AnyEmbedder",

@@ -11,8 +11,8 @@ from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.schema import BaseNode, NodeWithScore
 
 from ragmetrics_core.adapting import in_thread
+from ragmetrics_core.boundary import field_of, is_mapping, is_series
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.shapes import field_of, is_mapping, is_series
 
 __all__ = ["answer_in", "entry_in", "nodes_in", "read_whole", "text_of_node"]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from ragmetrics_core.keywords import checked
+from ragmetrics_core.boundary import checked
 
 if TYPE_CHECKING:
     from ragmetrics_core import Record, Run
@@ -85,7 +85,7 @@ def assert_scores(
             told for metric, limit in asked for told in doubts_of_mean(run, metric, limit, cluster=cluster)
         ]
     if found:
-        from ragmetrics_core.wording import visible  # here, for pytest loads this module in every project
+        from ragmetrics_core.texts import visible  # here, for pytest loads this module in every project
 
         told = "\n\n".join(found)
         # an answer may have megabytes
@@ -122,7 +122,7 @@ def _mean_beyond(run: "Run", metric: str, limit: float) -> Iterator[str]:
 
 
 def _declined_beyond(run: "Run", limit: float) -> Iterator[str]:
-    from ragmetrics_core.wording import number_of  # here, for pytest loads this module in every project
+    from ragmetrics_core.texts import number_of  # here, for pytest loads this module in every project
 
     counts, rows = run.declines, len(run.rejected)
     if not counts.asked:

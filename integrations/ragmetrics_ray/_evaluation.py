@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from ray.data import ActorPoolStrategy, Dataset
 
 from ragmetrics_core import Metric, errors, evaluate
+from ragmetrics_core.boundary import listing_settings
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import listing_settings
 from ragmetrics_core.metrics import resolve
 from ragmetrics_core.models import Traffic, TrafficArgs
 from ragmetrics_core.prompts import PromptText, read_folder
 from ragmetrics_core.protocol import Scorer
 from ragmetrics_core.runs import with_prompts
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts import number_of
 from ragmetrics_ray._parts import Parts
 from ragmetrics_ray._rows import SCHEMA
 from ragmetrics_ray._worker import Actor, WorkerPlan

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from math import isfinite, nan
 from typing import Any, NamedTuple, TypeGuard
 
-from ragmetrics_core.shapes import field_of, is_mapping, is_tuple
+from ragmetrics_core.boundary.shapes import field_of, is_mapping, is_tuple
 
 __all__ = ["Chunk", "chunks_of"]
 

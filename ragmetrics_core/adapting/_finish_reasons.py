@@ -6,7 +6,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Final, Literal
 
-from ragmetrics_core.shapes import field_of, is_series
+from ragmetrics_core.boundary.shapes import field_of, is_series
 
 __all__ = ["Ending", "ending", "finish_reason", "is_cut"]
 

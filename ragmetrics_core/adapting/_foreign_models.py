@@ -3,8 +3,8 @@
 from functools import cached_property
 from typing import NamedTuple
 
+from ragmetrics_core.boundary.shapes import field_of
 from ragmetrics_core.protocol import Usage, fixed_property
-from ragmetrics_core.shapes import field_of
 
 __all__ = ["ForeignModel", "ForeignName", "usage_of"]
 

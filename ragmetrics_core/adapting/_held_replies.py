@@ -7,8 +7,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from ragmetrics_core.adapting._foreign_models import ForeignModel
 from ragmetrics_core.adapting._ways import Form, Way, Ways, json_object
+from ragmetrics_core.boundary.shapes import field_of, is_series
 from ragmetrics_core.protocol import Completion, Generate
-from ragmetrics_core.shapes import field_of, is_series
 
 __all__ = ["ForeignJudge", "Said", "said", "said_in"]
 

@@ -9,8 +9,8 @@ from ragmetrics_core.adapting._documents import Chunk, chunks_of
 from ragmetrics_core.adapting._fields import CONTEXT_KEYS
 from ragmetrics_core.adapting._stages import chunks_of_tool, documents_anywhere, once, says_nothing
 from ragmetrics_core.adapting._wiring import messages_in, reply_of
+from ragmetrics_core.boundary.shapes import is_mapping, is_series
 from ragmetrics_core.samples import LEAST_RUN, LEAST_STRETCH, Sample, tile, words_in
-from ragmetrics_core.shapes import is_mapping, is_series
 
 __all__ = [
     "KnownText",

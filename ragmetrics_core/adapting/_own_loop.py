@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from ragmetrics_core.keywords import checked
+from ragmetrics_core.boundary.keywords import checked
 
 __all__ = ["on_own_loop", "synchronous"]
 

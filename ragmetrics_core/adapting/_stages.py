@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from ragmetrics_core.adapting._captured import Call, Dialect, Rules
 from ragmetrics_core.adapting._documents import Chunk, chunks_of
 from ragmetrics_core.adapting._fields import question_in
+from ragmetrics_core.boundary.shapes import field_of, is_mapping, is_series
 from ragmetrics_core.samples import Stage, StageChunk, StageName
-from ragmetrics_core.shapes import field_of, is_mapping, is_series
 
 __all__ = [
     "RetrievalSteps",

@@ -20,9 +20,9 @@ from ragmetrics_core.adapting._fields import answer_in, at, history_in, question
 from ragmetrics_core.adapting._skip import Skip
 from ragmetrics_core.adapting._stages import documents_by_place, once, retrieval_of
 from ragmetrics_core.adapting._wiring import calls_before, contradiction, makers_of, messages_in
+from ragmetrics_core.boundary.shapes import is_series
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.samples import Sample, Turn
-from ragmetrics_core.shapes import is_series
 
 __all__ = ["sample_of"]
 

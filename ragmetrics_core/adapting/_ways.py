@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple
 
 from ragmetrics_core.adapting._finish_reasons import ending
+from ragmetrics_core.boundary.shapes import Json, is_dict, is_list
 from ragmetrics_core.errors import AccessRefused, ModelError, ModelRefused, TransientModelError
 from ragmetrics_core.prompts import Message
 from ragmetrics_core.protocol import Completion, Generate
-from ragmetrics_core.shapes import Json, is_dict, is_list
 
 __all__ = ["Form", "ReplyHeldBack", "Way", "Ways", "json_object", "named_in", "sampling_of"]
 

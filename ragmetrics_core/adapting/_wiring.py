@@ -5,8 +5,8 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from ragmetrics_core.adapting._captured import Call, CapturedMessage, CapturedRun, Dialect
-from ragmetrics_core.comparing import spaced_form
 from ragmetrics_core.samples import tile, words_in
+from ragmetrics_core.texts.comparing import spaced_form
 
 __all__ = ["calls_before", "contradiction", "makers_of", "messages_in", "reply_of"]
 

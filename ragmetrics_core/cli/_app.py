@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from ragmetrics_core.boundary.keywords import unknown
 from ragmetrics_core.cli import _cache
 from ragmetrics_core.cli._audit import audit
 from ragmetrics_core.cli._batch import catch_up, export, import_
@@ -23,9 +24,8 @@ from ragmetrics_core.cli._study import study
 from ragmetrics_core.cli._study_compare import compare
 from ragmetrics_core.cli._train import train_judge
 from ragmetrics_core.errors import ConfigError, RagMetricsError, RecordError
-from ragmetrics_core.keywords import unknown
+from ragmetrics_core.package.version import VERSION
 from ragmetrics_core.report.terminal import visible
-from ragmetrics_core.version import VERSION
 
 __all__ = ["app"]
 

@@ -12,7 +12,7 @@ from ragmetrics_core.report import terminal
 from ragmetrics_core.report.json_pages import audit_json
 from ragmetrics_core.runs import Run
 from ragmetrics_core.runs.shown_contexts import ShownContexts
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = ["audit"]
 

@@ -20,7 +20,7 @@ from ragmetrics_core.report.terminal import plain
 from ragmetrics_core.runs import export_wave, import_replies, manifest_in
 from ragmetrics_core.runs.lock import is_held
 from ragmetrics_core.runs.row_counts import count_rows
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 if TYPE_CHECKING:
     from ragmetrics_core.live import LiveResult

@@ -19,9 +19,9 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints, is_type
 import typer
 from typer.core import TyperCommand
 
+from ragmetrics_core.boundary.keywords import names_in
 from ragmetrics_core.cli._arguments import Evaluating
 from ragmetrics_core.cli._study_output import Testing
-from ragmetrics_core.keywords import names_in
 from ragmetrics_core.models import BudgetArgs, TrafficArgs
 from ragmetrics_core.runs import EVALUATION_DEFAULTS
 

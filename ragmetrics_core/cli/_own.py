@@ -7,11 +7,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
+from ragmetrics_core.boundary.redaction import Redact
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.metrics.catalogue import split_names, with_settings
 from ragmetrics_core.metrics.metric import is_metric, is_metric_class
-from ragmetrics_core.redaction import Redact
 from ragmetrics_core.runs import Run
 
 __all__ = ["OWN_METRIC", "open_run", "own_metric", "redact_of"]

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 from rich.text import Text
 
+from ragmetrics_core.boundary.writing import replacing, unwritable
 from ragmetrics_core.cli._arguments import AsJson, MetricName, OwnMetrics, RunFolder, SampleId
 from ragmetrics_core.cli._own import open_run
 from ragmetrics_core.cli._screen import Output, page, remarks, show, write_json
@@ -18,8 +19,7 @@ from ragmetrics_core.runs import Run, list_runs
 from ragmetrics_core.runs import merge as merge_runs
 from ragmetrics_core.runs.confusion_counts import CountRow, count_rows
 from ragmetrics_core.runs.verdict_log import VerdictRow, verdict_rows, write_csv, write_jsonl
-from ragmetrics_core.wording import number_of
-from ragmetrics_core.writing import replacing, unwritable
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = ["correct", "diff", "merge", "report", "runs", "verdicts"]
 

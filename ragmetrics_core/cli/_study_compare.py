@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from ragmetrics_core.boundary.writing import write_whole
 from ragmetrics_core.cli._limits import Limits, tell
 from ragmetrics_core.cli._screen import write
 from ragmetrics_core.cli._study_labels import PeopleLabels
@@ -35,7 +36,6 @@ from ragmetrics_core.study import (
     trace_difference,
     trace_tables,
 )
-from ragmetrics_core.writing import write_whole
 
 __all__ = ["compare"]
 

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, NamedTuple
 
 import typer
 
+from ragmetrics_core.boundary.writing import write_whole
 from ragmetrics_core.cli._screen import remarks
 from ragmetrics_core.cli._study_output import Runs, Seed, StudyOutput, Wanted
 from ragmetrics_core.errors import ConfigError
@@ -36,8 +37,7 @@ from ragmetrics_core.study import (
     scale_of,
     verdict_changes,
 )
-from ragmetrics_core.wording import number_of
-from ragmetrics_core.writing import write_whole
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = [
     "Labelling",

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from ragmetrics_core.boundary.writing import write_whole
 from ragmetrics_core.cli._screen import page, remarks, show, write
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics.catalogue import split_names
@@ -15,7 +16,6 @@ from ragmetrics_core.report.study_files import csv_text, json_text, markdown_tex
 from ragmetrics_core.report.terminal import study_page
 from ragmetrics_core.runs import Run
 from ragmetrics_core.study import Estimate, Scores, StudyTable, named_runs, read_scores
-from ragmetrics_core.writing import write_whole
 
 __all__ = [
     "Alpha",

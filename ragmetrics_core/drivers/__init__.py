@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ragmetrics_core.lazy import loaded_when_asked
+from ragmetrics_core.package.lazy import loaded_when_asked
 
 if TYPE_CHECKING:
     from ragmetrics_core.drivers._asynchronous import Calls, Models, measure_sample

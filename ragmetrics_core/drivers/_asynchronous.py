@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ragmetrics_core import scoring
-from ragmetrics_core.branches import together
 from ragmetrics_core.drivers._interpreter import Drawn, Interpreter, Path, Segments, outcome_of, written
 from ragmetrics_core.errors import (
     AccessRefused,
@@ -22,6 +21,7 @@ from ragmetrics_core.errors import (
 )
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.models import Line
+from ragmetrics_core.models.branches import together
 from ragmetrics_core.models.identity import known_as
 from ragmetrics_core.models.meter import Meter, Tally
 from ragmetrics_core.models.wrapper import Decider, decider_of

@@ -3,6 +3,7 @@
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from ragmetrics_core.boundary.shapes import is_dict, is_series
 from ragmetrics_core.drivers._own_code import without_place
 from ragmetrics_core.drivers._replay import Replay, not_hydrated, rewritten
 from ragmetrics_core.errors import RecordError
@@ -10,7 +11,6 @@ from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.records import Record
 from ragmetrics_core.records.comparison import are_same
-from ragmetrics_core.shapes import is_dict, is_series
 
 __all__ = ["Difference", "audit", "is_reproduced"]
 

@@ -21,6 +21,7 @@ from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Decision, Evidence, Judged, Measurement, majority, undefined
 from ragmetrics_core.metrics import catalogue
 from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.package.version import VERSION
 from ragmetrics_core.parsers import READER, WITH_CLAIM, Answer, Declined
 from ragmetrics_core.prompts import Prompt, digest_of
 from ragmetrics_core.protocol import (
@@ -47,7 +48,6 @@ from ragmetrics_core.records import (
 from ragmetrics_core.records.stored_form import VERDICT
 from ragmetrics_core.records.written_record import WrittenRecord, checked_outcome
 from ragmetrics_core.samples import MissingField, Sample, UnverifiedContexts
-from ragmetrics_core.version import VERSION
 
 __all__ = ["Drawn", "Interpreter", "Path", "Segments", "outcome_of", "written"]
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ragmetrics_core.adapting import Ending, ending
+from ragmetrics_core.boundary.shapes import is_dict
 from ragmetrics_core.parsers import Declined, Reading, of_earlier
 from ragmetrics_core.protocol import Completion, Generate, Reply
 from ragmetrics_core.records.packing import outlined_step
-from ragmetrics_core.shapes import is_dict
 
 __all__ = ["Drawn", "Places", "Question", "ReadReply"]
 

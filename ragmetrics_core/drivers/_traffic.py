@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from ragmetrics_core.boundary.redaction import Redact
 from ragmetrics_core.drivers._asynchronous import Calls, Models
 from ragmetrics_core.journal import Journal
 from ragmetrics_core.models import Batched, Budget, Line, Meter, Price, Traffic
 from ragmetrics_core.models.redactor import Redactor
 from ragmetrics_core.protocol import Embedder, Judge, Scorer
-from ragmetrics_core.redaction import Redact
 
 __all__ = ["wired"]
 

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic_core import PydanticSerializationError, to_json
 
+from ragmetrics_core.boundary.shapes import Json
 from ragmetrics_core.errors import ModelError, RecordError
 from ragmetrics_core.protocol import Completion, Usage
-from ragmetrics_core.shapes import Json
 
 __all__ = [
     "decode_rating",

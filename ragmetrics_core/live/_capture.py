@@ -8,9 +8,9 @@ from typing import Any, Literal, NamedTuple, cast
 from uuid import uuid4
 
 from ragmetrics_core.adapting import Chunk, Skip, as_now
+from ragmetrics_core.boundary.redaction import Redact, Renamed, redacted, redacted_reply
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.records import Record
-from ragmetrics_core.redaction import Redact, Renamed, redacted, redacted_reply
 from ragmetrics_core.samples import Label, Sample
 
 __all__ = [

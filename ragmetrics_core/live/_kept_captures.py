@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
 
+from ragmetrics_core.boundary.writing import not_a_link, write_whole
 from ragmetrics_core.errors import ConfigError, RagMetricsError
 from ragmetrics_core.live._processes import leave_to_parent, renew_in_child
 from ragmetrics_core.live._run_sink import Left
@@ -20,7 +21,6 @@ from ragmetrics_core.runs.append_only_lines import Lines
 from ragmetrics_core.runs.lock import FolderLock
 from ragmetrics_core.runs.removal import CAPTURES
 from ragmetrics_core.samples import Sample
-from ragmetrics_core.writing import not_a_link, write_whole
 
 __all__ = ["KeptCaptures"]
 

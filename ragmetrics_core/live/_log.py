@@ -3,10 +3,10 @@
 import re
 import traceback
 
+from ragmetrics_core.boundary.redaction import Redact
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models.redactor import Redactor
-from ragmetrics_core.redaction import Redact
-from ragmetrics_core.wording import visible
+from ragmetrics_core.texts.wording import visible
 
 __all__ = ["described", "discreet", "one_line", "traced"]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live._capture import LiveResult
 from ragmetrics_core.live._sinks import Direct
-from ragmetrics_core.version import VERSION
+from ragmetrics_core.package.version import VERSION
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live._capture import Capture, LiveResult
 from ragmetrics_core.live._sinks import Direct
+from ragmetrics_core.package.version import VERSION
 from ragmetrics_core.records import FAILED, Record
-from ragmetrics_core.version import VERSION
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider

@@ -11,8 +11,8 @@ from typing import Any, TypeVar, Unpack
 from weakref import finalize, ref
 
 from ragmetrics_core.adapting.judging import is_judging, judging_context, within_judging
+from ragmetrics_core.boundary.keywords import listing_settings
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import listing_settings
 from ragmetrics_core.live._background import Background
 from ragmetrics_core.live._breaker import Breaker
 from ragmetrics_core.live._capture import Capture, LiveResult, Skip, SkipReason, capture_of

@@ -5,16 +5,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Self, Unpack, get_args
 
+from ragmetrics_core.boundary.keywords import checked, names_in, refuse_unknown
+from ragmetrics_core.boundary.redaction import Redact
+from ragmetrics_core.boundary.shapes import is_series
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import checked, names_in, refuse_unknown
 from ragmetrics_core.live._capture import LiveResult
 from ragmetrics_core.live._sinks import Sink
 from ragmetrics_core.live.places import Rotate, check_rotation
 from ragmetrics_core.models import Budget, BudgetArgs, Traffic, TrafficArgs
 from ragmetrics_core.prompts import PromptText
-from ragmetrics_core.redaction import Redact
 from ragmetrics_core.samples import Sample
-from ragmetrics_core.shapes import is_series
 
 __all__ = [
     "LIVE_DEFAULTS",

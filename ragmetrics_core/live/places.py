@@ -9,11 +9,11 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Literal, cast
 
+from ragmetrics_core.boundary.writing import write_whole
 from ragmetrics_core.errors import ConfigError, RagMetricsError
 from ragmetrics_core.runs import Folder, manifest_in
 from ragmetrics_core.runs.lock import is_held
 from ragmetrics_core.runs.removal import CAPTURES, remove_run
-from ragmetrics_core.writing import write_whole
 
 __all__ = ["CAPTURES_FILE", "Day", "Places", "Rotate", "capture_places", "check_rotation", "places_of"]
 

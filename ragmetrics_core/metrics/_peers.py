@@ -7,8 +7,8 @@ import inspect
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from ragmetrics_core.boundary.keywords import folded
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import folded
 
 __all__ = ["PEER_METRICS", "PEER_NAMES", "Other", "peer_metric"]
 

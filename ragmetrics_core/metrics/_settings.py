@@ -9,10 +9,10 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from ragmetrics_core.boundary.shapes import is_list, is_tuple
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Part
-from ragmetrics_core.shapes import is_list, is_tuple
 
 __all__ = ["checked", "escaped", "from_text", "type_of"]
 

@@ -6,15 +6,15 @@ from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any, TypeVar, cast
 
+from ragmetrics_core.boundary.keywords import folded
+from ragmetrics_core.boundary.shapes import is_tuple
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import folded
 from ragmetrics_core.metrics import _definitions as definitions
 from ragmetrics_core.metrics._peers import PEER_METRICS, PEER_NAMES, Other, peer_metric
 from ragmetrics_core.metrics._settings import from_text, type_of
 from ragmetrics_core.metrics.metric import Metric, is_metric, is_metric_class, is_prompt
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.protocol import Part
-from ragmetrics_core.shapes import is_tuple
 
 __all__ = [
     "ALIASES",

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from typing_extensions import TypeIs
 
+from ragmetrics_core.boundary.keywords import refuse_unknown
+from ragmetrics_core.boundary.shapes import is_dict, is_list, is_tuple
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import refuse_unknown
 from ragmetrics_core.measurement import Bounds, Measurement
 from ragmetrics_core.metrics._settings import checked, escaped
 from ragmetrics_core.prompts import Prompt, PromptText, load_version
 from ragmetrics_core.protocol import Part, Steps
 from ragmetrics_core.samples import View
-from ragmetrics_core.shapes import is_dict, is_list, is_tuple
 
 __all__ = ["Metric", "Needs", "signature_of"]
 

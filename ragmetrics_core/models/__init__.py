@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from ragmetrics_core.lazy import loaded_when_asked
 from ragmetrics_core.models._foreign_errors import foreign_answer, model_error
 from ragmetrics_core.models._foreign_settings import SettingsDigest, foreign_name, settings_digest
 from ragmetrics_core.models._plugins import judge_note, judge_training, rule_judge
@@ -17,6 +16,7 @@ from ragmetrics_core.models._wrapping import (
 from ragmetrics_core.models.identity import function_identity, is_unnamed
 from ragmetrics_core.models.judges import Cascade, as_judge
 from ragmetrics_core.models.redactor import keyless
+from ragmetrics_core.package.lazy import loaded_when_asked
 
 if TYPE_CHECKING:
     from ragmetrics_core.models._batched import Batched

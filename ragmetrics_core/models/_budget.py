@@ -7,8 +7,8 @@ from typing import Annotated, Any, NamedTuple, Self, TypedDict, Unpack
 
 from pydantic import Field
 
+from ragmetrics_core.boundary.keywords import checked
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import checked
 
 __all__ = ["Budget", "BudgetArgs", "Price", "Prices"]
 

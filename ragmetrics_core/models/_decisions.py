@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 from ragmetrics_core import prompts
 from ragmetrics_core.adapting import usage_of
+from ragmetrics_core.boundary.shapes import is_sequence
 from ragmetrics_core.models._openai_compatible import Served
 from ragmetrics_core.models._openai_endpoint import encodable
 from ragmetrics_core.models._plugins import rule_judge
@@ -19,7 +20,6 @@ from ragmetrics_core.models._verdict_judge import PartJudge
 from ragmetrics_core.parsers import RATED, Answer, Rating, VerdictList
 from ragmetrics_core.prompts import Item, Prompt
 from ragmetrics_core.protocol import Completion, Generate, Judge, Usage
-from ragmetrics_core.shapes import is_sequence
 
 __all__ = ["DecisionJudge", "DecisionModel", "DecisionQuestion", "DecisionReply", "DecisionServer"]
 

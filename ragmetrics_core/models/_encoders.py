@@ -21,9 +21,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ragmetrics_core.boundary.shapes import is_tuple
 from ragmetrics_core.errors import ConfigError, ModelRefused
 from ragmetrics_core.models._openai_endpoint import encodable
-from ragmetrics_core.shapes import is_tuple
 
 __all__ = ["CrossEncoderScorer", "Encoder", "TokenMatchScorer"]
 

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any, TypeVar
 
 from ragmetrics_core.adapting import ReplyHeldBack, finish_reason, named_in, usage_of
+from ragmetrics_core.boundary.shapes import is_mapping, is_series
 from ragmetrics_core.errors import (
     AccessRefused,
     ModelError,
@@ -17,7 +18,6 @@ from ragmetrics_core.errors import (
 )
 from ragmetrics_core.models.redactor import keyless
 from ragmetrics_core.protocol import Completion
-from ragmetrics_core.shapes import is_mapping, is_series
 
 __all__ = [
     "LONGEST_WORDS",

@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 from pydantic import BaseModel, SecretBytes, SecretStr
 
 from ragmetrics_core.adapting import ForeignName
+from ragmetrics_core.boundary.shapes import is_mapping, is_series
 from ragmetrics_core.models._secrets import bare_address, passwords_in, secrets_in, settings_for_names
 from ragmetrics_core.models.identity import own_digest
-from ragmetrics_core.shapes import is_mapping, is_series
 
 __all__ = ["SettingsDigest", "foreign_name", "settings_digest"]
 

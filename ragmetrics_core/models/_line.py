@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
-from ragmetrics_core.branches import own_task
 from ragmetrics_core.errors import (
     AccessRefused,
     BudgetSpent,
@@ -21,6 +20,7 @@ from ragmetrics_core.models._batched import Vectors, in_rows
 from ragmetrics_core.models._foreign_errors import model_error
 from ragmetrics_core.models._pace import Allowance, Pace, Turns
 from ragmetrics_core.models._traffic import Traffic
+from ragmetrics_core.models.branches import own_task
 from ragmetrics_core.models.meter import Meter
 from ragmetrics_core.models.per_loop import PerLoop
 from ragmetrics_core.models.redactor import Redactor

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from pydantic import SecretStr
 
 from ragmetrics_core.adapting import Way, Ways, sampling_of
+from ragmetrics_core.boundary.keywords import checked
 from ragmetrics_core.errors import ConfigError, ModelError
-from ragmetrics_core.keywords import checked
 from ragmetrics_core.models._openai_endpoint import Endpoint, encodable
 from ragmetrics_core.models._secrets import secrets_in
 from ragmetrics_core.models.openai_replies import completions_in

@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, unquote, urljoin, urlsplit
 from pydantic import SecretStr
 
 from ragmetrics_core.adapting import named_in
+from ragmetrics_core.boundary.shapes import Json
 from ragmetrics_core.errors import (
     AccessRefused,
     ConfigError,
@@ -39,7 +40,6 @@ from ragmetrics_core.models._secrets import (
     without_secrets,
 )
 from ragmetrics_core.models.per_loop import PerLoop
-from ragmetrics_core.shapes import Json
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession

@@ -18,7 +18,7 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any, cast
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
-from ragmetrics_core.shapes import is_dict, is_mapping, is_series
+from ragmetrics_core.boundary.shapes import is_dict, is_mapping, is_series
 
 __all__ = [
     "HIDDEN",

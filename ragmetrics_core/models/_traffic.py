@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Self, TypedDict, Unpack
 
+from ragmetrics_core.boundary.keywords import checked, names_in, refuse_unknown
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import checked, names_in, refuse_unknown
 
 __all__ = ["Traffic", "TrafficArgs"]
 

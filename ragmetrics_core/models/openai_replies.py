@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragmetrics_core.adapting import said_in, usage_of
+from ragmetrics_core.boundary.shapes import Json, are_dicts
 from ragmetrics_core.errors import ModelError, TransientModelError
 from ragmetrics_core.models._openai_endpoint import encodable
 from ragmetrics_core.protocol import Completion
-from ragmetrics_core.shapes import Json, are_dicts
 
 __all__ = ["completions_in"]
 

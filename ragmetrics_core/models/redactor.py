@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from ragmetrics_core.boundary.redaction import Redact, redacted, redacted_reply
 from ragmetrics_core.errors import ConfigError, ModelError, ModelTimeout
 from ragmetrics_core.models._secrets import in_environment, secrets_in, without_secrets
 from ragmetrics_core.protocol import Completion
-from ragmetrics_core.redaction import Redact, redacted, redacted_reply
 
 __all__ = ["Redactor", "keyless"]
 

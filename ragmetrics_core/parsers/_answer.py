@@ -15,10 +15,10 @@ from typing import Annotated, Any, Final, Generic, NamedTuple, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, FailFast, StringConstraints, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
-from ragmetrics_core.comparing import folded, spaced_form
+from ragmetrics_core.boundary.shapes import Json
 from ragmetrics_core.parsers._deviations import conformed, object_with
 from ragmetrics_core.parsers._reply import LONGEST, NotRead, bodies, first_object, json_value
-from ragmetrics_core.shapes import Json
+from ragmetrics_core.texts.comparing import folded, spaced_form
 
 __all__ = [
     "ANYTHING",

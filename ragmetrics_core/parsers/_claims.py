@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
-from ragmetrics_core.comparing import folded, plain_form
 from ragmetrics_core.parsers._sentences import RULES
+from ragmetrics_core.texts.comparing import folded, plain_form
 
 __all__ = ["SourceSentence", "Sources", "content_words", "stating_sentences"]
 

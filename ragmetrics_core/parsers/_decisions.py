@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from ragmetrics_core.boundary.shapes import Json, is_list, is_mapping
 from ragmetrics_core.parsers._reply import NotRead
-from ragmetrics_core.shapes import Json, is_list, is_mapping
 
 __all__ = ["LEVEL", "PROBABILITY", "RATED", "Decided", "decided", "holds_decisions"]
 

@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from ragmetrics_core.boundary.shapes import Json
 from ragmetrics_core.parsers._reply import NotRead
-from ragmetrics_core.shapes import Json
 
 __all__ = ["conformed", "object_with"]
 

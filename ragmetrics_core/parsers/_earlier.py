@@ -7,6 +7,7 @@ from these values, and their replies are not read again.
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
+from ragmetrics_core.boundary.shapes import Json
 from ragmetrics_core.parsers._answer import Answer, Expected, Reading
 from ragmetrics_core.parsers._facts import FactLists
 from ragmetrics_core.parsers._questions import QuestionList
@@ -14,7 +15,6 @@ from ragmetrics_core.parsers._ratings import Rating
 from ragmetrics_core.parsers._relevance import INSUFFICIENT, ExtractedSentences, RelevantSentences
 from ragmetrics_core.parsers._statements import StatementList
 from ragmetrics_core.parsers._verdicts import PASSED_ON, VerdictList
-from ragmetrics_core.shapes import Json
 
 __all__ = ["of_earlier"]
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Self
 
+from ragmetrics_core.boundary.shapes import Json
 from ragmetrics_core.parsers._answer import (
     Answer,
     Expected,
@@ -13,7 +14,6 @@ from ragmetrics_core.parsers._answer import (
     list_of,
     object_of,
 )
-from ragmetrics_core.shapes import Json
 
 __all__ = ["EntityList"]
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from pydantic import ConfigDict, with_config
 
-from ragmetrics_core.comparing import Writing
+from ragmetrics_core.texts.comparing import Writing
 
 __all__ = ["ELLIPSIS", "Span", "at_words", "comparable", "locate"]
 

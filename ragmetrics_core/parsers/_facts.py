@@ -5,6 +5,7 @@ from typing import Self
 
 from pydantic import Field
 
+from ragmetrics_core.boundary.shapes import Json
 from ragmetrics_core.parsers._answer import (
     Answer,
     Expected,
@@ -18,7 +19,6 @@ from ragmetrics_core.parsers._answer import (
     spoken,
 )
 from ragmetrics_core.parsers._reply import NotRead
-from ragmetrics_core.shapes import Json
 
 __all__ = ["FactLists"]
 

@@ -5,10 +5,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, FailFast
 
+from ragmetrics_core.boundary.shapes import Json
 from ragmetrics_core.parsers._answer import Answer, Declined, Expected, Schema, Text, list_of, object_of
 from ragmetrics_core.parsers._reply import NotRead, lines_of
 from ragmetrics_core.parsers._sentences import split_sentences
-from ragmetrics_core.shapes import Json
 
 __all__ = ["GeneratedQuestion", "QuestionList"]
 

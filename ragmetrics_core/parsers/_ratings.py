@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Self
 
+from ragmetrics_core.boundary.shapes import Json
 from ragmetrics_core.parsers._answer import Answer, Expected, Reading, Schema, object_of
 from ragmetrics_core.parsers._decisions import LEVEL, RATED, decided, holds_decisions
-from ragmetrics_core.shapes import Json
 
 __all__ = ["Rating"]
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import FailFast, Field
 from typing_extensions import TypeAliasType
 
+from ragmetrics_core.boundary.shapes import Json
 from ragmetrics_core.parsers._answer import (
     Answer,
     Expected,
@@ -22,7 +23,6 @@ from ragmetrics_core.parsers._answer import (
 from ragmetrics_core.parsers._reply import NotRead
 from ragmetrics_core.parsers._sentences import split_sentences
 from ragmetrics_core.parsers._statements import END, lines_to_end
-from ragmetrics_core.shapes import Json
 
 __all__ = ["INSUFFICIENT", "ExtractedSentences", "RelevantSentences"]
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NoReturn
 
-from ragmetrics_core.shapes import Json
+from ragmetrics_core.boundary.shapes import Json
 
 __all__ = [
     "LONGEST",

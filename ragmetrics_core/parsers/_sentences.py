@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import chain, pairwise
 
-from ragmetrics_core.language_tags import base_of
+from ragmetrics_core.texts.language_tags import base_of
 
 __all__ = ["RULES", "split_sentences"]
 

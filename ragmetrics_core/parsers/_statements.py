@@ -6,6 +6,7 @@ from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
 from pydantic import BaseModel, ConfigDict
 
+from ragmetrics_core.boundary.shapes import Json
 from ragmetrics_core.parsers._answer import (
     Answer,
     Declined,
@@ -23,7 +24,6 @@ from ragmetrics_core.parsers._answer import (
 )
 from ragmetrics_core.parsers._claims import Sources, SourceSentence
 from ragmetrics_core.parsers._reply import NotRead, lines_of
-from ragmetrics_core.shapes import Json
 
 __all__ = ["END", "WITH_CLAIM", "StatementList", "lines_to_end"]
 

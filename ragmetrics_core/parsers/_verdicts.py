@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, FailFast, Field
 from typing_extensions import TypeAliasType
 
-from ragmetrics_core.comparing import folded, plain_form
+from ragmetrics_core.boundary.shapes import Json
 from ragmetrics_core.parsers._answer import (
     Answer,
     Declined,
@@ -21,7 +21,7 @@ from ragmetrics_core.parsers._answer import (
 )
 from ragmetrics_core.parsers._decisions import PROBABILITY, decided, holds_decisions
 from ragmetrics_core.parsers._reply import NotRead, lines_of
-from ragmetrics_core.shapes import Json
+from ragmetrics_core.texts.comparing import folded, plain_form
 
 __all__ = ["PASSED_ON", "UNKNOWN", "DecliningVerdict", "ExplainedVerdicts", "NumberedVerdict", "VerdictList"]
 

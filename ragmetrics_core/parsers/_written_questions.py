@@ -7,6 +7,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, FailFast, StringConstraints
 
+from ragmetrics_core.boundary.shapes import Json
 from ragmetrics_core.parsers._answer import (
     OBJECTIONS,
     Answer,
@@ -20,7 +21,6 @@ from ragmetrics_core.parsers._answer import (
 )
 from ragmetrics_core.parsers._evidence import locate
 from ragmetrics_core.parsers._reply import NotRead
-from ragmetrics_core.shapes import Json
 
 __all__ = ["WrittenQuestion", "WrittenQuestions"]
 

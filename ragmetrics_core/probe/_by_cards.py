@@ -21,7 +21,7 @@ from ragmetrics_core.probe._people_tables import MAIN_FIGURES
 from ragmetrics_core.probe._same_judge import is_same_judge, model_of, without_server
 from ragmetrics_core.protocol import Embedder
 from ragmetrics_core.runs.preparation import AnyJudge, Metrics
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = ["ChosenMetrics", "chosen_by_cards"]
 

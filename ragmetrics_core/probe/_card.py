@@ -15,8 +15,8 @@ from pydantic import (
     model_validator,
 )
 
+from ragmetrics_core.boundary.shapes import is_mapping
 from ragmetrics_core.errors import RecordError
-from ragmetrics_core.shapes import is_mapping
 from ragmetrics_core.study import Estimate, wilson_interval
 
 __all__ = [

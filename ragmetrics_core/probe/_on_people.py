@@ -7,8 +7,8 @@ from time import perf_counter
 from typing import Any, Unpack
 
 from ragmetrics_core.adapting import synchronous
+from ragmetrics_core.boundary.keywords import listing_settings, names_in, refuse_unknown
 from ragmetrics_core.errors import ConfigError, ModelError
-from ragmetrics_core.keywords import listing_settings, names_in, refuse_unknown
 from ragmetrics_core.metrics import Faithfulness, Metric, get, resolve
 from ragmetrics_core.metrics.catalogue import models_needed
 from ragmetrics_core.metrics.metric import is_metric

@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
+from ragmetrics_core.boundary.writing import write_whole
 from ragmetrics_core.models.identity import is_unnamed
 from ragmetrics_core.probe._card import CardPart, Count, Replies, StoredEstimate, read_json
 from ragmetrics_core.runs import Run
 from ragmetrics_core.study import Column, Estimate, Question
-from ragmetrics_core.writing import write_whole
 
 __all__ = [
     "PEOPLE",

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ragmetrics_core.probe._people_card import CardGroup, PeopleCard, Ranking, ReliabilityBin, Saving
 from ragmetrics_core.study import Cell, Estimate, StudyTable, TableColumn, table_of
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = ["MAIN_FIGURES", "NEVER", "compared_tables", "people_lines", "people_tables"]
 

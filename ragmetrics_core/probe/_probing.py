@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, Unpack, get_args
 
 from ragmetrics_core.adapting import synchronous
+from ragmetrics_core.boundary.keywords import listing_settings
+from ragmetrics_core.boundary.writing import write_whole
 from ragmetrics_core.errors import ConfigError, ModelError
-from ragmetrics_core.keywords import listing_settings
 from ragmetrics_core.metrics import ContextPrecision, Faithfulness, Metric
 from ragmetrics_core.models import Tally, Traffic, TrafficArgs, as_judge, missing_model
 from ragmetrics_core.models.identity import known_as, unlike
@@ -29,7 +30,6 @@ from ragmetrics_core.probe._layouts import Layout, Target, attacked, laid_out, t
 from ragmetrics_core.protocol import Judge
 from ragmetrics_core.records import Record
 from ragmetrics_core.runs import Progress, Run, aevaluate
-from ragmetrics_core.writing import write_whole
 
 __all__ = ["CARD", "PROBES", "Probe", "aprobe", "check_beside", "count_samples", "probe"]
 

@@ -8,14 +8,14 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from ragmetrics_core.boundary.writing import write_whole
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models import judge_training
+from ragmetrics_core.package.version import VERSION
 from ragmetrics_core.probe._card import CardPart, Count, StoredEstimate
 from ragmetrics_core.probe._weighted import area, balanced_accuracy, stored
 from ragmetrics_core.runs import Source
 from ragmetrics_core.study import Column, LabelledSet, StudyTable, read_labelled, table_of
-from ragmetrics_core.version import VERSION
-from ragmetrics_core.writing import write_whole
 
 __all__ = ["JudgeRow", "TrainedJudge", "TrainingCard", "train_judge", "training_table"]
 

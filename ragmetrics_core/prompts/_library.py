@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
 
 from ragmetrics_core.errors import PromptError
-from ragmetrics_core.language_tags import spelled
 from ragmetrics_core.parsers import Answer
 from ragmetrics_core.prompts._prompt import Prompt, digest_of
+from ragmetrics_core.texts.language_tags import spelled
 
 __all__ = ["PromptText", "library_names", "load", "load_file", "load_version", "read_folder", "read_text"]
 

@@ -12,8 +12,8 @@ from hashlib import sha256
 from typing import Any, Generic, Literal, NamedTuple, Self, TypeVar
 
 from ragmetrics_core.errors import PromptError
-from ragmetrics_core.language_tags import spelled, tags_of
 from ragmetrics_core.parsers import Answer, Expected, split_sentences
+from ragmetrics_core.texts.language_tags import spelled, tags_of
 
 __all__ = [
     "Item",

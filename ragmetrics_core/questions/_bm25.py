@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ragmetrics_core.comparing import UNSPACED
 from ragmetrics_core.scoring import words_of
+from ragmetrics_core.texts.comparing import UNSPACED
 
 __all__ = ["BM25", "terms_in"]
 

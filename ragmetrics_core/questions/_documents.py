@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias, cast
 
 from ragmetrics_core.adapting import chunks_of
+from ragmetrics_core.boundary.redaction import Redact, redacted
+from ragmetrics_core.boundary.shapes import field_of, is_mapping
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.questions._model import Document, Passage
 from ragmetrics_core.questions._passages import passages_of
 from ragmetrics_core.questions._word_forms import word_form
-from ragmetrics_core.redaction import Redact, redacted
 from ragmetrics_core.runs import read_rows
 from ragmetrics_core.samples import Label
 from ragmetrics_core.samples.columns import label_of, labels_in, plain, spelled, valid_text
-from ragmetrics_core.shapes import field_of, is_mapping
 
 __all__ = ["Corpus", "CorpusSource", "Skipped", "read_corpus"]
 

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from ragmetrics_core.comparing import UNSPACED, folded
 from ragmetrics_core.questions._model import Passage
+from ragmetrics_core.texts.comparing import UNSPACED, folded
 
 __all__ = ["Pair", "rare_pairs"]
 

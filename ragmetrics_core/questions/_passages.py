@@ -5,9 +5,9 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from ragmetrics_core.comparing import WORD
 from ragmetrics_core.parsers import split_sentences
 from ragmetrics_core.questions._model import Document, Passage
+from ragmetrics_core.texts.comparing import WORD
 
 __all__ = ["passages_of"]
 

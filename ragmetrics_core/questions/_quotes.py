@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from ragmetrics_core.comparing import UNSPACED
 from ragmetrics_core.parsers import ELLIPSIS, split_sentences
 from ragmetrics_core.questions._chunks import ChunkIndex
 from ragmetrics_core.questions._documents import Corpus
 from ragmetrics_core.questions._model import Document, Passage, Question, Quote
 from ragmetrics_core.questions._word_forms import places_of, word_form
 from ragmetrics_core.scoring import words_of
+from ragmetrics_core.texts.comparing import UNSPACED
 
 __all__ = ["Located", "chunks_with", "find_quote", "find_quotes", "located", "uncovered"]
 

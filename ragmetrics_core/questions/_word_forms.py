@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Final
 
-from ragmetrics_core.comparing import Writing
 from ragmetrics_core.parsers import at_words, comparable
+from ragmetrics_core.texts.comparing import Writing
 
 __all__ = ["places_of", "word_form"]
 

@@ -11,17 +11,17 @@ from typing import Any, Final, Literal
 from pydantic import ConfigDict, Field
 from pydantic_core import PydanticSerializationError, to_json
 
+from ragmetrics_core.boundary.shapes import Json, is_dict
 from ragmetrics_core.errors import RecordError, SampleError
-from ragmetrics_core.lazy import NOTEBOOK_PAGES
 from ragmetrics_core.measurement import Verdict
+from ragmetrics_core.package.lazy import NOTEBOOK_PAGES
 from ragmetrics_core.prompts import Message, PromptText, digest_of
 from ragmetrics_core.records._parts import Abstained, Correction, GenerateStep, PartResult, Step, Stored
 from ragmetrics_core.records.packing import packed
 from ragmetrics_core.records.sealing import seal_of, sealed_line
 from ragmetrics_core.records.stored_form import PACKED, VERDICT, unpacked
 from ragmetrics_core.samples import Sample
-from ragmetrics_core.shapes import Json, is_dict
-from ragmetrics_core.wording import number_of, quoted
+from ragmetrics_core.texts.wording import number_of, quoted
 
 __all__ = [
     "COVERAGE",

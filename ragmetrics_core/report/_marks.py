@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from ragmetrics_core.comparing import folded, plain_form
 from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.parsers import locate, split_sentences
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.records import Record
 from ragmetrics_core.samples import Sample
+from ragmetrics_core.texts.comparing import folded, plain_form
 
 __all__ = [
     "LONG_TEXT",

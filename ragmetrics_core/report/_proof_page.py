@@ -39,7 +39,7 @@ from ragmetrics_core.report._text import cut, flat, one_line, words
 from ragmetrics_core.report.json_pages import JsonPage
 from ragmetrics_core.report.judge_lines import judge_notes
 from ragmetrics_core.samples import Sample, Stage, UnaccountedText
-from ragmetrics_core.wording import number_of, quoted
+from ragmetrics_core.texts.wording import number_of, quoted
 
 __all__ = [
     "LEGEND",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ragmetrics_core.report._causes import Causes
 from ragmetrics_core.report._marks import Look
 from ragmetrics_core.runs import Key, Mean, Run
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = ["Remark", "RemarkLine", "has_gap", "is_first", "reading_lines", "remarks_of"]
 

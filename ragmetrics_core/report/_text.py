@@ -2,8 +2,8 @@
 
 from typing import Any, NamedTuple
 
-from ragmetrics_core.shapes import is_mapping, is_series
-from ragmetrics_core.wording import visible
+from ragmetrics_core.boundary.shapes import is_mapping, is_series
+from ragmetrics_core.texts.wording import visible
 
 __all__ = ["Cut", "cut", "fit_to_show", "flat", "one_line", "words"]
 

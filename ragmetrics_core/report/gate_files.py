@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 from ragmetrics_core.records.comparison import Change
 from ragmetrics_core.report._text import flat
 from ragmetrics_core.study import Estimate, GateVerdict, PairedMetric, RunComparison, TraceDifference, short
-from ragmetrics_core.wording import visible
+from ragmetrics_core.texts.wording import visible
 
 __all__ = ["MARKER", "comment_text", "github_text", "junit_text"]
 

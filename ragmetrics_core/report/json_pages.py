@@ -13,13 +13,13 @@ from typing import Any, Literal, Self, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict
 
+from ragmetrics_core.boundary.shapes import is_tuple
 from ragmetrics_core.metrics import ALIASES, Metric
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Part
 from ragmetrics_core.records import Status
 from ragmetrics_core.runs import ListedRun, Plan, Run
 from ragmetrics_core.runs.shown_contexts import ShownContexts
-from ragmetrics_core.shapes import is_tuple
 from ragmetrics_core.study import GateVerdict
 
 __all__ = [

@@ -10,9 +10,9 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+from ragmetrics_core.boundary.writing import write_whole
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import Estimate, GroupStudy, short
-from ragmetrics_core.writing import write_whole
 
 __all__ = ["draw_curves", "draw_groups", "draw_heat_map", "draw_intervals"]
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ragmetrics_core.lazy import loaded_when_asked
+from ragmetrics_core.package.lazy import loaded_when_asked
 
 # These two now: each has a function of its own name, which must not be taken for the module later on.
 from ragmetrics_core.runs._evaluate import OnError, aevaluate, evaluate

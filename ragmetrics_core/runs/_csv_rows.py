@@ -10,7 +10,7 @@ from typing import Final
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.runs._source_files import ReadRow, is_unnamed, opened_text, refuse_repeated
 from ragmetrics_core.samples.columns import is_sample_column
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = ["header_of", "rows_of_csv", "separator_in"]
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Protocol, cast
 
+from ragmetrics_core.boundary.shapes import is_mapping
 from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.runs._source_files import (
     ReadRow,
@@ -18,7 +19,6 @@ from ragmetrics_core.runs._source_files import (
     refuse_repeated,
     refuse_unpacked,
 )
-from ragmetrics_core.shapes import is_mapping
 
 __all__ = ["DataFrameLike", "count_parquet", "rows_of_parquet", "rows_of_table"]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Literal, Unpack, get_args
 
 from ragmetrics_core.adapting import synchronous
+from ragmetrics_core.boundary.keywords import listing_settings
 from ragmetrics_core.drivers import Calls, measure_sample, wired
 from ragmetrics_core.errors import AccessRefused, ConfigError, RunStopped, SampleError
 from ragmetrics_core.journal import Journal
-from ragmetrics_core.keywords import listing_settings
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.models import Budget, Traffic
 from ragmetrics_core.prompts import Prompt

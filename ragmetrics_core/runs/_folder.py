@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ragmetrics_core.boundary.writing import not_a_link, put_in_place, unwritable
 from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.records import Record
@@ -33,7 +34,6 @@ from ragmetrics_core.runs.append_only_lines import Lines
 from ragmetrics_core.runs.lock import FolderLock, is_held
 from ragmetrics_core.runs.removal import holds_run, is_empty, is_run, remove_written
 from ragmetrics_core.samples import Sample, labels_digest
-from ragmetrics_core.writing import not_a_link, put_in_place, unwritable
 
 __all__ = ["Folder"]
 

@@ -26,6 +26,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
+from ragmetrics_core.boundary.shapes import is_tuple
+from ragmetrics_core.boundary.writing import no_link
 from ragmetrics_core.journal.connection import Connection
 from ragmetrics_core.runs._stored_lines import (
     Given,
@@ -38,8 +40,6 @@ from ragmetrics_core.runs._stored_lines import (
 )
 from ragmetrics_core.runs._summary import Outcome
 from ragmetrics_core.runs.append_only_lines import Lines
-from ragmetrics_core.shapes import is_tuple
-from ragmetrics_core.writing import no_link
 
 __all__ = ["Index", "Known", "Place", "Sealed", "remove_kept"]
 

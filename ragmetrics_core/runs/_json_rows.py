@@ -8,6 +8,7 @@ from typing import Final, TypeAlias, TypeGuard
 
 import numpy as np
 
+from ragmetrics_core.boundary.shapes import is_dict, is_list, is_mapping
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.runs._source_files import (
     ReadRow,
@@ -19,8 +20,7 @@ from ragmetrics_core.runs._source_files import (
 )
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.samples.columns import TEXT_COLUMNS, field_named, shown, spelled
-from ragmetrics_core.shapes import is_dict, is_list, is_mapping
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = ["rows_of_json", "rows_of_jsonl", "rows_of_object"]
 

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias, cast
 
+from ragmetrics_core.boundary.redaction import Redact, redacted
+from ragmetrics_core.boundary.shapes import is_mapping, is_series
 from ragmetrics_core.errors import ConfigError, SampleError
-from ragmetrics_core.redaction import Redact, redacted
 from ragmetrics_core.runs._csv_rows import rows_of_csv
 from ragmetrics_core.runs._data_frames import DataFrameLike, rows_of_parquet, rows_of_table
 from ragmetrics_core.runs._excel import rows_of_excel
@@ -25,7 +26,6 @@ from ragmetrics_core.runs._json_rows import rows_of_json, rows_of_jsonl, rows_of
 from ragmetrics_core.runs._source_files import ReadRow, encoding_of, kind_of, numbered, opened
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.samples.columns import ColumnNames, check_columns, is_sample_column, shown
-from ragmetrics_core.shapes import is_mapping, is_series
 
 __all__ = [
     "AsyncSource",

@@ -10,11 +10,11 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
+from ragmetrics_core.boundary.shapes import Json, is_dict
 from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.models.identity import unlike
 from ragmetrics_core.prompts import digest_of
-from ragmetrics_core.shapes import Json, is_dict
 
 __all__ = [
     "FORMAT",

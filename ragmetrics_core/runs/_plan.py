@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from ragmetrics_core.adapting import synchronous
+from ragmetrics_core.boundary.keywords import listing_settings
 from ragmetrics_core.drivers import MetricEstimate, plan_sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.journal import Journal, call_address, decode_reply
-from ragmetrics_core.keywords import listing_settings
 from ragmetrics_core.models import Budget, Price, PromptChecker, Traffic, rule_judge
 from ragmetrics_core.models.wrapper import decider
 from ragmetrics_core.protocol import Completion, Generate, Judge

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ragmetrics_core.drivers import Difference, by_vote, correct, self_contained
 from ragmetrics_core.errors import ConfigError, RecordError
-from ragmetrics_core.lazy import NOTEBOOK_PAGES
 from ragmetrics_core.metrics import Metric
+from ragmetrics_core.package.lazy import NOTEBOOK_PAGES
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.records import Record
 from ragmetrics_core.runs._auditing import audited
@@ -24,7 +24,7 @@ from ragmetrics_core.runs._summary import Declines, Mean, Outcome, averaged, dec
 from ragmetrics_core.runs._unused_columns import unused_columns
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.scoring import Spread, nested_spread
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame

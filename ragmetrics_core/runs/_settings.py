@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ragmetrics_core.keywords import names_in, refuse_unknown
+from ragmetrics_core.boundary.keywords import names_in, refuse_unknown
 from ragmetrics_core.models import Budget, BudgetArgs, Traffic, TrafficArgs
 from ragmetrics_core.runs.preparation import PREPARATION_DEFAULTS, PreparationArgs
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ragmetrics_core.boundary.shapes import Json
 from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.models.openai_replies import completions_in
 from ragmetrics_core.protocol import Completion
-from ragmetrics_core.shapes import Json
 
 __all__ = ["lines_of", "reply_in"]
 

@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol, Unpack, runtime_checkable
 
 from ragmetrics_core.adapting import synchronous
+from ragmetrics_core.boundary.keywords import checked, listing_settings, refuse_unknown
+from ragmetrics_core.boundary.writing import not_a_link, put_in_place, replacing
 from ragmetrics_core.drivers import wired
 from ragmetrics_core.errors import BudgetSpent, ConfigError, RecordError
 from ragmetrics_core.journal import Journal, call_address, encode_reply
-from ragmetrics_core.keywords import checked, listing_settings, refuse_unknown
 from ragmetrics_core.models import Cascade, Meter, Traffic
 from ragmetrics_core.models.identity import WITHOUT_IDENTITY
 from ragmetrics_core.models.redactor import Redactor
@@ -33,7 +34,6 @@ from ragmetrics_core.runs._unfinished_scores import useless_calls
 from ragmetrics_core.runs._wave_replies import lines_of, reply_in
 from ragmetrics_core.runs.lock import FolderLock
 from ragmetrics_core.runs.preparation import PREPARATION_DEFAULTS, PreparationArgs, prepare
-from ragmetrics_core.writing import not_a_link, put_in_place, replacing
 
 __all__ = ["Imported", "Wave", "export_wave", "import_replies"]
 

@@ -8,8 +8,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
+from ragmetrics_core.boundary.writing import no_link, put_in_place
 from ragmetrics_core.errors import RecordError, SampleError
-from ragmetrics_core.writing import no_link, put_in_place
 
 __all__ = ["DAMAGED", "Lines"]
 

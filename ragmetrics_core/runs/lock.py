@@ -9,8 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from ragmetrics_core.boundary.writing import put_in_place, unwritable
 from ragmetrics_core.errors import ConfigError, RecordError
-from ragmetrics_core.writing import put_in_place, unwritable
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock

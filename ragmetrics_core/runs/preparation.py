@@ -17,6 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
+from ragmetrics_core.boundary.redaction import Redact, redacted
 from ragmetrics_core.drivers import Models
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, resolve
@@ -30,15 +31,14 @@ from ragmetrics_core.models import (
     missing_model,
 )
 from ragmetrics_core.models.redactor import Redactor
+from ragmetrics_core.package.version import VERSION
 from ragmetrics_core.parsers import READER
 from ragmetrics_core.prompts import PromptText, library_names, read_folder
 from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
-from ragmetrics_core.redaction import Redact, redacted
 from ragmetrics_core.runs._loading import AsyncSource, BadRow, aread_samples, read_samples
 from ragmetrics_core.runs._manifest import Manifest, MetricEntry, manifest_in
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.samples.columns import ColumnNames
-from ragmetrics_core.version import VERSION
 
 __all__ = [
     "PREPARATION_DEFAULTS",

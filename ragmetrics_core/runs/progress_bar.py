@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
+from ragmetrics_core.boundary.shapes import is_mapping
 from ragmetrics_core.models import Tally
 from ragmetrics_core.runs.row_counts import count_rows
-from ragmetrics_core.shapes import is_mapping
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = ["Progress", "Report", "in_words", "shown_progress"]
 

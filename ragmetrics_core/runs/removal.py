@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 from shutil import rmtree
 
+from ragmetrics_core.boundary.shapes import is_dict
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.runs._index import remove_kept
 from ragmetrics_core.runs.lock import FolderLock
-from ragmetrics_core.shapes import is_dict
 
 __all__ = ["CAPTURES", "holds_run", "is_empty", "is_run", "remove_run", "remove_written"]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ragmetrics_core.samples import SHOWN_STATES, Sample
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = ["ShownContexts"]
 

@@ -13,11 +13,11 @@ from uuid import UUID
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
+from ragmetrics_core.boundary.shapes import is_mapping, is_sequence, is_series
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.samples._documents import document_text, is_document, message_text, turn_parts
 from ragmetrics_core.samples._printed import Unreadable, is_printed_object, printed_value
 from ragmetrics_core.samples._stages import Stage
-from ragmetrics_core.shapes import is_mapping, is_sequence, is_series
 
 __all__ = ["Kind", "dated", "parsed", "plain", "read_cell", "shown", "valid_text"]
 

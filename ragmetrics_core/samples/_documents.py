@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Final, cast
 
+from ragmetrics_core.boundary.shapes import field_of, is_mapping, is_series
 from ragmetrics_core.samples._printed import DOCUMENT_KEYS
-from ragmetrics_core.shapes import field_of, is_mapping, is_series
 
 __all__ = ["document_text", "is_document", "message_text", "turn_parts"]
 

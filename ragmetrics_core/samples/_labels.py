@@ -8,9 +8,9 @@ from typing import Final, TypeAlias, cast
 
 import numpy as np
 
+from ragmetrics_core.boundary.shapes import is_mapping
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.samples._cells import dated, parsed, plain, shown, valid_text
-from ragmetrics_core.shapes import is_mapping
 
 __all__ = ["Label", "label_of", "labels_in"]
 

@@ -8,7 +8,7 @@ import tokenize
 import warnings
 from typing import Final, cast
 
-from ragmetrics_core.shapes import is_mapping, is_series
+from ragmetrics_core.boundary.shapes import is_mapping, is_series
 
 __all__ = ["DOCUMENT_KEYS", "Unreadable", "holds_texts", "is_printed_object", "printed_value"]
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic_core import PydanticSerializationError
 
+from ragmetrics_core.boundary.redaction import Redact, Renamed, redacted, redacted_reply
+from ragmetrics_core.boundary.shapes import is_tuple
 from ragmetrics_core.errors import SampleError
-from ragmetrics_core.redaction import Redact, Renamed, redacted, redacted_reply
 from ragmetrics_core.samples._labels import Label
 from ragmetrics_core.samples._stages import (
     Shown,
@@ -24,7 +25,6 @@ from ragmetrics_core.samples._stages import (
 )
 from ragmetrics_core.samples._tiling import tile
 from ragmetrics_core.samples.columns import ColumnNames, check_columns, read_row
-from ragmetrics_core.shapes import is_tuple
 
 __all__ = [
     "Label",

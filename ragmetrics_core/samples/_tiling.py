@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ragmetrics_core.comparing import WORD, Writing, folded
+from ragmetrics_core.texts.comparing import WORD, Writing, folded
 
 __all__ = [
     "LEAST_RUN",

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
+from ragmetrics_core.boundary.shapes import is_mapping
 from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.samples._cells import Kind, plain, read_cell, shown, valid_text
 from ragmetrics_core.samples._labels import Label, label_of, labels_in
-from ragmetrics_core.shapes import is_mapping
 
 __all__ = [
     "COLUMNS",

@@ -9,8 +9,8 @@ from collections.abc import Hashable, Sequence
 from functools import cache
 from typing import Literal
 
-from ragmetrics_core.comparing import UNSPACED, folded, plain_form
-from ragmetrics_core.language_tags import base_of
+from ragmetrics_core.texts.comparing import UNSPACED, folded, plain_form
+from ragmetrics_core.texts.language_tags import base_of
 
 __all__ = ["bleu", "chrf", "common_length", "meteor", "shared_words", "words_of"]
 

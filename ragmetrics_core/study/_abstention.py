@@ -9,7 +9,7 @@ from ragmetrics_core.study._estimates import Estimate, score_mean
 from ragmetrics_core.study._frame import Frame, frame_of
 from ragmetrics_core.study._scores import Oriented, Scores
 from ragmetrics_core.study._tables import Column, StudyTable, TableColumn, plain_table, table_of
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = ["AbstentionCell", "AbstentionStudy", "abstention_tables", "study_abstention"]
 

@@ -17,7 +17,7 @@ from ragmetrics_core.study._consensus import majority
 from ragmetrics_core.study._estimates import Estimate, wilson_interval
 from ragmetrics_core.study._human_labels import HumanLabel, LabelledUnit
 from ragmetrics_core.study._tables import StudyTable, table_of
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = [
     "Annotations",

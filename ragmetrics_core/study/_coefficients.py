@@ -26,7 +26,7 @@ from ragmetrics_core.study._resampling import (
     percentile_interval,
     resampled,
 )
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = [
     "Correlation",

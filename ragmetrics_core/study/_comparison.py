@@ -32,7 +32,7 @@ from ragmetrics_core.study._tables import (
     table_of,
 )
 from ragmetrics_core.study._tests import holm, sign_flip
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = [
     "VERDICT",

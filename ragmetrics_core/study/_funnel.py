@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Annotated, NamedTuple
 
-from ragmetrics_core.comparing import folded, spaced_form
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.records import Record
 from ragmetrics_core.runs import Run
 from ragmetrics_core.samples import Sample, Stage, StageChunk
 from ragmetrics_core.study._estimates import Estimate, wilson_interval
 from ragmetrics_core.study._tables import Column, StudyTable, TableColumn, in_notebooks, plain_table, table_of
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.comparing import folded, spaced_form
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = ["Funnel", "FunnelFinding", "FunnelHop", "FunnelStage", "Lost", "funnel_tables", "study_funnel"]
 

@@ -41,7 +41,7 @@ from ragmetrics_core.study._tables import (
     table_of,
 )
 from ragmetrics_core.study._tests import effect_size, holm, mean_test, rank_test
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = ["Contrast", "Group", "GroupStudy", "Measured", "group_tables", "study_groups"]
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from sys import float_info
 from typing import Any, NamedTuple
 
+from ragmetrics_core.boundary.shapes import is_mapping
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.metrics import ALIASES
 from ragmetrics_core.records import Record
 from ragmetrics_core.runs import read_rows
-from ragmetrics_core.shapes import is_mapping
 from ragmetrics_core.study._label_vocabulary import (
     LabelKind,
     LabelReading,

@@ -11,7 +11,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._item_response import fit_two_parameters
 from ragmetrics_core.study._scores import Scores, measured_notes
 from ragmetrics_core.study._tables import Column, Mark, StudyTable, table_of
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = ["ExamItem", "ExamSystem", "ItemStudy", "item_tables", "study_items"]
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from ragmetrics_core.boundary.shapes import is_list, is_mapping
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.runs import Source, read_rows
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.samples.columns import field_named, is_sample_column, spelled
-from ragmetrics_core.shapes import is_list, is_mapping
 from ragmetrics_core.study._label_vocabulary import (
     Question,
     decoded,

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Final, Literal, NamedTuple
 
+from ragmetrics_core.boundary.shapes import is_mapping, is_series
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.shapes import is_mapping, is_series
 
 __all__ = [
     "LabelKind",

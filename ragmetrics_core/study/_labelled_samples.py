@@ -9,11 +9,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import Literal, NamedTuple, get_args
 
+from ragmetrics_core.boundary.shapes import is_list, is_mapping
 from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.runs import Source
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.samples.columns import field_named, is_sample_column
-from ragmetrics_core.shapes import is_list, is_mapping
 from ragmetrics_core.study._consensus import majority
 from ragmetrics_core.study._label_columns import (
     ANNOTATORS,

@@ -21,7 +21,7 @@ from ragmetrics_core.study._estimates import (
 )
 from ragmetrics_core.study._resampling import bootstrap_mean
 from ragmetrics_core.study._scores import Scores
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = [
     "FEWEST",

@@ -13,7 +13,7 @@ from ragmetrics_core.study._clustering import Clustering, clustering_of
 from ragmetrics_core.study._estimates import Clusters, Estimate, MeanPart, clusters_of, estimate
 from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.study._tables import Column, StudyTable, in_notebooks, table_of
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = [
     "LabelledValues",

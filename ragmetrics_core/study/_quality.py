@@ -11,7 +11,7 @@ from ragmetrics_core.study._judge_errors import corrected_share, judge_errors
 from ragmetrics_core.study._powered import LabelledValues, few_notes, labelled_values
 from ragmetrics_core.study._scores import LeftOut, Scores
 from ragmetrics_core.study._tables import StudyTable, TableColumn, counted, in_notebooks, plain_table
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = ["QualityEstimate", "estimate_quality", "estimate_tables"]
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 from ragmetrics_core.study._group_values import check_groups, members_of
 from ragmetrics_core.study._pairs import FEWEST
 from ragmetrics_core.study._scores import Scores
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = ["Pairing", "means_of", "pairing_note", "pairing_of", "renamed", "split"]
 

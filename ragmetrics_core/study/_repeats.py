@@ -14,7 +14,7 @@ from ragmetrics_core.runs import Run
 from ragmetrics_core.study._estimates import Estimate, share_of
 from ragmetrics_core.study._resampling import bootstrap, divided
 from ragmetrics_core.study._tables import Column, StudyTable, in_notebooks, short, table_of
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = [
     "JudgeRepeats",

@@ -14,7 +14,7 @@ from ragmetrics_core.metrics import signature_of
 from ragmetrics_core.runs import Declines, MetricEntry, Outcome, Run
 from ragmetrics_core.samples import Label, Sample
 from ragmetrics_core.study._tables import short
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = [
     "DECLINED",

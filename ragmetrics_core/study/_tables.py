@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from inspect import getattr_static
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
-from ragmetrics_core.lazy import NOTEBOOK_PAGES
+from ragmetrics_core.package.lazy import NOTEBOOK_PAGES
 from ragmetrics_core.study._estimates import Estimate, Summary
 
 __all__ = [

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from ragmetrics_core.boundary.shapes import is_list
 from ragmetrics_core.errors import ModelRefused
 from ragmetrics_core.protocol import Completion, Generate
-from ragmetrics_core.shapes import is_list
 
 __all__ = ["ScriptedJudge"]
 

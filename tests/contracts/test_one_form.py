@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragmetrics_core import evaluate
-from ragmetrics_core.comparing import Writing, plain_form
 from ragmetrics_core.drivers import audit
 from ragmetrics_core.metrics import ContextEntityRecall, ExactMatch, Faithfulness, RetrievalRecall, TokenF1
 from ragmetrics_core.parsers import locate
 from ragmetrics_core.samples import tile
 from ragmetrics_core.testing import ScriptedJudge
+from ragmetrics_core.texts.comparing import Writing, plain_form
 from ragmetrics_embedded._rules.verdicts import findings
 
 SENTENCES = (

@@ -16,6 +16,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from ragmetrics_core import Sample
+from ragmetrics_core.boundary.redaction import redacted_reply
 from ragmetrics_core.errors import ConfigError, PromptError, RecordError, SampleError
 from ragmetrics_core.journal import Journal
 from ragmetrics_core.parsers import VerdictList
@@ -34,7 +35,6 @@ from ragmetrics_core.probe import (
     read_cards,
 )
 from ragmetrics_core.prompts import VERDICTS, load_file, read_folder
-from ragmetrics_core.redaction import redacted_reply
 from ragmetrics_core.report.study_files import json_text, markdown_text
 from ragmetrics_core.runs import BadRow, import_replies, read_samples
 from ragmetrics_core.runs.prices import read_prices

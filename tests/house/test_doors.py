@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics-core[cli]'")
 import typer.main
 
-from ragmetrics_core import keywords
+from ragmetrics_core.boundary import keywords
 from ragmetrics_core.cli._app import app
 from ragmetrics_core.live import LIVE_DEFAULTS, LiveArgs, LiveSettings
 from ragmetrics_core.models import Budget, BudgetArgs, Traffic, TrafficArgs

@@ -35,7 +35,7 @@ READING_XML = {
 # One call each, of which the reason stands beside it.
 BY_NAME = {
     "ragmetrics_core/models/identity.py": "modules that the code of a function judge imports by itself",
-    "ragmetrics_core/lazy.py": "modules of the package that asks",
+    "ragmetrics_core/package/lazy.py": "modules of the package that asks",
     "ragmetrics_core/cli/_own.py": "a metric that the command line names as MODULE:NAME",
 }
 

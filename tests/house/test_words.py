@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragmetrics_core import LiveScorer, OpenAIJudge, ScriptedJudge, aevaluate, as_judge, evaluate
+from ragmetrics_core.boundary.keywords import WORDS, folded
 from ragmetrics_core.errors import ArgumentError, ConfigError
-from ragmetrics_core.keywords import WORDS, folded
 from ragmetrics_core.metrics import METRICS, Faithfulness, resolve
 from ragmetrics_core.models import Budget, OpenAIEmbedder, Traffic, as_embedder, as_scorer
 from ragmetrics_core.runs import aplan, export_wave, import_replies, plan

@@ -3,10 +3,10 @@
 import pytest
 
 from ragmetrics_core import Judge, Sample, evaluate
+from ragmetrics_core.boundary.shapes import Json
 from ragmetrics_core.metrics import Faithfulness
 from ragmetrics_core.prompts import VERDICTS, load_version
 from ragmetrics_core.records import GenerateStep, Record
-from ragmetrics_core.shapes import Json
 from tests.judges import DOORS, FRAMEWORKS, Door
 from tests.servers import OpenAIServer, chat
 

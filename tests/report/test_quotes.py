@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragmetrics_core import Run, write_report
-from ragmetrics_core.wording import quoted
+from ragmetrics_core.texts.wording import quoted
 from tests.report.conftest import scripted
 
 MARKED = '"Bingley'

@@ -16,7 +16,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report._marks import Sought
 from ragmetrics_core.report._text import cut, one_line
 from ragmetrics_core.testing import HashEmbedder
-from ragmetrics_core.wording import visible
+from ragmetrics_core.texts.wording import visible
 from tests.report.conftest import data_of
 
 

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragmetrics_core import Run, Sample, evaluate, write_report
+from ragmetrics_core.boundary.redaction import redacted_reply
 from ragmetrics_core.errors import ConfigError, ModelError, SampleError
 from ragmetrics_core.journal import Journal
 from ragmetrics_core.metrics import METRICS
 from ragmetrics_core.protocol import Completion, Generate
-from ragmetrics_core.redaction import redacted_reply
 from ragmetrics_core.runs import export_wave, import_replies, merge
 from ragmetrics_core.runs.verdict_log import verdict_rows, write_csv, write_jsonl
 from ragmetrics_core.testing import HashEmbedder, OverlapScorer, RandomJudge, ScriptedJudge

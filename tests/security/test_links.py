@@ -14,12 +14,12 @@ pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetric
 from typer.testing import CliRunner
 
 from ragmetrics_core import Sample, evaluate
+from ragmetrics_core.boundary.writing import replacing, write_whole
 from ragmetrics_core.cli._app import app
 from ragmetrics_core.errors import ConfigError, RagMetricsError
 from ragmetrics_core.live import LiveScorer
 from ragmetrics_core.probe import CARD
 from ragmetrics_core.testing import RandomJudge
-from ragmetrics_core.writing import replacing, write_whole
 
 ROWS = [
     {"id": f"s{number}", "question": "Who?", "answer": "Ann did. Bob, too.", "contexts": ["Ann did."]}

@@ -12,7 +12,7 @@ from ragmetrics_core.report._text import cut, one_line
 from ragmetrics_core.report.study_files import csv_text
 from ragmetrics_core.study import StudyTable
 from ragmetrics_core.study._tables import TableColumn
-from ragmetrics_core.wording import visible
+from ragmetrics_core.texts.wording import visible
 
 # controls, directions, what nobody sees, and tags that can carry a whole text
 HIDDEN = ["\x1b", "\x07", "\x9b", "\u200b", "\u200e", "\u200f", "\u202e", "\u2066", "\u3164", "\U000e0041"]

@@ -2,8 +2,8 @@
 
 import re
 
-from ragmetrics_core.comparing import folded, plain_form
 from ragmetrics_core.parsers import split_sentences
+from ragmetrics_core.texts import folded, plain_form
 from ragmetrics_embedded._support.vocabulary import CONNECTORS, language_of
 from ragmetrics_embedded._support.words import read_words, unit_of
 

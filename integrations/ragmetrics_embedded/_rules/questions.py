@@ -3,7 +3,7 @@
 import re
 from itertools import chain, zip_longest
 
-from ragmetrics_core.comparing import plain_form
+from ragmetrics_core.texts import plain_form
 from ragmetrics_embedded._rules.refusals import is_missing_remark
 from ragmetrics_embedded._rules.statements import split_subject, statements_of
 from ragmetrics_embedded._support.vocabulary import (

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-from ragmetrics_core.comparing import plain_form
 from ragmetrics_core.parsers import split_sentences
+from ragmetrics_core.texts import plain_form
 from ragmetrics_embedded._support.vocabulary import DECLINES
 
 __all__ = ["is_missing_remark", "refusal"]

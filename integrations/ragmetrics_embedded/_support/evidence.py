@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ragmetrics_core.comparing import Writing
+from ragmetrics_core.texts import Writing
 from ragmetrics_embedded._support.vocabulary import language_of, script_of
 from ragmetrics_embedded._support.words import Sentence, read_sentences
 

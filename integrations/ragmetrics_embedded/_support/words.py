@@ -6,8 +6,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from ragmetrics_core.comparing import plain_form
 from ragmetrics_core.parsers import split_sentences
+from ragmetrics_core.texts import plain_form
 from ragmetrics_embedded._support.citations import without_citations
 from ragmetrics_embedded._support.pairs import Pair, parts_of
 from ragmetrics_embedded._support.quantities import readings

@@ -6,12 +6,12 @@ from typing import Literal, NamedTuple
 
 from ragmetrics_core import scoring
 from ragmetrics_core.asking import review
-from ragmetrics_core.comparing import canonical_form
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Decision, Judged, Labels, Measurement, undefined, valued
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.protocol import Steps
 from ragmetrics_core.samples import RankedIds, RankedTexts, View
+from ragmetrics_core.texts.comparing import canonical_form
 
 __all__ = ["Ranked", "RankingMetric", "precisions", "terms"]
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ragmetrics_core.boundary.shapes import is_list, is_mapping
 from ragmetrics_core.models._openai_compatible import Served
 from ragmetrics_core.models._openai_endpoint import encodable
 from ragmetrics_core.models.grounded._formats import (
@@ -18,7 +19,6 @@ from ragmetrics_core.models.grounded._formats import (
 )
 from ragmetrics_core.models.grounded._judge import GroundedFinding
 from ragmetrics_core.models.openai_replies import completions_in
-from ragmetrics_core.shapes import is_list, is_mapping
 
 __all__ = ["BespokeMiniCheck", "GraniteGuardian"]
 

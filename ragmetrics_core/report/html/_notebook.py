@@ -13,7 +13,7 @@ from ragmetrics_core.report._text import flat, one_line, words
 from ragmetrics_core.report.judge_lines import judge_lines, judge_notes
 from ragmetrics_core.runs import Mean, Run
 from ragmetrics_core.study import StudyTable, shown
-from ragmetrics_core.wording import number_of, visible
+from ragmetrics_core.texts.wording import number_of, visible
 
 __all__ = ["notebook_proof", "notebook_study", "notebook_table"]
 

@@ -24,7 +24,7 @@ from ragmetrics_core.study import (
     rule_of,
     shown,
 )
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = ["people"]
 

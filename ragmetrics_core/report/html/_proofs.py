@@ -12,7 +12,7 @@ from ragmetrics_core.report._side_by_side import SideBySide
 from ragmetrics_core.report._text import cut, one_line, words
 from ragmetrics_core.runs import Run, diagnose
 from ragmetrics_core.study import item_name, named_runs
-from ragmetrics_core.wording import quoted
+from ragmetrics_core.texts.wording import quoted
 
 __all__ = ["proof_of"]
 

@@ -6,6 +6,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ragmetrics_core.boundary.writing import not_a_link, write_whole
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report._side_by_side import Cell, ReportColumn, SideBySide, moved
 from ragmetrics_core.report.html._overview import overview
@@ -13,7 +14,6 @@ from ragmetrics_core.report.html._proofs import proof_of
 from ragmetrics_core.report.html._rows import table
 from ragmetrics_core.report.html.page import as_json, chunk, page
 from ragmetrics_core.runs import Run
-from ragmetrics_core.writing import not_a_link, write_whole
 
 __all__ = ["LARGEST", "MOST_PROOFS", "write_report"]
 

@@ -12,7 +12,7 @@ from ragmetrics_core.report.terminal._runs import runs_table
 from ragmetrics_core.report.terminal._samples import history_page, sample_page, samples_table
 from ragmetrics_core.report.terminal._study import study_page
 from ragmetrics_core.report.terminal._text import one_line, plain
-from ragmetrics_core.wording import escaped, visible
+from ragmetrics_core.texts.wording import escaped, visible
 
 __all__ = [
     "Causes",

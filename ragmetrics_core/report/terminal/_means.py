@@ -24,7 +24,7 @@ from ragmetrics_core.report.terminal._text import (
     table,
 )
 from ragmetrics_core.runs import Mean, MetricEntry, Run
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = ["cost", "means_table", "reading", "remarks"]
 

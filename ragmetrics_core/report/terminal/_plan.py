@@ -8,7 +8,7 @@ from rich.text import Text
 from ragmetrics_core.drivers import MetricEstimate
 from ragmetrics_core.report.terminal._text import LABEL, facts, plain, table
 from ragmetrics_core.runs import Plan
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = ["plan_page"]
 

@@ -26,7 +26,7 @@ from ragmetrics_core.report.terminal._text import (
     plain,
 )
 from ragmetrics_core.runs import MetricEntry
-from ragmetrics_core.wording import visible
+from ragmetrics_core.texts.wording import visible
 
 __all__ = ["asked", "proof"]
 

@@ -26,7 +26,7 @@ from ragmetrics_core.report.terminal._text import (
 )
 from ragmetrics_core.runs import Finding, MetricEntry, Run
 from ragmetrics_core.samples import Sample, counted
-from ragmetrics_core.wording import number_of, quoted
+from ragmetrics_core.texts.wording import number_of, quoted
 
 __all__ = ["sample_page", "samples_table"]
 

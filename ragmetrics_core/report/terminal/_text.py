@@ -14,7 +14,7 @@ from ragmetrics_core.report._marks import Look
 from ragmetrics_core.report._proof_page import ProofPage
 from ragmetrics_core.report._text import flat
 from ragmetrics_core.runs import MetricEntry, Outcome
-from ragmetrics_core.wording import visible
+from ragmetrics_core.texts.wording import visible
 
 __all__ = [
     "GOOD",

@@ -10,8 +10,8 @@ from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 from ragmetrics_core import Sample
 from ragmetrics_core.adapting import Call, CapturedRun, Rules, in_thread, names_of
+from ragmetrics_core.boundary import listing_settings
 from ragmetrics_core.gate import Gate, OnFailure
-from ragmetrics_core.keywords import listing_settings
 from ragmetrics_core.live import Capture, Skip, is_judging
 
 from haystack_integrations.components.evaluators.ragmetrics.live import Live

@@ -9,13 +9,11 @@ from typing import Any, ClassVar, get_args
 from haystack import Document, component
 from ragmetrics_core import Record, Run, Sample, aevaluate, evaluate
 from ragmetrics_core.adapting import Fields
+from ragmetrics_core.boundary import Redact, is_series, names_in
 from ragmetrics_core.errors import ConfigError, RunStopped
-from ragmetrics_core.keywords import names_in
 from ragmetrics_core.metrics import names_of
 from ragmetrics_core.models import Traffic, TrafficArgs
-from ragmetrics_core.redaction import Redact
 from ragmetrics_core.runs import OnError, Progress
-from ragmetrics_core.shapes import is_series
 from tqdm import tqdm  # type: ignore[import-untyped]
 
 from haystack_integrations.components.evaluators.ragmetrics.configured import Configured

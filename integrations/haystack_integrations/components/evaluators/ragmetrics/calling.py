@@ -12,9 +12,9 @@ from typing import Any
 
 from haystack.core.serialization import component_to_dict
 from ragmetrics_core.adapting import ForeignName
+from ragmetrics_core.boundary import is_mapping
 from ragmetrics_core.errors import ModelError
 from ragmetrics_core.models import SettingsDigest, foreign_answer, foreign_name, model_error
-from ragmetrics_core.shapes import is_mapping
 
 __all__ = ["call", "identity_of"]
 

@@ -13,12 +13,10 @@ from haystack.core.serialization import component_to_dict, default_from_dict, de
 # Haystack does not say what the functions take that it writes down by name.
 from haystack.utils import deserialize_callable, deserialize_chatgenerator_inplace, serialize_callable
 from ragmetrics_core import Embedder, Judge, as_judge
-from ragmetrics_core.keywords import refuse_unknown
+from ragmetrics_core.boundary import Redact, is_series, refuse_unknown
 from ragmetrics_core.metrics import models_needed
 from ragmetrics_core.models import as_embedder, missing_model
-from ragmetrics_core.redaction import Redact
 from ragmetrics_core.runs import with_prompts
-from ragmetrics_core.shapes import is_series
 
 from haystack_integrations.components.evaluators.ragmetrics.embedder import HaystackEmbedder
 from haystack_integrations.components.evaluators.ragmetrics.judge import HaystackJudge

@@ -8,7 +8,7 @@ from haystack import component
 from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
 from ragmetrics_core.adapting import Rules, names_of
-from ragmetrics_core.keywords import listing_settings
+from ragmetrics_core.boundary import listing_settings
 from ragmetrics_core.live import is_judging
 
 from haystack_integrations.components.evaluators.ragmetrics.live import Live

@@ -7,7 +7,7 @@ from typing import Any
 
 from haystack.dataclasses import ChatMessage, Document, GeneratedAnswer, TextContent, ToolCallResult
 from ragmetrics_core.adapting import CapturedMessage, Chunk, Dialect, Fields
-from ragmetrics_core.shapes import is_mapping, is_series
+from ragmetrics_core.boundary import is_mapping, is_series
 
 __all__ = ["HAYSTACK", "parsed", "text_in"]
 

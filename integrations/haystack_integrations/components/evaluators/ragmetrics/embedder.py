@@ -11,8 +11,8 @@ import numpy as np
 from haystack.components.embedders.types import TextEmbedder
 from numpy.typing import NDArray
 from ragmetrics_core.adapting import ForeignModel, ForeignName
+from ragmetrics_core.boundary import checked
 from ragmetrics_core.errors import ModelError
-from ragmetrics_core.keywords import checked
 
 from haystack_integrations.components.evaluators.ragmetrics.calling import call, identity_of
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Unpack
 from haystack import component
 from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
-from ragmetrics_core.keywords import listing_settings
+from ragmetrics_core.boundary import listing_settings
 from ragmetrics_core.runs import OnError
 
 from haystack_integrations.components.evaluators.ragmetrics.batch import BatchEvaluator

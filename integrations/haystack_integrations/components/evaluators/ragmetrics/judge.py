@@ -12,8 +12,8 @@ from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 from haystack.tracing.tracer import Span, tracer
 from ragmetrics_core.adapting import ForeignJudge, ForeignName, Way, finish_reason, said, usage_of
+from ragmetrics_core.boundary import checked
 from ragmetrics_core.errors import TransientModelError
-from ragmetrics_core.keywords import checked
 from ragmetrics_core.live import is_judging
 from ragmetrics_core.protocol import Completion, Generate
 

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from haystack import logging
+from ragmetrics_core.boundary import names_in
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import names_in
 from ragmetrics_core.live import LiveFace, LiveScorer, LiveSettings, SharedLiveArgs
 
 from haystack_integrations.components.evaluators.ragmetrics.configured import Configured

@@ -13,9 +13,9 @@ from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage, GeneratedAnswer
 from ragmetrics_core import Record, Sample
 from ragmetrics_core.adapting import CapturedRun, NamedValue, chunks_of, in_thread
+from ragmetrics_core.boundary import listing_settings
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.gate import Gate, OnFailure
-from ragmetrics_core.keywords import listing_settings
 from ragmetrics_core.live import Capture
 from ragmetrics_core.metrics import names_of
 from ragmetrics_core.records import FAILED

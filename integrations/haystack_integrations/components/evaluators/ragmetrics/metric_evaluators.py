@@ -10,8 +10,8 @@ from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators import chat
 from haystack.components.generators.chat.types import ChatGenerator
 from ragmetrics_core import Record
+from ragmetrics_core.boundary import listing_settings
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import listing_settings
 
 from haystack_integrations.components.evaluators.ragmetrics.batch import BatchEvaluator
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import plain

@@ -3,9 +3,9 @@
 from typing import Any
 
 from ragmetrics_core import Metric
+from ragmetrics_core.boundary import is_mapping, is_series
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import get, resolve
-from ragmetrics_core.shapes import is_mapping, is_series
 
 __all__ = ["FIELDS", "MetricSettings", "inputs_needed", "metrics_of", "plain"]
 

@@ -9,8 +9,8 @@ from haystack.core.pipeline.base import PipelineBase
 from haystack.dataclasses import ChatMessage, Document, GeneratedAnswer
 from haystack.tools import Toolset
 from haystack.tools.tool import Tool
+from ragmetrics_core.boundary import is_mapping, is_series
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.shapes import is_mapping, is_series
 
 __all__ = ["Extract", "Places", "Socket", "check_places", "places_of"]
 

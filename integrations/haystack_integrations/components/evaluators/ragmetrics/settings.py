@@ -3,10 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ragmetrics_core.keywords import names_in
+from ragmetrics_core.boundary import Redact, names_in
 from ragmetrics_core.live import LIVE_DEFAULTS, SharedLiveArgs, Sink
 from ragmetrics_core.models import Traffic, TrafficArgs
-from ragmetrics_core.redaction import Redact
 
 __all__ = ["BATCH_DEFAULTS", "LIVE_COMPONENT_DEFAULTS", "BatchArgs", "LiveComponentArgs", "MakeSink"]
 

@@ -13,8 +13,8 @@ from haystack.core.errors import BreakpointException
 from haystack.tracing.tracer import NullTracer, Span, Tracer, enable_tracing
 from haystack.tracing.tracer import tracer as global_tracer
 from ragmetrics_core.adapting import Fields, Rules, names_of
+from ragmetrics_core.boundary import is_list, is_mapping
 from ragmetrics_core.live import LiveScorer, Notes, is_judging, notes_before, reason_of, take_notes
-from ragmetrics_core.shapes import is_list, is_mapping
 
 from haystack_integrations.components.evaluators.ragmetrics.places import Extract, places_of
 from haystack_integrations.components.evaluators.ragmetrics.watching import (

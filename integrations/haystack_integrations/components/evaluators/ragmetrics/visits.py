@@ -6,7 +6,7 @@ from typing import Any
 
 from haystack.dataclasses import ChatMessage, GeneratedAnswer
 from ragmetrics_core.adapting import Call, Chunk, Kind, documents_anywhere
-from ragmetrics_core.shapes import is_mapping, is_series
+from ragmetrics_core.boundary import is_mapping, is_series
 
 from haystack_integrations.components.evaluators.ragmetrics.dialect import HAYSTACK, parsed
 from haystack_integrations.components.evaluators.ragmetrics.watching import AGENT, GENERATORS, PIPELINES, TOOL, Visit

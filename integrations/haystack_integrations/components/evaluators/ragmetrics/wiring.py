@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from haystack.dataclasses import ChatMessage, Document, GeneratedAnswer
 from ragmetrics_core import Sample
 from ragmetrics_core.adapting import Call, CapturedRun, Fields, NamedValue, Rules, sample_of
+from ragmetrics_core.boundary import is_series
 from ragmetrics_core.live import Capture, Skip
-from ragmetrics_core.shapes import is_series
 
 from haystack_integrations.components.evaluators.ragmetrics.dialect import HAYSTACK, text_in
 from haystack_integrations.components.evaluators.ragmetrics.places import Places, Socket

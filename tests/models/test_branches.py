@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core.branches import own_task, together
 from ragmetrics_core.errors import ModelTimeout
 from ragmetrics_core.models import Line, Traffic
+from ragmetrics_core.models.branches import own_task, together
 from ragmetrics_core.testing import ScriptedJudge
 from tests.models.waits import request
 

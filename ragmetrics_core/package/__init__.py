@@ -1,0 +1,1 @@
+"""The package itself: its version, and names that it loads late."""
