@@ -54,7 +54,7 @@ def _slices(g: Generator, *, n: int) -> Estimate:
         f = np.clip(0.3 + 0.5 * y + g.normal(0, 0.2, 10 * n), 0, 1)
         clusters = range(start, start + n), range(start + n, start + 10 * n)
         slices.append(LabelledValues(y[:n], f[:n], f[n:], clusters))
-    one, taken = slices[0].powered(), [part.turned for part in slices[1].powered()]
+    one, taken = slices[0].powered(), [part.subtracted for part in slices[1].powered()]
     return estimate(one[0], taken[0], *one[1:], *taken[1:], bound=2)
 
 

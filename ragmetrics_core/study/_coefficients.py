@@ -12,7 +12,7 @@ from ragmetrics_core.study._estimates import (
     FEWEST_CLUSTERS,
     Clusters,
     Estimate,
-    are_own,
+    are_singletons,
     are_too_few,
     clusters_of,
 )
@@ -92,7 +92,7 @@ def correlate(
     size, note = len(set(clusters)), ""
     by_pairs = kendall_interval(one, other, clusters, level=level, **how)
     if size < FEWEST_CLUSTERS:
-        note = f"{size} {'pairs' if are_own(clusters) else 'clusters'} are too few for an interval"
+        note = f"{size} {'pairs' if are_singletons(clusters) else 'clusters'} are too few for an interval"
     elif abs(by_pairs.value or 0.0) > 1 - 1e-12:
         note = "both have one order: resamples give no interval"
 
@@ -136,7 +136,7 @@ def kendall_interval(
     """
     value, n = kendall(x, y), len(x)
     distinct = len(np.unique(np.column_stack([x, y]), axis=0)) if n else 0
-    if value is None or are_too_few(clusters) or (distinct > _MOST_SIGNS and not are_own(clusters)):
+    if value is None or are_too_few(clusters) or (distinct > _MOST_SIGNS and not are_singletons(clusters)):
         return Estimate(value)
     if distinct > _MOST_SIGNS:
         # Fieller, Hartley, Pearson (1957): the variance of atanh(tau) is about 0.437 / (n - 4)

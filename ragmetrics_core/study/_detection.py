@@ -12,7 +12,7 @@ from ragmetrics_core.study._estimates import (
     Clusters,
     Estimate,
     MeanPart,
-    are_own,
+    are_singletons,
     are_too_few,
     cluster_codes,
     clusters_of,
@@ -170,7 +170,7 @@ def area_under_curve(
         fewest = min(len(set(part.clusters)) for part in parts)
         return wilson_interval(round(area) * fewest, fewest, level=level)
     spread, share = spread_of(*parts), 0.5 + level / 2
-    quantile = normal_quantile(share) if are_own(clusters) else t_quantile(share, spread.df)
+    quantile = normal_quantile(share) if are_singletons(clusters) else t_quantile(share, spread.df)
     middle, half = log(area / (1 - area)), quantile * spread.error / (area * (1 - area))
     return Estimate(area, _logistic(middle - half), _logistic(middle + half))
 

@@ -22,7 +22,7 @@ __all__ = [
     "MeanPart",
     "MeanSpread",
     "Summary",
-    "are_own",
+    "are_singletons",
     "are_too_few",
     "check_clusters",
     "cluster_codes",
@@ -145,8 +145,8 @@ class MeanPart(NamedTuple):
         return float(np.mean(np.asarray(self.values, dtype=float)))
 
     @property
-    def turned(self) -> "MeanPart":
-        """The part as it is taken away."""
+    def subtracted(self) -> "MeanPart":
+        """The part with the opposite weight, for a difference."""
         return self._replace(weight=-self.weight)
 
 
@@ -172,14 +172,14 @@ def clusters_of(n: int, clusters: Clusters | None) -> Clusters:
     return clusters if clusters is not None and len(clusters) else range(n)
 
 
-def are_own(clusters: Clusters) -> bool:
-    """Whether each sample is a cluster of its own."""
+def are_singletons(clusters: Clusters) -> bool:
+    """Whether every cluster has one sample."""
     return len(set(clusters)) == len(clusters)
 
 
 def are_too_few(clusters: Clusters) -> bool:
     """Whether there are too few for an interval: two samples on their own, 10 clusters of several samples."""
-    return len(set(clusters)) < (2 if are_own(clusters) else FEWEST_CLUSTERS)
+    return len(set(clusters)) < (2 if are_singletons(clusters) else FEWEST_CLUSTERS)
 
 
 def check_clusters(clusters: Clusters, *, by: str) -> None:
@@ -348,7 +348,7 @@ def share_of(flags: ArrayLike, clusters: Clusters = (), *, level: float = 0.95) 
     if not len(array):
         return Estimate(None)
     share, worth = float(array.mean()), float(len(array))
-    if are_own(clusters):
+    if are_singletons(clusters):
         return wilson_of(share, worth, normal_quantile(0.5 + level / 2))
     if are_too_few(clusters):
         return Estimate(share)

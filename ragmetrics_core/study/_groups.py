@@ -17,7 +17,7 @@ from ragmetrics_core.study._estimates import (
     Estimate,
     MeanPart,
     Summary,
-    are_own,
+    are_singletons,
     is_share,
     score_mean,
     summary_of,
@@ -259,7 +259,7 @@ def _small_groups(measured: Sequence[Measured]) -> Iterator[str]:
             few = number_of(min(counts), "value")
             yield f"{group} has only {few} in some metric: its tests and intervals mean little"
     for each in measured:
-        if each.values and each.interval.low is None and not are_own(each.clusters):
+        if each.values and each.interval.low is None and not are_singletons(each.clusters):
             count = len(set(each.clusters))
             yield f"{each.metric} in {each.group}: {count} clusters are too few for an interval or a test"
         elif len(each.values) >= 10 and len(set(each.values)) > 1 and not is_share(each.values, each.ends):

@@ -10,7 +10,7 @@ from ragmetrics_core.study._estimates import (
     Clusters,
     Estimate,
     MeanPart,
-    are_own,
+    are_singletons,
     check_clusters,
     spread_of,
     wilson_interval,
@@ -122,7 +122,7 @@ def corrected_share(
     Raises:
         ConfigError: as `corrected_mean`, or there are labels of fewer than 10 clusters.
     """
-    if are_own(clusters):
+    if are_singletons(clusters):
         return corrected_mean(sum(rest), len(rest), judge_errors(people, judge, level=level), level=level)
     labelled = list(zip(people, judge, clusters, strict=False))
     kinds = ([(yes == kind, of) for person, yes, of in labelled if person == kind] for kind in (True, False))

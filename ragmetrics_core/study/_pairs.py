@@ -13,7 +13,7 @@ from ragmetrics_core.study._estimates import (
     Clusters,
     Estimate,
     MeanPart,
-    are_own,
+    are_singletons,
     are_too_few,
     clusters_of,
     mean_of,
@@ -119,7 +119,7 @@ def paired_difference(
     differences: Array, clusters: Clusters, *, level: float = 0.95, seed: int = 0
 ) -> Estimate:
     """The mean difference: its bootstrap interval, or Student's by cluster."""
-    if are_own(clusters):
+    if are_singletons(clusters):
         return bootstrap_mean(differences, clusters, level=level, seed=seed)
     return mean_of(differences, clusters, level=level)
 
@@ -146,7 +146,7 @@ def detectable_difference(
         return None
     sizes = np.unique(np.abs(np.round(differences, 12)))
     moved = sizes[sizes > 0]
-    step = float(moved[0]) / n if len(moved) == 1 and are_own(clusters) else 0.0
+    step = float(moved[0]) / n if len(moved) == 1 and are_singletons(clusters) else 0.0
     return (t_quantile(1 - alpha / (2 * max(tests, 1)), df) + t_quantile(POWER, df)) * error + step
 
 

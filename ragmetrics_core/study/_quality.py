@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._estimates import Estimate, are_own, are_too_few, score_mean
+from ragmetrics_core.study._estimates import Estimate, are_singletons, are_too_few, score_mean
 from ragmetrics_core.study._frame import frame_of
 from ragmetrics_core.study._judge_errors import corrected_share, judge_errors
 from ragmetrics_core.study._powered import LabelledValues, few_notes, labelled_values
@@ -131,7 +131,7 @@ def _corrected(known: LabelledValues, level: float) -> tuple[Estimate | None, li
     except ConfigError as error:
         return None, [f"no mean corrected by the judge's errors: {error}"]
     shares = judge_errors(people, judge, level=level)[:2]
-    if not are_own(clusters):  # their intervals are of samples on their own
+    if not are_singletons(clusters):  # their intervals are of samples on their own
         shares = Estimate(shares[0].value), Estimate(shares[1].value)
     return corrected, [f"sensitivity {shares[0]}, specificity {shares[1]}, by the labels"]
 

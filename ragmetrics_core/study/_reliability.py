@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragmetrics_core.study._distributions import scipy_module
-from ragmetrics_core.study._estimates import Clusters, Estimate, are_own, are_too_few, clusters_of
+from ragmetrics_core.study._estimates import Clusters, Estimate, are_singletons, are_too_few, clusters_of
 from ragmetrics_core.study._human_labels import Value
 from ragmetrics_core.study._resampling import (
     Resampling,
@@ -158,7 +158,7 @@ def _coefficient(
     (value,) = figures(np.ones((1, n))).tolist()
     if not np.isfinite(value):
         return Coefficient(Estimate(None), n, "both gave one value throughout: kappa has no meaning")
-    if are_too_few(clusters) and not are_own(clusters):
+    if are_too_few(clusters) and not are_singletons(clusters):
         few = f"{len(set(clusters))} clusters are too few for an interval"
         return Coefficient(Estimate(value), n, few)
     if n < FEWEST_UNITS:

@@ -267,7 +267,7 @@ def _unpaired(figures: Sequence[Sequence[Sequence[MeanPart]]], alpha: float) -> 
     for parts in figures:
         for one, other in both:
             # those of the labelled answers lead
-            taken = [part.turned for part in parts[other]]
+            taken = [part.subtracted for part in parts[other]]
             led = [parts[one][0], taken[0], *parts[one][1:], *taken[1:]]
             difference, spread = estimate(*led, level=level, bound=2), spread_of(*led)
             df = min(spread.df, spread_of(*led[:2]).df)

@@ -18,7 +18,7 @@ from ragmetrics_core.study._estimates import (
     Clusters,
     Estimate,
     MeanPart,
-    are_own,
+    are_singletons,
     are_too_few,
     cluster_codes,
     clusters_of,
@@ -55,7 +55,7 @@ def mean_test(one: MeanPart, other: MeanPart, *, alternative: Alternative = "two
 
 
 def _test(value: float, one: MeanPart, other: MeanPart, alternative: Alternative) -> float | None:
-    spread = spread_of(one, other.turned)
+    spread = spread_of(one, other.subtracted)
     if any(are_too_few(part.clusters) for part in (one, other)) or not spread.error:
         return None
     return t_test(value / spread.error, spread.df, alternative)
@@ -75,7 +75,7 @@ def rank_test(one: MeanPart, other: MeanPart, *, alternative: Alternative = "two
     whole clusters (Obuchowski 1997). Undefined (`None`) as `mean_test`.
     """
     x, y = (np.asarray(part.values, dtype=float) for part in (one, other))
-    if are_own([*one.clusters, *other.clusters]):
+    if are_singletons([*one.clusters, *other.clusters]):
         return (
             mann_whitney(x.tolist(), y.tolist(), alternative=alternative) if min(len(x), len(y)) > 1 else None
         )
@@ -105,7 +105,7 @@ def effect_size(one: MeanPart, other: MeanPart, *, level: float = 0.95, seed: in
     variances = x.var(ddof=1), y.var(ddof=1)
     squared = float(sum(variances)) / 2
     d = float(x.mean() - y.mean()) / sqrt(squared)
-    if are_own([*one.clusters, *other.clusters]):
+    if are_singletons([*one.clusters, *other.clusters]):
         parts = [(float(v), len(group) - 1) for v, group in zip(variances, (x, y), strict=True)]
         variance = d**2 / (8 * squared**2) * sum(v**2 / df for v, df in parts)
         half = normal_quantile(0.5 + level / 2) * sqrt(variance + sum(v / df for v, df in parts) / squared)

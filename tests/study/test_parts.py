@@ -74,7 +74,7 @@ def test_samples_on_their_own_have_the_usual_figures_to_twelve_digits():
     assert mean_test(one, other) == pytest.approx(welch.pvalue, rel=1e-12)
     interval = welch.confidence_interval(0.95)
     expected = x.mean() - y.mean(), interval.low, interval.high
-    assert estimate(one, other.turned) == pytest.approx(expected, rel=1e-12)
+    assert estimate(one, other.subtracted) == pytest.approx(expected, rel=1e-12)
     assert rank_test(one, other) == stats.mannwhitneyu(x, y).pvalue
     flags = x > 0
     proportion = stats.binomtest(int(flags.sum()), 33).proportion_ci(method="wilson")
@@ -86,7 +86,7 @@ def test_what_is_on_its_own_in_one_group_and_shared_by_both_is_tested_as_pairs()
     generator = np.random.default_rng(8)
     x, noise = generator.normal(size=30), generator.normal(0, 0.1, 30)
     names = list(range(30))
-    paired = spread_of(MeanPart(x, names), MeanPart(x + noise, names).turned)
+    paired = spread_of(MeanPart(x, names), MeanPart(x + noise, names).subtracted)
     assert paired.error == pytest.approx(stats.sem(noise), rel=1e-12)
 
 
@@ -138,9 +138,9 @@ def test_the_difference_of_two_groups_that_share_clusters_has_the_correction_too
     errors = bell_mccaffrey(values, np.column_stack([np.ones(len(values)), side]), clusters)
     of = np.array(clusters)
     one, other = (MeanPart(values[at], of[at].tolist()) for at in (side, ~side))
-    found = spread_of(one, other.turned)
+    found = spread_of(one, other.subtracted)
     difference = values[side].mean() - values[~side].mean()
-    assert estimate(one, other.turned).value == pytest.approx(difference)
+    assert estimate(one, other.subtracted).value == pytest.approx(difference)
     assert found.error == pytest.approx(errors[1])
     assert mean_test(one, other) == pytest.approx(2 * stats.t.sf(abs(difference / found.error), found.df))
 
