@@ -1,0 +1,300 @@
+"""A test set in its folder: questions, dropped candidates, and the records that prove both."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ragmetrics_core.errors import RecordError
+from ragmetrics_core.questions._checks import METRICS, Decided, Kept
+from ragmetrics_core.questions._documents import Corpus, read_corpus
+from ragmetrics_core.questions._filters import Reason
+from ragmetrics_core.questions._model import Kind, Question
+from ragmetrics_core.questions._quotes import chunks_with
+from ragmetrics_core.questions._rows import question_of, row_of, sample_of
+from ragmetrics_core.questions._settings import TestSetSettings
+from ragmetrics_core.runs import Run
+from ragmetrics_core.samples import Label, Sample
+from ragmetrics_core.wording import escaped, number_of
+
+__all__ = [
+    "CORPUS",
+    "DROPPED",
+    "QUESTIONS",
+    "TEST_SET",
+    "CellCount",
+    "DroppedQuestion",
+    "QuestionSet",
+    "Summary",
+    "files_of",
+    "is_run",
+    "lines_of",
+    "summary_in",
+]
+
+CORPUS, QUESTIONS, DROPPED, TEST_SET = "corpus.jsonl", "questions.jsonl", "dropped.jsonl", "test_set.json"
+"""Files of a test set."""
+
+
+class CellCount(BaseModel):
+    """Number of questions of one kind for one value of a label.
+
+    Attributes:
+        label, value: label of the documents; None for all documents.
+        kind: kind of the questions.
+        asked: number that was asked for.
+        kept: number of kept questions.
+        why_short: why there are fewer; "" if there are not.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    label: str | None
+    value: Label
+    kind: Kind
+    asked: int
+    kept: int
+    why_short: str = ""
+
+
+class Summary(BaseModel):
+    """Content of test_set.json.
+
+    Attributes:
+        schema_: version of the format (stored as `schema`).
+        settings: settings that made the set.
+        finished: whether all was tried; False if a budget or a kill stopped it.
+        cells: numbers by label value and kind.
+        reasons: number of dropped candidates by reason.
+        by_first_hit: number of kept questions that BM25's first hit alone answers.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, defer_build=True)
+
+    schema_: int = Field(default=1, alias="schema")
+    settings: TestSetSettings
+    finished: bool = False
+    cells: tuple[CellCount, ...] = ()
+    reasons: Mapping[str, int] = {}
+    by_first_hit: int = 0
+
+    @property
+    def asked(self) -> int:
+        """Number of questions that were asked for."""
+        return sum(cell.asked for cell in self.cells)
+
+    @property
+    def kept(self) -> int:
+        """Number of kept questions."""
+        return sum(cell.kept for cell in self.cells)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether there are as many questions as asked for, in each cell."""
+        return self.finished and all(cell.kept >= cell.asked for cell in self.cells)
+
+
+class DroppedQuestion(NamedTuple):
+    """A candidate that was dropped.
+
+    Attributes:
+        question: the candidate, with the quotes that were found.
+        reasons: why it was dropped.
+        source: id of the writing task that it comes from.
+        not_found: quotes that are not in the documents.
+        records: digests of its records, by stage and metric.
+    """
+
+    question: Question
+    reasons: tuple[Reason, ...]
+    source: str
+    not_found: tuple[str, ...]
+    records: Mapping[str, str]
+
+
+class QuestionSet:
+    """A test set in its folder, read when it is opened.
+
+    Args:
+        path: the folder.
+        waiting: number of open requests of a wave, and the stage that waits.
+        stopped: why the generation stopped before its end; "" if it did not.
+    """
+
+    def __init__(self, path: str | Path, *, waiting: int = 0, stage: str = "", stopped: str = "") -> None:
+        self.path = Path(path)
+        self.waiting = waiting
+        self.stage = stage
+        self.stopped = stopped
+        self.summary = summary_in(self.path)
+        kept = list(_rows(self.path / QUESTIONS))
+        self.questions: tuple[Question, ...] = tuple([_question(row, where) for where, row in kept])
+        self.records: Mapping[str, Mapping[str, str]] = {row["id"]: row.get("records", {}) for _, row in kept}
+        self.dropped: tuple[DroppedQuestion, ...] = tuple(
+            [_dropped(row, where) for where, row in _rows(self.path / DROPPED)]
+        )
+
+    @classmethod
+    def read(cls, folder: str | Path) -> Self:
+        """Open the test set in a folder.
+
+        Raises:
+            RecordError: there is no test set, or it cannot be read.
+        """
+        return cls(folder)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether there are as many questions as asked for."""
+        return self.summary.is_complete
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Number of dropped candidates by reason, the most frequent first."""
+        return dict(self.reasons.most_common())
+
+    @property
+    def reasons(self) -> Counter[str]:
+        """Number of dropped candidates by reason."""
+        return Counter(reason.code for each in self.dropped for reason in each.reasons)
+
+    @property
+    def corpus(self) -> Corpus:
+        """The documents."""
+        return read_corpus(self.path / CORPUS)
+
+    def samples(self, chunks: Mapping[str, str] | None = None) -> list[Sample]:
+        """A sample for each question, without answer and contexts.
+
+        Args:
+            chunks: texts of the chunks of a retriever, by id. Then `reference_context_ids` are the ids of the
+                chunks that hold the quotes. Default: the ids of the documents.
+        """
+        samples = [sample_of(question) for question in self.questions]
+        if chunks is None:
+            return samples
+        return [
+            sample.model_copy(update={"reference_context_ids": tuple(chunks_with(question.quotes, chunks))})
+            if sample.reference_context_ids
+            else sample
+            for question, sample in zip(self.questions, samples, strict=True)
+        ]
+
+    def runs(self) -> Mapping[str, Run]:
+        """The runs of the stages that have begun."""
+        places = {stage: self.path / stage for stage in METRICS}
+        return {stage: Run.load(place) for stage, place in places.items() if is_run(place)}
+
+    def audit(self) -> list[str]:
+        """Recompute every score of all stages, and derive questions and reasons again; list the differences.
+
+        An empty list is a proof.
+        """
+        from ragmetrics_core.questions._generating import derived
+
+        found = [
+            f"{stage}: {key.sample_id} {key.signature}: {difference}"
+            for stage, run in self.runs().items()
+            for key, differences in run.audit()
+            for difference in differences
+        ]
+        texts = derived(self.path)
+        for name, text in texts.items():
+            if (self.path / name).read_text(encoding="utf-8") != text:
+                found.append(f"{name} is not what the records give")
+        return found
+
+    def __len__(self) -> int:
+        """The number of questions."""
+        return len(self.questions)
+
+    def __repr__(self) -> str:
+        """The folder and the number of questions."""
+        return f"<QuestionSet of {number_of(len(self), 'question')} in {self.path}>"
+
+
+def summary_in(folder: Path) -> Summary:
+    """Content of a test set's test_set.json.
+
+    Raises:
+        RecordError: the file is missing or damaged.
+    """
+    file = folder / TEST_SET
+    try:
+        return Summary.model_validate_json(file.read_bytes())
+    except FileNotFoundError:
+        raise RecordError(f"{folder} holds no test set: it has no {TEST_SET}") from None
+    except (OSError, ValidationError) as error:
+        raise RecordError(f"{file} cannot be read: {error}") from error
+
+
+def is_run(folder: Path) -> bool:
+    """Whether a folder holds a run."""
+    return (folder / "manifest.json").is_file()
+
+
+def lines_of(rows: Iterable[Mapping[str, Any]]) -> str:
+    """JSON lines."""
+    return "".join(f"{escaped(json.dumps(row, ensure_ascii=False))}\n" for row in rows)
+
+
+def files_of(summary: Summary, decided: Decided) -> dict[str, str]:
+    """Texts of the files of a test set, by name; test_set.json is last."""
+    dropped = [
+        {
+            **row_of(each.candidate.question, each.records),
+            "source": each.candidate.source,
+            "not_found": list(each.candidate.not_found),
+            "reasons": [reason.model_dump() for reason in each.reasons],
+        }
+        for each in decided.dropped
+    ]
+    return {
+        QUESTIONS: lines_of(row_of(final_question(each), each.records) for each in decided.kept),
+        DROPPED: lines_of(dropped),
+        TEST_SET: f"{summary.model_dump_json(indent=2, by_alias=True)}\n",
+    }
+
+
+def final_question(kept: Kept) -> Question:
+    """A kept question with the labels that its checks gave it."""
+    question = kept.candidate.question
+    labels: dict[str, Label] = dict(question.labels)
+    if kept.known is not None:
+        labels["known_without_documents"] = kept.known
+    if kept.by_first_hit is not None:
+        labels["answered_by_first_hit"] = kept.by_first_hit
+    return question.model_copy(update={"labels": labels})
+
+
+def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of a file of JSON lines with their places; none if there is no file."""
+    if not file.is_file():
+        return
+    with file.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            where = f"{file}, line {number}"
+            try:
+                row = json.loads(line)
+            except ValueError as error:
+                raise RecordError(f"{where} is not JSON: {error}") from error
+            yield where, row
+
+
+def _question(row: dict[str, Any], where: str) -> Question:
+    try:
+        return question_of(row)
+    except (KeyError, ValidationError) as error:
+        raise RecordError(f"{where} is not a question: {error}") from error
+
+
+def _dropped(row: dict[str, Any], where: str) -> DroppedQuestion:
+    try:
+        reasons = tuple([Reason.model_validate(each) for each in row["reasons"]])
+    except (KeyError, ValidationError) as error:
+        raise RecordError(f"{where} has no reasons: {error}") from error
+    records = row.get("records", {})
+    return DroppedQuestion(_question(row, where), reasons, row["source"], tuple(row["not_found"]), records)
