@@ -1,7 +1,18 @@
 """Test sets: questions on a corpus, with gold answers, the quotes that prove them, and their checks."""
 
 from ragmetrics_core.questions._bm25 import BM25
+from ragmetrics_core.questions._checks import METRICS, Stage
 from ragmetrics_core.questions._documents import Corpus, CorpusSource, Skipped, read_corpus
+from ragmetrics_core.questions._filters import CODES, Reason
+from ragmetrics_core.questions._generating import (
+    GENERATION_DEFAULTS,
+    GenerationArgs,
+    QuestionPlan,
+    agenerate_questions,
+    aplan_questions,
+    generate_questions,
+    plan_questions,
+)
 from ragmetrics_core.questions._model import (
     KINDS,
     LENGTHS,
@@ -21,27 +32,43 @@ from ragmetrics_core.questions._quotes import (
     located,
     uncovered,
 )
+from ragmetrics_core.questions._test_set import CellCount, DroppedQuestion, QuestionSet, Summary
 from ragmetrics_core.questions._written import written_in
 
 __all__ = [
     "BM25",
+    "CODES",
+    "GENERATION_DEFAULTS",
     "KINDS",
     "LENGTHS",
+    "METRICS",
     "STYLES",
+    "CellCount",
     "Corpus",
     "CorpusSource",
     "Document",
+    "DroppedQuestion",
+    "GenerationArgs",
     "Located",
     "Pair",
     "Passage",
     "Persona",
     "Question",
+    "QuestionPlan",
+    "QuestionSet",
     "Quote",
+    "Reason",
     "Skipped",
+    "Stage",
+    "Summary",
+    "agenerate_questions",
+    "aplan_questions",
     "chunks_with",
     "find_quote",
     "find_quotes",
+    "generate_questions",
     "located",
+    "plan_questions",
     "rare_pairs",
     "read_corpus",
     "uncovered",

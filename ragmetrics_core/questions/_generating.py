@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, Unpack
 from ragmetrics_core.adapting import synchronous
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import listing_settings, names_in, refuse_unknown
-from ragmetrics_core.metrics import Metric, resolve
+from ragmetrics_core.metrics import resolve
 from ragmetrics_core.models import Budget, BudgetArgs, Price, Traffic, TrafficArgs, as_judge
 from ragmetrics_core.models.identity import WITHOUT_IDENTITY
-from ragmetrics_core.prompts import read_folder
+from ragmetrics_core.prompts import library_names, read_folder
 from ragmetrics_core.protocol import Judge
 from ragmetrics_core.questions._checks import CHECKS, METRICS, Checks, Decided, Stage, StoredRecords, decide
 from ragmetrics_core.questions._documents import Corpus, CorpusSource, read_corpus
@@ -66,6 +66,8 @@ __all__ = [
 
 # Ids that this package made hold nothing private, and may look like what is taken out.
 _OWN_ID = re.compile(r"[qw]-[0-9a-f]{16}")
+# Names of all metrics of a test set.
+_NAMES = tuple(dict.fromkeys(name for names in METRICS.values() for name in names))
 # Words of a passage that stand in for a quote in a plan.
 _USUAL_QUOTE = 30
 
@@ -504,10 +506,8 @@ class _Models(NamedTuple):
             ConfigError: a model is invalid, or cannot write or check questions.
         """
         texts = read_folder(self.prompts) if isinstance(self.prompts, str | Path) else self.prompts or {}
-        names = {name for metric in _all_metrics() for name in prompt_names(metric)}
-        if unused := sorted(key for key in texts if key.partition(".")[0] not in names):
-            listed = ", ".join(sorted(names))
-            raise ConfigError(f"no stage of a test set uses the prompt {unused[0]!r}; they use {listed}")
+        if wrong := sorted(key for key in texts if key.partition(".")[0] not in library_names()):
+            raise ConfigError(f"there is no prompt {wrong[0]!r}; see the prompts of {', '.join(_NAMES)}")
         judge = as_judge(self.judge, asked=self.asked)
         checker = judge if self.checker is None else as_judge(self.checker, asked=self.asked)
         judges: dict[Stage, Judge] = {stage: judge if stage == "written" else checker for stage in METRICS}
@@ -526,10 +526,6 @@ class _Models(NamedTuple):
             self.redact,
             progress,
         )
-
-
-def _all_metrics() -> list[Metric[Any]]:
-    return [metric for names in METRICS.values() for metric in resolve(names)]
 
 
 def _limits(traffic: Traffic | None, budget: Budget | None, settings: Any) -> tuple[Traffic, Budget]:

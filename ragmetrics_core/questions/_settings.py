@@ -103,10 +103,10 @@ def settings_of(
     if not counts:
         raise ConfigError("per names no label: pass a number, or {'country': 5}")
     weights: dict[str, Any] = dict(kinds) if isinstance(kinds, Mapping) else dict.fromkeys(kinds, 1.0)
-    for what, given, known in (
+    for what, values, known in (
         ("kind", weights, KINDS), ("style", styles, STYLES), ("length", lengths, LENGTHS)
     ):  # fmt: skip
-        for value in given:
+        for value in values:
             if value not in known:
                 raise ConfigError(f"there is no {what} {value!r}; the {what}s are {', '.join(known)}")
     if bad := [kind for kind, weight in weights.items() if not 0 <= weight < float("inf")]:
