@@ -62,12 +62,12 @@ def question_of(row: Mapping[str, Any]) -> Question:
 
     Raises:
         ValidationError: the row is not one of `row_of`.
-        KeyError: it has no id or question.
+        KeyError: it has no id.
     """
     persona = row.get("persona")
     return Question.model_validate({
         "id": row["id"],
-        "question": row["question"],
+        "question": row.get("question", ""),
         "answer": row.get("reference"),
         "kind": row.get("kind"),
         "quotes": row.get("quotes", ()),
