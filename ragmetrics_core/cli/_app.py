@@ -17,6 +17,7 @@ from ragmetrics_core.cli._evaluate import evaluate, plan
 from ragmetrics_core.cli._metrics import metrics
 from ragmetrics_core.cli._options import add_commands
 from ragmetrics_core.cli._probe import probe
+from ragmetrics_core.cli._questions import questions
 from ragmetrics_core.cli._runs import correct, diff, merge, report, runs, verdicts
 from ragmetrics_core.cli._screen import write_anything
 from ragmetrics_core.cli._show import show
@@ -155,6 +156,7 @@ cache = typer.Typer(cls=_Group, help="Show or shrink a cache of answered calls."
 app.add_typer(add_commands(batch, export, import_), name="batch")
 app.add_typer(add_commands(cache, _cache.stats, _cache.prune), name="cache")
 app.add_typer(study, name="study", cls=_Group)
+app.add_typer(questions, name="questions")
 
 
 @app.callback()

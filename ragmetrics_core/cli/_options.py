@@ -30,7 +30,7 @@ __all__ = ["add_commands"]
 _GROUPS = {
     "Data and metrics": "only on question label source by good metrics variant prompts cards repeats "
     "full_repeats limit columns redact strict_shown",
-    "Models": "judge judge_option embedder scorer",
+    "Models": "judge checker judge_option embedder scorer",
     "Traffic": " ".join(names_in(TrafficArgs)),
     "Budget": " ".join(names_in(BudgetArgs)),
     "Output": "out requests overwrite add beside cache on_error keep_vectors date format_ min_ max_ fail_if",

@@ -229,7 +229,7 @@ class Bench:
             self.judges["written"].identity,
             self.judges["quoted"].identity,
             per,
-            {name: given[name] for name in names_in(SetArgs) if name in given},
+            _part(given, SetArgs),
             redacted=self.redact is not None,
         )
 
@@ -421,7 +421,7 @@ async def aplan_questions(
     checks = Checks(documents)
     tasks = Tasks(documents, checks.passages, chosen)
     first = tasks.next_round(())
-    usual = [_usual(task, number) for task in first for number in range(task.count)]
+    usual = [_usual(task, number) for task in first for number in range(task.asked)]
     samples: dict[Stage, list[Sample]] = {"written": [task.sample for task in first]}
     for stage in CHECKS:
         made = (checks.sample(stage, question) for question in usual)
@@ -528,12 +528,19 @@ class _Models(NamedTuple):
         )
 
 
-def _limits(traffic: Traffic | None, budget: Budget | None, settings: Any) -> tuple[Traffic, Budget]:
+def _limits(
+    traffic: Traffic | None, budget: Budget | None, settings: Mapping[str, Any]
+) -> tuple[Traffic, Budget]:
     """The settings of a call: objects, overridden by keywords."""
     refuse_unknown(settings, *GENERATION_DEFAULTS)
-    hows = {name: settings[name] for name in names_in(TrafficArgs) if name in settings}
-    limits = {name: settings[name] for name in names_in(BudgetArgs) if name in settings}
-    return (traffic or Traffic()).replacing(**hows), (budget or Budget()).replacing(**limits)
+    return (traffic or Traffic()).replacing(**_part(settings, TrafficArgs)), (budget or Budget()).replacing(
+        **_part(settings, BudgetArgs)
+    )
+
+
+def _part(settings: Mapping[str, Any], kind: type) -> Any:
+    """The settings with the keys of a typed dictionary."""
+    return {name: settings[name] for name in names_in(kind) if name in settings}
 
 
 def _earlier(folder: Path, settings: TestSetSettings) -> Summary | None:

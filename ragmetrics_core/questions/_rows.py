@@ -82,6 +82,6 @@ def question_of(row: Mapping[str, Any]) -> Question:
     })  # fmt: skip
 
 
-def sample_of(question: Question) -> Sample:
+def sample_of(question: Question, records: Mapping[str, str] | None = None) -> Sample:
     """The sample of a question, as `evaluate` reads its row."""
-    return Sample.from_mapping(row_of(question))
+    return Sample.from_mapping(row_of(question, records))

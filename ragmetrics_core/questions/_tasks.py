@@ -51,14 +51,14 @@ class Task(NamedTuple):
         sample: the sample of `question_writing`.
         cell: what the questions are for.
         passages: one passage, or two for a multi-hop question.
-        count: number of questions.
+        asked: number of questions.
         style, length, persona: labels of the questions; None if not set.
     """
 
     sample: Sample
     cell: Cell
     passages: tuple[Passage, ...]
-    count: int
+    asked: int
     style: Style | None
     length: Length | None
     persona: Persona | None
@@ -74,15 +74,15 @@ def cells_of(corpus: Corpus, settings: TestSetSettings) -> tuple[Cell, ...]:
         ConfigError: no document has the label.
     """
     places: list[tuple[str | None, Label, int]] = []
-    if isinstance(settings.per, int):
-        places.append((None, None, settings.per))
-    else:
-        for label, count in sorted(settings.per.items()):
-            if label not in corpus.labels:
-                known = ", ".join(corpus.labels) or "none"
-                raise ConfigError(f"no document has the label {label!r}; the labels are {known}")
-            values = sorted(corpus.labels[label] - {None}, key=str)
-            places += [(label, value, count) for value in values]
+    per = {None: settings.per} if isinstance(settings.per, int) else dict(sorted(settings.per.items()))
+    for label, count in per.items():
+        if label is None:
+            places.append((None, None, count))
+        elif label not in corpus.labels:
+            known = ", ".join(corpus.labels) or "none"
+            raise ConfigError(f"no document has the label {label!r}; the labels are {known}")
+        else:
+            places += [(label, value, count) for value in sorted(corpus.labels[label] - {None}, key=str)]
     given: Counter[Kind] = Counter()
     cells: list[Cell] = []
     weights = {kind: weight for kind, weight in settings.kinds.items() if weight > 0}

@@ -173,7 +173,7 @@ class QuestionSet:
             chunks: texts of the chunks of a retriever, by id. Then `reference_context_ids` are the ids of the
                 chunks that hold the quotes. Default: the ids of the documents.
         """
-        samples = [sample_of(question) for question in self.questions]
+        samples = [sample_of(question, self.records[question.id]) for question in self.questions]
         if chunks is None:
             return samples
         return [

@@ -17,6 +17,7 @@ from ragmetrics_core.boundary.shapes import is_tuple
 from ragmetrics_core.metrics import ALIASES, Metric
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Part
+from ragmetrics_core.questions import CellCount, QuestionSet
 from ragmetrics_core.records import Status
 from ragmetrics_core.runs import ListedRun, Plan, Run
 from ragmetrics_core.runs.shown_contexts import ShownContexts
@@ -29,12 +30,14 @@ __all__ = [
     "JsonPage",
     "MetricRow",
     "PlanPage",
+    "QuestionSetPage",
     "RunsPage",
     "audit_json",
     "catalogue_json",
     "described",
     "evaluation_json",
     "plan_json",
+    "question_set_json",
     "runs_json",
 ]
 
@@ -380,3 +383,22 @@ def _choices(kind: object) -> str:
     if told and type(None) in get_args(kind):
         told.append("none")
     return " | ".join(told)
+
+
+class QuestionSetPage(JsonPage):
+    """Output of `ragmetrics questions`; `waiting` counts the open requests of a wave."""
+
+    folder: str
+    asked: int
+    kept: int
+    is_complete: bool
+    stopped: str
+    waiting: int
+    by_first_hit: int
+    cells: tuple[CellCount, ...]
+    reasons: dict[str, int]
+
+
+def question_set_json(made: QuestionSet) -> QuestionSetPage:
+    """The output of `ragmetrics questions`."""
+    return QuestionSetPage.of(made, made.summary, folder=str(made.path))

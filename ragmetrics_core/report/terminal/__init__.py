@@ -8,6 +8,7 @@ from ragmetrics_core.report.terminal._journal import journal_table
 from ragmetrics_core.report.terminal._means import cost, means_table, reading, remarks
 from ragmetrics_core.report.terminal._plan import plan_page
 from ragmetrics_core.report.terminal._proof import proof
+from ragmetrics_core.report.terminal._questions import question_plan_page, question_set_page
 from ragmetrics_core.report.terminal._runs import runs_table
 from ragmetrics_core.report.terminal._samples import history_page, sample_page, samples_table
 from ragmetrics_core.report.terminal._study import study_page
@@ -30,6 +31,8 @@ __all__ = [
     "plain",
     "plan_page",
     "proof",
+    "question_plan_page",
+    "question_set_page",
     "reading",
     "remarks",
     "runs_table",
