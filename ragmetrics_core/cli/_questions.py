@@ -46,7 +46,7 @@ questions = typer.Typer(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Writing:
+class QuestionOptions:
     """Settings for writing questions.
 
     Attributes:
@@ -87,7 +87,7 @@ class Writing:
 
 def generate(
     corpus: Path,
-    writing: Writing,
+    writing: QuestionOptions,
     *,
     judge: str,
     out: Path,

@@ -32,7 +32,7 @@ from ragmetrics_core.questions._quotes import (
     located,
     uncovered,
 )
-from ragmetrics_core.questions._test_set import CellCount, DroppedQuestion, QuestionSet, Summary
+from ragmetrics_core.questions._test_set import CellCount, DroppedQuestion, QuestionSet, SetSummary
 from ragmetrics_core.questions._written import written_in
 
 __all__ = [
@@ -60,7 +60,7 @@ __all__ = [
     "Reason",
     "Skipped",
     "Stage",
-    "Summary",
+    "SetSummary",
     "agenerate_questions",
     "aplan_questions",
     "chunks_with",

@@ -27,9 +27,9 @@ __all__ = [
     "CHECKS",
     "METRICS",
     "Checks",
-    "Decided",
-    "Dropped",
-    "Kept",
+    "DecidedCandidates",
+    "DroppedCandidate",
+    "KeptCandidate",
     "Stage",
     "StoredRecords",
     "as_one_text",
@@ -54,7 +54,7 @@ CHECKS: tuple[Stage, ...] = ("quoted", "without", "first_hit")
 _OTHERS = 3
 
 
-class Kept(NamedTuple):
+class KeptCandidate(NamedTuple):
     """A question that passed all checks.
 
     Attributes:
@@ -70,7 +70,7 @@ class Kept(NamedTuple):
     records: Mapping[str, str]
 
 
-class Dropped(NamedTuple):
+class DroppedCandidate(NamedTuple):
     """A question that failed a check, with the reasons, and digests of its records."""
 
     candidate: Candidate
@@ -79,11 +79,11 @@ class Dropped(NamedTuple):
 
 
 @dataclass
-class Decided:
+class DecidedCandidates:
     """Decisions so far, in the order of the candidates, and the ids of their questions."""
 
-    kept: list[Kept] = field(default_factory=list)
-    dropped: list[Dropped] = field(default_factory=list)
+    kept: list[KeptCandidate] = field(default_factory=list)
+    dropped: list[DroppedCandidate] = field(default_factory=list)
     ids: set[str] = field(default_factory=set)
 
     @property
@@ -96,14 +96,14 @@ class Decided:
         """Number of kept questions that the first hit of BM25 alone answers."""
         return sum(each.by_first_hit is True for each in self.kept)
 
-    def keep(self, kept: Kept) -> None:
+    def keep(self, kept: KeptCandidate) -> None:
         """Add a question that passed."""
         self.kept.append(kept)
         self.ids.add(kept.candidate.question.id)
 
     def drop(self, candidate: Candidate, reasons: tuple[Reason, ...], records: Mapping[str, str]) -> None:
         """Add a question that failed."""
-        self.dropped.append(Dropped(candidate, reasons, records))
+        self.dropped.append(DroppedCandidate(candidate, reasons, records))
         self.ids.add(candidate.question.id)
 
 
@@ -211,7 +211,7 @@ def as_one_text(question: Question) -> str:
 
 def decide(
     candidates: Sequence[Candidate],
-    decided: Decided,
+    decided: DecidedCandidates,
     checks: Checks,
     stored: StoredRecords,
     *,
@@ -258,7 +258,7 @@ def decide(
             reasons = (Reason(code="first_hit_alone", sentence=limit),)
             decided.drop(candidate, reasons, outcome.records)
         else:
-            decided.keep(Kept(candidate, outcome.by_first_hit, outcome.known, outcome.records))
+            decided.keep(KeptCandidate(candidate, outcome.by_first_hit, outcome.known, outcome.records))
     return work
 
 

@@ -16,7 +16,7 @@ from ragmetrics_core.models import Budget, BudgetArgs, Price, Traffic, TrafficAr
 from ragmetrics_core.models.identity import WITHOUT_IDENTITY
 from ragmetrics_core.prompts import library_names, read_folder
 from ragmetrics_core.protocol import Judge
-from ragmetrics_core.questions._checks import CHECKS, METRICS, Checks, Decided, Stage, StoredRecords, decide
+from ragmetrics_core.questions._checks import CHECKS, METRICS, Checks, DecidedCandidates, Stage, StoredRecords, decide
 from ragmetrics_core.questions._documents import Corpus, CorpusSource, read_corpus
 from ragmetrics_core.questions._filters import Candidate
 from ragmetrics_core.questions._model import Question, Quote
@@ -29,7 +29,7 @@ from ragmetrics_core.questions._test_set import (
     TEST_SET,
     CellCount,
     QuestionSet,
-    Summary,
+    SetSummary,
     files_of,
     is_run,
     lines_of,
@@ -88,7 +88,7 @@ class State(NamedTuple):
         tasks: the writing tasks.
     """
 
-    decided: Decided
+    decided: DecidedCandidates
     work: Mapping[Stage, Sequence[Sample]]
     tasks: Tasks
 
@@ -98,7 +98,7 @@ def progressed(corpus: Corpus, settings: TestSetSettings, checks: Checks, stored
 
     The same records give the same state, so a generation resumes anywhere and can be proved.
     """
-    tasks, decided = Tasks(corpus, checks.passages, settings), Decided()
+    tasks, decided = Tasks(corpus, checks.passages, settings), DecidedCandidates()
     asked = sum(cell.asked for cell in tasks.cells)
     most = int(settings.first_hit_share * asked + 1e-9)
     while round_ := tasks.next_round(decided.sources):
@@ -167,7 +167,7 @@ def _labels_of(task: Task, corpus: Corpus) -> dict[str, Label]:
     return without_own_names(labels)
 
 
-def summary_of(state: State, settings: TestSetSettings) -> Summary:
+def summary_of(state: State, settings: TestSetSettings) -> SetSummary:
     """Numbers of a state, for test_set.json."""
     kept = state.tasks.kept(state.decided.sources)
     finished = not state.work
@@ -180,7 +180,7 @@ def summary_of(state: State, settings: TestSetSettings) -> Summary:
         for cell in state.tasks.cells
     ]
     reasons = Counter(reason.code for each in state.decided.dropped for reason in each.reasons)
-    return Summary(
+    return SetSummary(
         settings=settings,
         finished=finished,
         cells=tuple(cells),
@@ -426,7 +426,7 @@ async def aplan_questions(
     for stage in CHECKS:
         made = (checks.sample(stage, question) for question in usual)
         samples[stage] = [sample for sample in made if sample is not None]
-    plans = {
+    plans: dict[Stage, Plan] = {
         stage: await aplan(
             samples[stage],
             **bench.settings(stage),
@@ -543,7 +543,7 @@ def _part(settings: Mapping[str, Any], kind: type) -> Any:
     return {name: settings[name] for name in names_in(kind) if name in settings}
 
 
-def _earlier(folder: Path, settings: TestSetSettings) -> Summary | None:
+def _earlier(folder: Path, settings: TestSetSettings) -> SetSummary | None:
     """The test set that is resumed; None if the folder holds none.
 
     Raises:
@@ -564,7 +564,7 @@ def _begin(folder: Path, corpus: Corpus, settings: TestSetSettings) -> None:
     """Write the documents and settings; test_set.json comes last, so that it means that both are there."""
     documents = sorted(corpus.documents.values(), key=lambda each: each.id)
     put_in_place(folder / CORPUS, lines_of(document.model_dump() for document in documents))
-    summary = Summary(settings=settings)
+    summary = SetSummary(settings=settings)
     put_in_place(folder / TEST_SET, f"{summary.model_dump_json(indent=2, by_alias=True)}\n")
 
 

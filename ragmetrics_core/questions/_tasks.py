@@ -85,12 +85,12 @@ def cells_of(corpus: Corpus, settings: TestSetSettings) -> tuple[Cell, ...]:
             places += [(label, value, count) for value in sorted(corpus.labels[label] - {None}, key=str)]
     given: Counter[Kind] = Counter()
     cells: list[Cell] = []
-    weights = {kind: weight for kind, weight in settings.kinds.items() if weight > 0}
+    weights: dict[Kind, float] = {kind: weight for kind, weight in settings.kinds.items() if weight > 0}
     for label, value, count in places:
         here: Counter[Kind] = Counter()
         for _ in range(count):
             share = (given.total() + 1) / sum(weights.values())
-            kind = max(weights, key=lambda each: weights[each] * share - given[each])
+            kind: Kind = max(weights, key=lambda each: weights[each] * share - given[each])
             here[kind] += 1
             given[kind] += 1
         cells += [Cell(label, value, kind, here[kind]) for kind in weights if here[kind]]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ragmetrics_core.errors import RecordError
-from ragmetrics_core.questions._checks import METRICS, Decided, Kept
+from ragmetrics_core.questions._checks import METRICS, DecidedCandidates, KeptCandidate
 from ragmetrics_core.questions._documents import Corpus, read_corpus
 from ragmetrics_core.questions._filters import Reason
 from ragmetrics_core.questions._model import Kind, Question
@@ -28,7 +28,7 @@ __all__ = [
     "CellCount",
     "DroppedQuestion",
     "QuestionSet",
-    "Summary",
+    "SetSummary",
     "files_of",
     "is_run",
     "lines_of",
@@ -60,7 +60,7 @@ class CellCount(BaseModel):
     why_short: str = ""
 
 
-class Summary(BaseModel):
+class SetSummary(BaseModel):
     """Content of test_set.json.
 
     Attributes:
@@ -216,7 +216,7 @@ class QuestionSet:
         return f"<QuestionSet of {number_of(len(self), 'question')} in {self.path}>"
 
 
-def summary_in(folder: Path) -> Summary:
+def summary_in(folder: Path) -> SetSummary:
     """Content of a test set's test_set.json.
 
     Raises:
@@ -224,7 +224,7 @@ def summary_in(folder: Path) -> Summary:
     """
     file = folder / TEST_SET
     try:
-        return Summary.model_validate_json(file.read_bytes())
+        return SetSummary.model_validate_json(file.read_bytes())
     except FileNotFoundError:
         raise RecordError(f"{folder} holds no test set: it has no {TEST_SET}") from None
     except (OSError, ValidationError) as error:
@@ -241,7 +241,7 @@ def lines_of(rows: Iterable[Mapping[str, Any]]) -> str:
     return "".join(f"{escaped(json.dumps(row, ensure_ascii=False))}\n" for row in rows)
 
 
-def files_of(summary: Summary, decided: Decided) -> dict[str, str]:
+def files_of(summary: SetSummary, decided: DecidedCandidates) -> dict[str, str]:
     """Texts of the files of a test set, by name; test_set.json is last."""
     dropped = [
         {
@@ -259,7 +259,7 @@ def files_of(summary: Summary, decided: Decided) -> dict[str, str]:
     }
 
 
-def final_question(kept: Kept) -> Question:
+def final_question(kept: KeptCandidate) -> Question:
     """A kept question with the labels that its checks gave it."""
     question = kept.candidate.question
     labels: dict[str, Label] = dict(question.labels)
