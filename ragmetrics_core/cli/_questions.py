@@ -15,13 +15,14 @@ from ragmetrics_core.cli._own import redact_of
 from ragmetrics_core.cli._progress import progress_of
 from ragmetrics_core.cli._screen import page, remarks, show, write_json
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.models.names import judges_by_name, read_options
+from ragmetrics_core.models.judges import judges_by_name
+from ragmetrics_core.models.names import read_options
 from ragmetrics_core.questions import QuestionSet, generate_questions, plan_questions, read_corpus
 from ragmetrics_core.report import terminal
 from ragmetrics_core.report.json_pages import question_set_json
 from ragmetrics_core.report.terminal import plain
 from ragmetrics_core.runs import EvaluationArgs
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = ["questions"]
 
@@ -104,8 +105,9 @@ def generate(
 ) -> None:
     """Write a test set on documents.
 
-    Each question has a gold answer and the quotes that prove it, and passed all checks. The same command resumes an interrupted one without repeating answered calls. The folder has
-    questions.jsonl for `evaluate`, dropped.jsonl with the reasons, and the records of every check.
+    Each question has a gold answer and the quotes that prove it, and passed all checks. The folder has
+    questions.jsonl for `evaluate`, dropped.jsonl with the reasons, and the records of every check. The same
+    command resumes an interrupted one without repeating answered calls.
 
     Exit codes: 0 as many questions as asked for, 1 fewer, 2 usage error.
 

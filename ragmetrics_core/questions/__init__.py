@@ -32,7 +32,8 @@ from ragmetrics_core.questions._quotes import (
     located,
     uncovered,
 )
-from ragmetrics_core.questions._test_set import CellCount, DroppedQuestion, QuestionSet, SetSummary
+from ragmetrics_core.questions._set_files import CellCount, SetSummary
+from ragmetrics_core.questions._test_set import DroppedQuestion, QuestionSet
 from ragmetrics_core.questions._written import written_in
 
 __all__ = [
@@ -58,9 +59,9 @@ __all__ = [
     "QuestionSet",
     "Quote",
     "Reason",
+    "SetSummary",
     "Skipped",
     "Stage",
-    "SetSummary",
     "agenerate_questions",
     "aplan_questions",
     "chunks_with",

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from ragmetrics_core.questions._model import Passage, Question
 from ragmetrics_core.records import Record
 from ragmetrics_core.samples import words_in
-from ragmetrics_core.wording import quoted
+from ragmetrics_core.texts.wording import quoted
 
 __all__ = [
     "CODES",

@@ -95,7 +95,8 @@ def settings_of(
         ConfigError: a setting is invalid; the message names the value.
     """
     chosen: Any = {**SET_DEFAULTS, **given}
-    kinds, styles, lengths = chosen["kinds"], chosen["styles"], chosen["lengths"]
+    kinds: Sequence[str] | Mapping[str, float] = chosen["kinds"]
+    styles, lengths = chosen["styles"], chosen["lengths"]
     counts = {"": per} if isinstance(per, int) else dict(per)
     for label, count in counts.items():
         if count < 1:

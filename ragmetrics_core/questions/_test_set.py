@@ -2,99 +2,26 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
 from ragmetrics_core.errors import RecordError
-from ragmetrics_core.questions._checks import METRICS, DecidedCandidates, KeptCandidate
+from ragmetrics_core.questions._checks import METRICS
+from ragmetrics_core.questions._derivation import derived
 from ragmetrics_core.questions._documents import Corpus, read_corpus
 from ragmetrics_core.questions._filters import Reason
-from ragmetrics_core.questions._model import Kind, Question
+from ragmetrics_core.questions._model import Question
 from ragmetrics_core.questions._quotes import chunks_with
-from ragmetrics_core.questions._rows import question_of, row_of, sample_of
-from ragmetrics_core.questions._settings import TestSetSettings
+from ragmetrics_core.questions._rows import question_of, sample_of
+from ragmetrics_core.questions._set_files import CORPUS, DROPPED, QUESTIONS, is_run, summary_in
 from ragmetrics_core.runs import Run
-from ragmetrics_core.samples import Label, Sample
-from ragmetrics_core.wording import escaped, number_of
+from ragmetrics_core.samples import Sample
+from ragmetrics_core.texts.wording import number_of
 
-__all__ = [
-    "CORPUS",
-    "DROPPED",
-    "QUESTIONS",
-    "TEST_SET",
-    "CellCount",
-    "DroppedQuestion",
-    "QuestionSet",
-    "SetSummary",
-    "files_of",
-    "is_run",
-    "lines_of",
-    "summary_in",
-]
-
-CORPUS, QUESTIONS, DROPPED, TEST_SET = "corpus.jsonl", "questions.jsonl", "dropped.jsonl", "test_set.json"
-"""Files of a test set."""
-
-
-class CellCount(BaseModel):
-    """Number of questions of one kind for one value of a label.
-
-    Attributes:
-        label, value: label of the documents; None for all documents.
-        kind: kind of the questions.
-        asked: number that was asked for.
-        kept: number of kept questions.
-        why_short: why there are fewer; "" if there are not.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-    label: str | None
-    value: Label
-    kind: Kind
-    asked: int
-    kept: int
-    why_short: str = ""
-
-
-class SetSummary(BaseModel):
-    """Content of test_set.json.
-
-    Attributes:
-        schema_: version of the format (stored as `schema`).
-        settings: settings that made the set.
-        finished: whether all was tried; False if a budget or a kill stopped it.
-        cells: numbers by label value and kind.
-        reasons: number of dropped candidates by reason.
-        by_first_hit: number of kept questions that BM25's first hit alone answers.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, defer_build=True)
-
-    schema_: int = Field(default=1, alias="schema")
-    settings: TestSetSettings
-    finished: bool = False
-    cells: tuple[CellCount, ...] = ()
-    reasons: Mapping[str, int] = {}
-    by_first_hit: int = 0
-
-    @property
-    def asked(self) -> int:
-        """Number of questions that were asked for."""
-        return sum(cell.asked for cell in self.cells)
-
-    @property
-    def kept(self) -> int:
-        """Number of kept questions."""
-        return sum(cell.kept for cell in self.cells)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether there are as many questions as asked for, in each cell."""
-        return self.finished and all(cell.kept >= cell.asked for cell in self.cells)
+__all__ = ["DroppedQuestion", "QuestionSet"]
 
 
 class DroppedQuestion(NamedTuple):
@@ -193,8 +120,6 @@ class QuestionSet:
 
         An empty list is a proof.
         """
-        from ragmetrics_core.questions._generating import derived
-
         found = [
             f"{stage}: {key.sample_id} {key.signature}: {difference}"
             for stage, run in self.runs().items()
@@ -214,60 +139,6 @@ class QuestionSet:
     def __repr__(self) -> str:
         """The folder and the number of questions."""
         return f"<QuestionSet of {number_of(len(self), 'question')} in {self.path}>"
-
-
-def summary_in(folder: Path) -> SetSummary:
-    """Content of a test set's test_set.json.
-
-    Raises:
-        RecordError: the file is missing or damaged.
-    """
-    file = folder / TEST_SET
-    try:
-        return SetSummary.model_validate_json(file.read_bytes())
-    except FileNotFoundError:
-        raise RecordError(f"{folder} holds no test set: it has no {TEST_SET}") from None
-    except (OSError, ValidationError) as error:
-        raise RecordError(f"{file} cannot be read: {error}") from error
-
-
-def is_run(folder: Path) -> bool:
-    """Whether a folder holds a run."""
-    return (folder / "manifest.json").is_file()
-
-
-def lines_of(rows: Iterable[Mapping[str, Any]]) -> str:
-    """JSON lines."""
-    return "".join(f"{escaped(json.dumps(row, ensure_ascii=False))}\n" for row in rows)
-
-
-def files_of(summary: SetSummary, decided: DecidedCandidates) -> dict[str, str]:
-    """Texts of the files of a test set, by name; test_set.json is last."""
-    dropped = [
-        {
-            **row_of(each.candidate.question, each.records),
-            "source": each.candidate.source,
-            "not_found": list(each.candidate.not_found),
-            "reasons": [reason.model_dump() for reason in each.reasons],
-        }
-        for each in decided.dropped
-    ]
-    return {
-        QUESTIONS: lines_of(row_of(final_question(each), each.records) for each in decided.kept),
-        DROPPED: lines_of(dropped),
-        TEST_SET: f"{summary.model_dump_json(indent=2, by_alias=True)}\n",
-    }
-
-
-def final_question(kept: KeptCandidate) -> Question:
-    """A kept question with the labels that its checks gave it."""
-    question = kept.candidate.question
-    labels: dict[str, Label] = dict(question.labels)
-    if kept.known is not None:
-        labels["known_without_documents"] = kept.known
-    if kept.by_first_hit is not None:
-        labels["answered_by_first_hit"] = kept.by_first_hit
-    return question.model_copy(update={"labels": labels})
 
 
 def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:

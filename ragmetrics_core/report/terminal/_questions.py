@@ -8,7 +8,7 @@ from rich.text import Text
 from ragmetrics_core.questions import CODES, QuestionPlan, QuestionSet
 from ragmetrics_core.report._text import one_line
 from ragmetrics_core.report.terminal._text import LABEL, facts, plain, table
-from ragmetrics_core.wording import number_of
+from ragmetrics_core.texts.wording import number_of
 
 __all__ = ["question_plan_page", "question_set_page"]
 
