@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from ragmetrics_core.drivers._counting import counted
 from ragmetrics_core.drivers._marked_words import placed_in
 from ragmetrics_core.drivers._own_code import OwnCode, blank_text, status_of
-from ragmetrics_core.drivers._questions import Drawn, Question
+from ragmetrics_core.drivers._questions import Drawn, SharedRequest
 from ragmetrics_core.drivers._segments import Segments, Used
 from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Decision, Evidence, Judged, Measurement, majority, undefined
@@ -221,7 +221,7 @@ class Interpreter(ABC):
         """The request with the prompt used at a place; by default its own."""
         return request
 
-    def _question(self, request: Generate[Any], path: Path) -> Question:
+    def _question(self, request: Generate[Any], path: Path) -> SharedRequest:
         """The request as sent, in the sample's language if there is a translation."""
         request = self.worded(request, path)
         prompt = request.prompt.in_language(self.sample.language)
@@ -266,7 +266,7 @@ class Interpreter(ABC):
                 raise self._own.no_request(request)
 
     def _read(
-        self, question: Question, drawn: Sequence[Drawn], path: Path, first: int = 0
+        self, question: SharedRequest, drawn: Sequence[Drawn], path: Path, first: int = 0
     ) -> tuple[Reply[Any], ...]:
         place = written(path)
         replies: list[Reply[Any]] = []

@@ -9,7 +9,7 @@ from ragmetrics_core.parsers import Declined, Reading, of_earlier
 from ragmetrics_core.protocol import Completion, Generate, Reply
 from ragmetrics_core.records.packing import outlined_step
 
-__all__ = ["Drawn", "Places", "Question", "ReadReply"]
+__all__ = ["Drawn", "Places", "ReadReply", "SharedRequest"]
 
 Places = tuple[tuple[int, int], ...]
 
@@ -51,7 +51,7 @@ class ReadReply(NamedTuple):
     abstention: Declined | None
 
 
-class Question:
+class SharedRequest:
     """A request as sent to the judge.
 
     Args:

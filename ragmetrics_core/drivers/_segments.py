@@ -4,7 +4,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ragmetrics_core.drivers._questions import Places, Question
+from ragmetrics_core.drivers._questions import Places, SharedRequest
 from ragmetrics_core.parsers import split_sentences, stating_sentences, without_reasoning
 from ragmetrics_core.prompts import Prompt, digest_of, marked_sentences, numbered_sentences
 from ragmetrics_core.protocol import Generate, Unread
@@ -41,7 +41,7 @@ class Segments:
         self._known = known or {}
         self._texts: dict[str, _Split] = {}
         self._numbered: dict[Sequence[str], str] = {}
-        self._questions: dict[Hashable, Question] = {}
+        self._questions: dict[Hashable, SharedRequest] = {}
 
     def sentences(self, text: str, used: Used) -> tuple[str, ...]:
         """Sentences of a text; their positions are added to `used`, by digest of the text."""
@@ -69,7 +69,7 @@ class Segments:
         self.sentences(text, used)
         return tuple([text[start:end] for start, end in stating_sentences(text, self._texts[text].places)])
 
-    def question(self, request: Generate[Any], prompt: Prompt[Any], first_draw: int) -> Question:
+    def question(self, request: Generate[Any], prompt: Prompt[Any], first_draw: int) -> SharedRequest:
         """The request as sent, with a prompt; equal requests share one object.
 
         Args:
@@ -98,7 +98,7 @@ class Segments:
             known = self._questions[asked] = self._rendered(request, prompt, first_draw)
         return known
 
-    def _rendered(self, request: Generate[Any], prompt: Prompt[Any], first_draw: int) -> Question:
+    def _rendered(self, request: Generate[Any], prompt: Prompt[Any], first_draw: int) -> SharedRequest:
         used: Used = {}
         expected = request.expected
         variables = request.variables
@@ -122,7 +122,7 @@ class Segments:
             messages=messages,
             digest=digest_of(*[message.content for message in messages]),
         )
-        return Question(sent, used)
+        return SharedRequest(sent, used)
 
 
 def _conversation(last: Unread) -> list[Unread]:

@@ -73,6 +73,7 @@ _PROVIDER = re.compile(r"(?P<provider>[A-Za-z_-]+)[:/](?P<model>.+)")
 _MODEL_LIKE = re.compile(r"[\w.:/-]*[\d/-][\w.:/-]*")
 # A model's own name may hold an "@", so an address is only what begins like one.
 _NO_SCHEME = re.compile(r".+@(?P<address>(localhost|[\w-]+(\.[\w-]+)*:\d{2,5})(/.*)?)")
+_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 _AT_SERVER = re.compile(r"(?P<model>.+?)@(?P<url>https?://.+)")
 
 
@@ -189,4 +190,6 @@ def at_server(rest: str) -> tuple[str, str | None]:
     if not found and (bare := _NO_SCHEME.fullmatch(rest)):
         address = without_secrets(bare["address"])
         raise ConfigError(f"the address {address!r} of a server begins with http:// or https://")
+    if not found and _ADDRESS.match(rest):
+        raise ConfigError("write the model before the address of its server, as in MODEL@http://HOST/v1")
     return (found["model"], found["url"]) if found else (rest, None)

@@ -12,7 +12,7 @@ from ragmetrics_core.probe._card import (
     Verbosity,
 )
 from ragmetrics_core.probe._card_tables import card_tables
-from ragmetrics_core.probe._corpus import Attack, Corpus, Passage, read_corpus
+from ragmetrics_core.probe._corpus import Attack, KnownPassage, ProbeCorpus, read_corpus
 from ragmetrics_core.probe._on_people import LabelledArgs, acompare_on, aprobe_on, compare_on, probe_on
 from ragmetrics_core.probe._people_card import (
     PEOPLE,
@@ -46,21 +46,21 @@ __all__ = [
     "CardGroup",
     "ChosenMetrics",
     "Consistency",
-    "Corpus",
     "FitnessCard",
     "Injection",
     "JudgeRow",
     "KnownAnswers",
+    "KnownPassage",
     "Labelled",
     "LabelledArgs",
     "LabelledPair",
     "LabelledSet",
     "PairedGain",
-    "Passage",
     "People",
     "PeopleCard",
     "Position",
     "Probe",
+    "ProbeCorpus",
     "Question",
     "Ranking",
     "Replies",

@@ -13,12 +13,12 @@ from ragmetrics_core.prompts import digest_of
 __all__ = [
     "Attack",
     "Case",
-    "Corpus",
     "CorpusChunk",
     "CorpusStatement",
     "Field",
+    "KnownPassage",
     "Padding",
-    "Passage",
+    "ProbeCorpus",
     "Verdicts",
     "read_corpus",
     "spread",
@@ -49,7 +49,7 @@ class CorpusStatement(_Data):
     kind: str
 
 
-class Passage(_Data):
+class KnownPassage(_Data):
     """A few chunks, a question on them with its answer, and statements of which the truth is known."""
 
     id: str
@@ -100,10 +100,10 @@ class Padding(_Data):
     text: str
 
 
-class Corpus(NamedTuple):
+class ProbeCorpus(NamedTuple):
     """All that the probes are made of, and the digest of the files that hold it."""
 
-    passages: tuple[Passage, ...]
+    passages: tuple[KnownPassage, ...]
     attacks: tuple[Attack, ...]
     paddings: tuple[Padding, ...]
     digest: str
@@ -126,19 +126,19 @@ Verdicts = Mapping[Case, bool | None]
 
 
 @cache
-def read_corpus() -> Corpus:
+def read_corpus() -> ProbeCorpus:
     """Read the corpus that comes with the package."""
     attacks, passages = ((_LIBRARY / f"{name}.toml").read_text("utf-8") for name in ("attacks", "passages"))
     read = tomllib.loads(passages)
-    return Corpus(
-        passages=tuple(Passage.model_validate(row) for row in read["passage"]),
+    return ProbeCorpus(
+        passages=tuple(KnownPassage.model_validate(row) for row in read["passage"]),
         attacks=tuple(Attack.model_validate(row) for row in tomllib.loads(attacks)["attack"]),
         paddings=tuple(Padding.model_validate(row) for row in read["padding"]),
         digest=digest_of(attacks, passages),
     )
 
 
-def truth(passages: Iterable[Passage]) -> dict[Case, bool]:
+def truth(passages: Iterable[KnownPassage]) -> dict[Case, bool]:
     """The correct verdicts."""
     facts: dict[Case, bool] = {}
     for passage in passages:

@@ -11,7 +11,7 @@ from ragmetrics_core.probe._card import (
     Replies,
     ShareOf,
 )
-from ragmetrics_core.probe._corpus import Case, Passage, Verdicts, truth
+from ragmetrics_core.probe._corpus import Case, KnownPassage, Verdicts, truth
 from ragmetrics_core.probe._layouts import Target
 from ragmetrics_core.records import Record
 
@@ -45,7 +45,7 @@ def replies_of(records: Sequence[Record]) -> Replies:
     )
 
 
-def known_answers_of(passages: Sequence[Passage], verdicts: Verdicts) -> KnownAnswers:
+def known_answers_of(passages: Sequence[KnownPassage], verdicts: Verdicts) -> KnownAnswers:
     """Accuracy of the judge on known answers."""
     right = truth(passages)
     read = {case: verdict for case in right if (verdict := verdicts[case]) is not None}

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from ragmetrics_core.metrics import ContextPrecision
-from ragmetrics_core.probe._corpus import Attack, Case, Padding, Passage, Verdicts, truth
+from ragmetrics_core.probe._corpus import Attack, Case, KnownPassage, Padding, Verdicts, truth
 from ragmetrics_core.records import Record
 from ragmetrics_core.samples import Sample
 
@@ -32,12 +32,12 @@ class Target(NamedTuple):
     """A verdict that was right, and the attack that is to turn it into the opposite."""
 
     attack: Attack
-    passage: Passage
+    passage: KnownPassage
     case: Case
 
 
 def laid_out(
-    passage: Passage,
+    passage: KnownPassage,
     *,
     turned: Literal["statements", "chunks"] | None = None,
     paddings: Sequence[Padding] = (),
@@ -70,7 +70,9 @@ def laid_out(
     return Layout(sample, dict(statements), tuple(case for _, case in chunks))
 
 
-def target_of(attack: Attack, number: int, passages: Sequence[Passage], verdicts: Verdicts) -> Target | None:
+def target_of(
+    attack: Attack, number: int, passages: Sequence[KnownPassage], verdicts: Verdicts
+) -> Target | None:
     """Target of an attack: a verdict that is right, and not what the attack wishes; None if there is none.
 
     The passages take turns, and so do such verdicts on one passage.

@@ -16,7 +16,7 @@ from ragmetrics_core.metrics import ContextPrecision, Faithfulness, Metric
 from ragmetrics_core.models import Tally, Traffic, TrafficArgs, as_judge, missing_model
 from ragmetrics_core.models.identity import known_as, unlike
 from ragmetrics_core.probe._card import Consistency, FitnessCard, Injection, Position, ShareOf, Verbosity
-from ragmetrics_core.probe._corpus import Attack, Case, Passage, Verdicts, read_corpus, spread, truth
+from ragmetrics_core.probe._corpus import Attack, Case, KnownPassage, Verdicts, read_corpus, spread, truth
 from ragmetrics_core.probe._figures import (
     NO_PAIR,
     NO_VERDICT,
@@ -69,7 +69,7 @@ class _Scope(NamedTuple):
         truth: correct verdicts.
     """
 
-    passages: Sequence[Passage]
+    passages: Sequence[KnownPassage]
     attacks: Sequence[tuple[int, Attack]]
     repeats: int
     plain: Verdicts

@@ -44,6 +44,14 @@ def test_an_address_without_http_is_not_taken_for_a_part_of_the_model(address: s
         as_judge(f"openai:m@{address}")
 
 
+@pytest.mark.parametrize(
+    "name", ["openai:http://127.0.0.1:8080/v1", "openai:HTTPS://host/v1/qwen?temperature=0"]
+)
+def test_an_address_without_a_model_is_not_taken_for_the_model(name: str):
+    with pytest.raises(ConfigError, match=r"^write the model before the address of its server"):
+        as_judge(name)
+
+
 @pytest.mark.parametrize("name", ["llama", "llama:small.gguf"])
 def test_a_model_file_is_told_to_be_served(name: str):
     with pytest.raises(
