@@ -240,7 +240,7 @@ class Interpreter(ABC):
             case Review():
                 return self._review(request, path)
             case Segment():
-                return self._sentences(request.text)
+                return self._segments.sentences(request.text, self._used_segments)
             case Compare():
                 compared = self._steps[path] = await self.compare(request, path)
                 return compared.cosines
@@ -367,9 +367,6 @@ class Interpreter(ABC):
     def placed(self, decisions: Sequence[Decision], place: str) -> tuple[tuple[Evidence, ...], ...]:
         """Evidence of the decisions at a place, with positions in its texts."""
         return tuple([placed_in(self._judged, each) for each in decisions])
-
-    def _sentences(self, text: str) -> tuple[str, ...]:
-        return self._segments.sentences(text, self._used_segments)
 
     def _record(self, metric: Metric[Any], status: Status, measurement: Measurement) -> WrittenRecord:
         """Stored fields, in the order of `Record`."""

@@ -82,7 +82,8 @@ class ContextEntityRecall(ReferenceMetric[ReferencedContexts]):
         for entity in entities:
             match = named.get(self._key(entity)) if entity in first else None
             first.discard(entity)
-            decisions.append(_decision(entity, match))
+            why = None if match is None else f"the contexts name {match!r}"
+            decisions.append(Decision(entity, match is not None, why))
         judged = yield from review(decisions, about="reference entity", labels=FOUND)
         counts = {"found": judged.supported, "entities": len(judged), "context_entities": len(named)}
         return score(self._formula, judged, counts=counts, spelled="{found} / {entities}")
@@ -103,7 +104,3 @@ class ContextEntityRecall(ReferenceMetric[ReferencedContexts]):
         if self.match == "exact":
             return entity
         return " ".join(scoring.words_of(entity, rules="names")) or entity
-
-
-def _decision(entity: str, match: str | None) -> Decision:
-    return Decision(entity, match is not None, None if match is None else f"the contexts name {match!r}")

@@ -61,7 +61,9 @@ class ContextUtilization(ReferenceMetric[Complete]):
             each_chunk(self.verify, statements, sample.contexts, about="reference statement"),
         )
         retrieved = in_any(chunks, len(statements))
-        covered = _where_it_counts(covered, retrieved)
+        # an unknown verdict on the answer is a "no" if no chunk entails the statement
+        known = [one if other is not False else bool(one) for one, other in _pairs(covered, retrieved)]
+        covered = Judged.derived(known, covered)
         used = sum(one is True and other is True for one, other in _pairs(covered, retrieved))
         counts = {"used": used, "retrieved": retrieved.supported, "statements": len(statements)}
         return score(
@@ -73,12 +75,6 @@ class ContextUtilization(ReferenceMetric[Complete]):
             otherwise="nothing_retrieved",
             bounds=_bounds,
         )
-
-
-def _where_it_counts(covered: Judged, retrieved: Judged) -> Judged:
-    """Verdicts on the answer; unknown ones become "no" if no chunk entails the statement."""
-    known = [one if other is not False else bool(one) for one, other in _pairs(covered, retrieved)]
-    return Judged.derived(known, covered)
 
 
 def _pairs(covered: Judged, retrieved: Judged) -> list[tuple[bool | None, bool | None]]:

@@ -17,7 +17,7 @@ from ragmetrics_core.models._openai_compatible import Served
 from ragmetrics_core.models._openai_endpoint import encodable
 from ragmetrics_core.models._plugins import rule_judge
 from ragmetrics_core.models._verdict_judge import PartJudge
-from ragmetrics_core.parsers import RATED, Answer, Rating, VerdictList
+from ragmetrics_core.parsers import RATED, Rating, VerdictList
 from ragmetrics_core.prompts import Item, Prompt
 from ragmetrics_core.protocol import Completion, Generate, Judge, Usage
 
@@ -183,7 +183,8 @@ class DecisionJudge(PartJudge):
 
     def answers(self, name: str) -> bool:
         """Whether the library's prompt asks for verdicts or a rating; unknown prompts are not checked."""
-        answer = _answer_types().get(name)
+        of_library: list[Any] = [each for each in vars(prompts).values() if isinstance(each, Prompt)]
+        answer = {prompt.name: prompt.answer for prompt in of_library}.get(name)
         return answer is None or issubclass(answer, VerdictList | Rating)
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
@@ -233,9 +234,3 @@ def _sum_of(usages: Sequence[Usage | None]) -> Usage | None:
     if len(counted) < len(usages):
         return None
     return Usage(sum(each.prompt_tokens for each in counted), sum(each.completion_tokens for each in counted))
-
-
-def _answer_types() -> Mapping[str, type[Answer]]:
-    """The answer type of each prompt of the library."""
-    of_library: list[Any] = [each for each in vars(prompts).values() if isinstance(each, Prompt)]
-    return {prompt.name: prompt.answer for prompt in of_library}

@@ -54,7 +54,8 @@ class Allowance:
     async def turn(self, request: Generate[Any]) -> float:
         """Wait until the call may be made, and return the tokens taken for it."""
         async with self._first():
-            estimate = self._estimate(request)
+            characters = sum(len(message.content) for message in request.messages)
+            estimate = characters / CHARACTERS_PER_TOKEN + self._completion * request.draws
             while seconds := self._take(estimate):
                 await asyncio.sleep(min(seconds, _LONGEST_NAP))
         return estimate
@@ -81,10 +82,6 @@ class Allowance:
                 for bucket, amount in wanted:
                     bucket.level -= amount
             return missing
-
-    def _estimate(self, request: Generate[Any]) -> float:
-        characters = sum(len(message.content) for message in request.messages)
-        return characters / CHARACTERS_PER_TOKEN + self._completion * request.draws
 
 
 class _Bucket:

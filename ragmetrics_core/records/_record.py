@@ -228,7 +228,8 @@ class Record(Stored, frozen=True):
                 return cls.model_validate({**unpacked(fields, len(text)), "seal": seal_of(text)})
             return cls.model_validate(fields)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError, SampleError) as error:
-            raise RecordError(f"not a record: {_first_line(error)}") from error
+            problem = " ".join(str(error).split("\n")[:3])
+            raise RecordError(f"not a record: {problem}") from error
 
 
 def _verdict_lines(verdict: Verdict) -> Iterator[str]:
@@ -259,7 +260,3 @@ def _json(fields: Mapping[str, Any]) -> str:
     except PydanticSerializationError:
         # half characters (lone surrogates) in a reply have no UTF-8 form, but can be escaped
         return json.dumps(fields, separators=(",", ":"))
-
-
-def _first_line(error: Exception) -> str:
-    return " ".join(str(error).split("\n")[:3])

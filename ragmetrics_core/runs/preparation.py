@@ -165,7 +165,17 @@ async def prepare(
         rows=rows if limit is None else _limited(rows, limit),
         metrics=chosen,
         models=models,
-        manifest=_manifest(chosen, models, notes, samples, redact),
+        manifest=Manifest(
+            metrics=tuple(map(MetricEntry.of, chosen)),
+            judge=models.judge_identity,
+            embedder=models.identities["embedder"],
+            scorer=models.identities["scorer"],
+            repeats=models.repeats,
+            redacted=redact is not None,
+            versions={"ragmetrics": VERSION, "reader": READER},
+            notes=tuple(notes),
+            source=_source(samples, redact),
+        ),
     )
 
 
@@ -289,26 +299,6 @@ def _check_identities(models: Models) -> None:
                 f"the identity of the {kind} holds a key or a password, and identities are stored: "
                 "give it an identity without it"
             )
-
-
-def _manifest(
-    metrics: tuple[Metric[Any], ...],
-    models: Models,
-    notes: list[str],
-    samples: AsyncSource,
-    redact: Redact | None,
-) -> Manifest:
-    return Manifest(
-        metrics=tuple(map(MetricEntry.of, metrics)),
-        judge=models.judge_identity,
-        embedder=models.identities["embedder"],
-        scorer=models.identities["scorer"],
-        repeats=models.repeats,
-        redacted=redact is not None,
-        versions={"ragmetrics": VERSION, "reader": READER},
-        notes=tuple(notes),
-        source=_source(samples, redact),
-    )
 
 
 async def _strict(rows: AsyncGenerator[Sample | BadRow]) -> AsyncGenerator[Sample | BadRow]:

@@ -17,20 +17,17 @@ _STYLES = {"finished": GOOD, "running": OPEN, "waiting": OPEN, "interrupted": WE
 def runs_table(runs: Sequence[ListedRun]) -> Fitted:
     """A row for each run."""
     made_of = [_made_of(run) for run in runs]
+    began = [Text(f"{run.started:%Y-%m-%d %H:%M}" if run.started else "", LABEL) for run in runs]
     return Fitted(
         [
             FittedColumn("run", [plain(str(run.path)) for run in runs]),
-            FittedColumn("began", [_began(run) for run in runs], "number"),
+            FittedColumn("began", began, "number"),
             FittedColumn("state", [Text(run.state, _STYLES[run.state]) for run in runs], "number"),
             FittedColumn("samples", [Text(f"{run.samples:,}") for run in runs], "number", "right"),
             FittedColumn("means", [means for means, _ in made_of], "name"),
             FittedColumn("judge", [judge for _, judge in made_of]),
         ]
     )
-
-
-def _began(run: ListedRun) -> Text:
-    return Text(f"{run.started:%Y-%m-%d %H:%M}" if run.started else "", LABEL)
 
 
 def _made_of(run: ListedRun) -> tuple[Text, Text]:
