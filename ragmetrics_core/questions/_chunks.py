@@ -10,7 +10,7 @@ from ragmetrics_core.questions._word_forms import places_of, word_form
 __all__ = ["ChunkIndex"]
 
 # A shorter part of a quote may be in a chunk by chance: it counts only in the neighbour of another part's.
-_ANCHOR: Final = 12
+_ANCHOR: Final = 6
 
 
 class _Part(NamedTuple):
@@ -45,7 +45,7 @@ class ChunkIndex:
         forms = {quote: word_form(quote).text for quote in quotes}
         holders = {quote: self._holders(form) for quote, form in forms.items()}
         chosen: set[int] = set()
-        left = [chunks for chunks in holders.values() if chunks]
+        left: list[set[int]] = [chunks for chunks in holders.values() if chunks]
         while left:
             counts = Counter(chunk for chunks in left for chunk in chunks)
             best = min(counts, key=lambda chunk: (-counts[chunk], chunk))
@@ -106,18 +106,16 @@ class ChunkIndex:
 
     def _short_parts(self, form: str, part: _Part) -> list[_Part]:
         """Parts that are shorter than an anchor, in the neighbours of a chunk."""
+        size = len(form)
         short: list[_Part] = []
-        rest, following = form[part.end :], part.chunk + 1
-        if (
-            0 < len(rest) < _ANCHOR
-            and following < len(self._forms)
-            and self._forms[following].startswith(rest)
-        ):
-            short.append(_Part(part.end, len(form), following))
-        if (
-            0 < part.start < _ANCHOR
-            and part.chunk
-            and self._forms[part.chunk - 1].endswith(form[: part.start])
-        ):
-            short.append(_Part(0, part.start, part.chunk - 1))
+        if size - part.end < _ANCHOR and part.chunk + 1 < len(self._forms):
+            following = self._forms[part.chunk + 1]
+            starts = range(size - _ANCHOR + 1, min(part.end, size - 1) + 1)
+            short += [
+                _Part(start, size, part.chunk + 1) for start in starts if following.startswith(form[start:])
+            ]
+        if part.start < _ANCHOR and part.chunk:
+            before = self._forms[part.chunk - 1]
+            ends = range(max(part.start, 1), _ANCHOR)
+            short += [_Part(0, end, part.chunk - 1) for end in ends if before.endswith(form[:end])]
         return short

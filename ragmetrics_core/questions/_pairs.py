@@ -61,7 +61,7 @@ def rare_pairs(passages: Iterable[Passage]) -> list[Pair]:
     Terms are names (capitalized inside a sentence, or with digits or several capitals), numbers with units,
     numbers of three digits, and words of four letters; in scripts without spaces, three characters in a row.
     A term is rare if at most 2 % of the passages have it, or two. The passages are of different documents, or
-    three apart, and share less than half of their terms. Empty if no passages share a rare term.
+    three apart, and share less than half of their ordinary words. Empty if no passages share a rare term.
 
     .. math:: \sum_t w_t \ln(N / n_t)
 
@@ -171,8 +171,10 @@ def _partners(
 
 
 def _are_copies(one: Mapping[str, _Term], other: Mapping[str, _Term]) -> bool:
-    """Whether half of the terms of one are those of the other."""
-    return 2 * len(one.keys() & other.keys()) >= min(len(one), len(other))
+    """Whether half of the ordinary words of one are those of the other."""
+    words = [{key for key, term in terms.items() if not term.is_entity} for terms in (one, other)]
+    shared = words[0] & words[1]
+    return bool(shared) and 2 * len(shared) >= min(map(len, words))
 
 
 def _runs(terms: Iterable[tuple[_Term, float]]) -> list[tuple[int, int, float]]:

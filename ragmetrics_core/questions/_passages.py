@@ -79,7 +79,8 @@ def _packed(pieces: Iterable[_Piece], words: int) -> list[tuple[int, int]]:
         size += piece.words
     last = groups[-1]
     if len(groups) > 1 and last[0].before != _HEADING and 4 * size < words:
-        groups[-2] += groups.pop()
+        del groups[-1]
+        groups[-1] += last
     return [(group[0].start, group[-1].end) for group in groups if group]
 
 
@@ -162,8 +163,9 @@ def _shortened(text: str, piece: _Piece, words: int) -> Iterator[_Piece]:
             limit = places[first + words]
             end = text.rfind("\n", places[first + words // 2], limit) + 1 or limit
         following = bisect_left(places, end)
-        part = text[start:end].rstrip()
-        yield _Piece(start, start + len(part), before, following - first)
+        part = text[start:end]
+        begin = start + len(part) - len(part.lstrip())
+        yield _Piece(begin, start + len(part.rstrip()), before, following - first)
         start, before, first = end, _SENTENCE, following
 
 

@@ -15,6 +15,7 @@ from ragmetrics_core.texts.comparing import UNSPACED
 __all__ = ["Located", "chunks_with", "find_quote", "find_quotes", "located", "uncovered"]
 
 _FEWEST_WORDS: Final = 3
+_BEGINNING: Final = re.compile(r"(?:\A|[\n\r.!?:…。！？])[^\w\n]*\Z")
 _CHARACTER: Final = re.compile(f"[{UNSPACED}]")
 # A sentence that has fewer words is not longer.
 _NEAR: Final = 200
@@ -197,6 +198,8 @@ def _is_long(text: str) -> bool:
 
 def _is_apart(text: str, start: int, end: int) -> bool:
     """Whether a place is a whole line, or a whole sentence of it."""
+    if not _BEGINNING.search(text, max(start - 10, 0), start):
+        return False
     form = word_form(text[start:end]).text
     first = max(text.rfind("\n", 0, start) + 1, start - _NEAR)
     last = text.find("\n", end, end + _NEAR)

@@ -11,10 +11,11 @@ from ragmetrics_core.texts.comparing import Writing
 
 __all__ = ["places_of", "word_form"]
 
-_TRIES: Final = 100
+_TRIES: Final = 1000
 _NOT_WORDS: Final = re.compile(r"[\W_]+")
 # Emphasis of Markdown and quotation marks, of which `comparable` leaves two kinds.
 _UNMEANT: Final = str.maketrans(dict.fromkeys("*_`\"'", ""))
+_SPACE: Final = re.compile(r"\s+")
 _DASH: Final = re.compile(" ?-[- ]*")
 # What a line begins with in quoted mail and lists; otherwise these signs compare and add.
 _LINE_MARK: Final = re.compile(r"[\n\r][ \t]*[>+][ \t>+]*")
@@ -51,7 +52,7 @@ def places_of(form: str, text: Writing) -> Iterator[tuple[int, int]]:
 
 def _between_words(found: re.Match[str]) -> str:
     """The signs with a meaning in what is between two words."""
-    between = found[0]
+    between = _LINE_MARK.sub("\n", found[0])
     before, after = (
         found.string[found.start() - 1 : found.start()],
         found.string[found.end() : found.end() + 1],
@@ -59,12 +60,12 @@ def _between_words(found: re.Match[str]) -> str:
     if between == " " and not (before.isdigit() and after.isdigit()):
         return ""
     if before.isdigit() and after.isdigit():
-        return _DASH.sub("-", " ".join(between.translate(_UNMEANT).split())) or " "
+        return _DASH.sub("-", _SPACE.sub(" ", between.translate(_UNMEANT))) or " "
     sign = _SIGN.search(between)
     assert sign is not None
     is_joined = sign[0] == between and before.isalnum()
     number_sign = (sign[0].replace(".", "") if is_joined else sign[0]) if after.isdigit() else ""
-    return "".join(filter(_is_meant, _LINE_MARK.sub("\n", between))) + number_sign
+    return "".join(filter(_is_meant, between)) + number_sign
 
 
 @cache
