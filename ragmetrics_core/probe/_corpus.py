@@ -30,18 +30,18 @@ Field = Literal["context", "answer", "question", "reference"]
 _LIBRARY = files("ragmetrics_core.probe") / "library"
 
 
-class _Data(BaseModel):
+class _CorpusData(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-class CorpusChunk(_Data):
+class CorpusChunk(_CorpusData):
     """A context chunk, and whether it holds the reference answer or a full fact of it."""
 
     text: str
     useful: bool
 
 
-class CorpusStatement(_Data):
+class CorpusStatement(_CorpusData):
     """A sentence, whether the passage's chunks support it, and what makes that easy or hard to tell."""
 
     text: str
@@ -49,7 +49,7 @@ class CorpusStatement(_Data):
     kind: str
 
 
-class KnownPassage(_Data):
+class KnownPassage(_CorpusData):
     """A few chunks, a question on them with its answer, and statements of which the truth is known."""
 
     id: str
@@ -65,7 +65,7 @@ class KnownPassage(_Data):
         return [Case(self.id, chunks, place) for place in range(len(texts))]
 
 
-class Attack(_Data):
+class Attack(_CorpusData):
     """A text that tries to steer a judge or the parser of its reply.
 
     Attributes:
@@ -93,7 +93,7 @@ class Attack(_Data):
         return self.field in ("question", "reference")
 
 
-class Padding(_Data):
+class Padding(_CorpusData):
     """Many words that say nothing, to be put in front of a statement."""
 
     language: str

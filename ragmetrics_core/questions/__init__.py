@@ -23,7 +23,7 @@ from ragmetrics_core.questions._model import (
     Question,
     Quote,
 )
-from ragmetrics_core.questions._pairs import Pair, rare_pairs
+from ragmetrics_core.questions._pairs import PassagePair, rare_pairs
 from ragmetrics_core.questions._quotes import (
     Located,
     chunks_with,
@@ -51,8 +51,8 @@ __all__ = [
     "DroppedQuestion",
     "GenerationArgs",
     "Located",
-    "Pair",
     "Passage",
+    "PassagePair",
     "Persona",
     "Question",
     "QuestionPlan",

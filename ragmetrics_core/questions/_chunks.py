@@ -13,7 +13,7 @@ __all__ = ["ChunkIndex"]
 _ANCHOR: Final = 6
 
 
-class _Part(NamedTuple):
+class _HeldRange(NamedTuple):
     """A range of a quote's form that a chunk holds, at its beginning or its end."""
 
     start: int
@@ -91,31 +91,33 @@ class ChunkIndex:
                 at += 1
         return chunks
 
-    def _parts(self, form: str) -> list[_Part]:
-        parts: list[_Part] = []
+    def _parts(self, form: str) -> list[_HeldRange]:
+        parts: list[_HeldRange] = []
         for end in range(_ANCHOR, len(form) + 1):
             for chunk in self._ends.get(form[end - _ANCHOR : end], ()):
                 start = max(end - len(self._forms[chunk]), 0)
                 if self._forms[chunk].endswith(form[start:end]):
-                    parts.append(_Part(start, end, chunk))
+                    parts.append(_HeldRange(start, end, chunk))
         for start in range(len(form) - _ANCHOR + 1):
             for chunk in self._begins.get(form[start : start + _ANCHOR], ()):
                 if self._forms[chunk].startswith(form[start:]):
-                    parts.append(_Part(start, len(form), chunk))
+                    parts.append(_HeldRange(start, len(form), chunk))
         return parts + [short for part in parts for short in self._short_parts(form, part)]
 
-    def _short_parts(self, form: str, part: _Part) -> list[_Part]:
+    def _short_parts(self, form: str, part: _HeldRange) -> list[_HeldRange]:
         """Parts that are shorter than an anchor, in the neighbours of a chunk."""
         size = len(form)
-        short: list[_Part] = []
+        short: list[_HeldRange] = []
         if size - part.end < _ANCHOR and part.chunk + 1 < len(self._forms):
             following = self._forms[part.chunk + 1]
             starts = range(size - _ANCHOR + 1, min(part.end, size - 1) + 1)
             short += [
-                _Part(start, size, part.chunk + 1) for start in starts if following.startswith(form[start:])
+                _HeldRange(start, size, part.chunk + 1)
+                for start in starts
+                if following.startswith(form[start:])
             ]
         if part.start < _ANCHOR and part.chunk:
             before = self._forms[part.chunk - 1]
             ends = range(max(part.start, 1), _ANCHOR)
-            short += [_Part(0, end, part.chunk - 1) for end in ends if before.endswith(form[:end])]
+            short += [_HeldRange(0, end, part.chunk - 1) for end in ends if before.endswith(form[:end])]
         return short

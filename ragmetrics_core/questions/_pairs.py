@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from ragmetrics_core.questions._model import Passage
 from ragmetrics_core.texts.comparing import UNSPACED, folded
 
-__all__ = ["Pair", "rare_pairs"]
+__all__ = ["PassagePair", "rare_pairs"]
 
 _RARE_SHARE: Final = 0.02
 _LEAST_APART: Final = 3
@@ -33,7 +33,7 @@ _SENTENCE_ENDS: Final = frozenset(".!?:…\n\r|#>•-")
 _JOINED: Final = re.compile(r"[ -]")
 
 
-class Pair(NamedTuple):
+class PassagePair(NamedTuple):
     """Two passages that share rare terms.
 
     Attributes:
@@ -55,7 +55,7 @@ class _Term(NamedTuple):
     is_entity: bool
 
 
-def rare_pairs(passages: Iterable[Passage]) -> list[Pair]:
+def rare_pairs(passages: Iterable[Passage]) -> list[PassagePair]:
     r"""Pairs of passages that share rare terms, the rarest terms first.
 
     Terms are names (capitalized inside a sentence, or with digits or several capitals), numbers with units,
@@ -83,12 +83,12 @@ def rare_pairs(passages: Iterable[Passage]) -> list[Pair]:
         key: (1 if key in entities else _ORDINARY_WEIGHT) * math.log(len(listed) / len(numbers))
         for key, numbers in places.items()
     }
-    ranked: list[tuple[float, int, int, Pair]] = []
+    ranked: list[tuple[float, int, int, PassagePair]] = []
     for (first, second), keys in shared.items():
         if not _are_copies(terms[first], terms[second]):
             runs = _runs([(terms[first][key], weights[key]) for key in keys])
             texts = (listed[first].text[start:end] for start, end, _ in runs)
-            pair = Pair(listed[first], listed[second], tuple(dict.fromkeys(texts)))
+            pair = PassagePair(listed[first], listed[second], tuple(dict.fromkeys(texts)))
             ranked.append((-math.fsum(weight for _, _, weight in runs), first, second, pair))
     return [pair for *_, pair in sorted(ranked, key=lambda each: each[:3])]
 

@@ -37,7 +37,7 @@ class _Piece(NamedTuple):
     words: int
 
 
-class _Block(NamedTuple):
+class _Lines(NamedTuple):
     """Lines that may share a sentence."""
 
     start: int
@@ -94,7 +94,7 @@ def _split_off_headings(group: list[_Piece]) -> list[_Piece]:
     return headings
 
 
-def _blocks(text: str) -> Iterator[_Block]:
+def _blocks(text: str) -> Iterator[_Lines]:
     """Headings, items of lists, lines of tables and code, and paragraphs."""
     at, in_code, before = 0, False, _PARAGRAPH
     block: list[tuple[int, int]] = []
@@ -110,27 +110,27 @@ def _blocks(text: str) -> Iterator[_Block]:
         if not line.strip():
             before = _PARAGRAPH
         elif is_underline:
-            yield _Block(block[0][0], at, _HEADING)
+            yield _Lines(block[0][0], at, _HEADING)
             block, before = [], _PARAGRAPH
         elif _HASHES.match(line) and not in_code:
-            yield _Block(start, at, _HEADING)
+            yield _Lines(start, at, _HEADING)
             before = _PARAGRAPH
         else:
             block.append((start, at))
         in_code ^= is_fence
 
 
-def _block(text: str, lines: list[tuple[int, int]], before: int, *, is_alone: bool) -> _Block:
+def _block(text: str, lines: list[tuple[int, int]], before: int, *, is_alone: bool) -> _Lines:
     """A block of lines; a short line between blank lines that does not end like a sentence is a heading."""
     start, end = lines[0][0], lines[-1][1]
     line = text[start:end].strip()
     is_phrase = is_alone and len(lines) == 1 and not _LAST_MARK.search(line[-8:]) and not _ITEM.match(line)
     if is_phrase and 0 < _count(line) <= _WORDS_OF_HEADING:
         before = _HEADING
-    return _Block(start, end, before)
+    return _Lines(start, end, before)
 
 
-def _sentences(text: str, block: _Block) -> Iterator[_Piece]:
+def _sentences(text: str, block: _Lines) -> Iterator[_Piece]:
     """The sentences of a block; of what is between two, marks that touch the first belong to it."""
     flat = text[block.start : block.end].translate(_LINE_BREAKS)
     starts, at = [0], 0
