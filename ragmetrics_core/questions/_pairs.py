@@ -59,14 +59,16 @@ def rare_pairs(passages: Iterable[Passage]) -> list[PassagePair]:
     r"""Pairs of passages that share rare terms, the rarest terms first.
 
     Terms are names (capitalized inside a sentence, or with digits or several capitals), numbers with units,
-    numbers of three digits, and words of four letters; in scripts without spaces, three characters in a row.
-    A term is rare if at most 2 % of the passages have it, or two. The passages are of different documents, or
-    three apart, and share less than half of their ordinary words. Empty if no passages share a rare term.
+    whole numbers of three digits, and words of four letters; in scripts without spaces, three characters in
+    a row. A term is rare if at most 2 % of the passages have it, or two. The passages are of different
+    documents, or three apart, and share less than half of their ordinary words. Empty if no passages share a
+    rare term.
 
     .. math:: \sum_t w_t \ln(N / n_t)
 
     is the order, over the shared terms :math:`t`, which :math:`n_t` of :math:`N` passages have; the weight is
-    1 for names and numbers, and 0.5 for other words. Terms that overlap count once, with the highest.
+    1 for names and numbers with units, and 0.5 for others. Terms that overlap count once, with the highest.
+    The second pair of a passage comes after the first pairs of all others, and so on.
     """
     listed = tuple(passages)
     terms = [_terms(passage.text) for passage in listed]
@@ -90,7 +92,19 @@ def rare_pairs(passages: Iterable[Passage]) -> list[PassagePair]:
             texts = (listed[first].text[start:end] for start, end, _ in runs)
             pair = PassagePair(listed[first], listed[second], tuple(dict.fromkeys(texts)))
             ranked.append((-math.fsum(weight for _, _, weight in runs), first, second, pair))
-    return [pair for *_, pair in sorted(ranked, key=lambda each: each[:3])]
+    return _taking_turns([pair for *_, pair in sorted(ranked, key=lambda each: each[:3])])
+
+
+def _taking_turns(ranked: Iterable[PassagePair]) -> list[PassagePair]:
+    """The pairs in rounds: each passage is in one pair of a round at most."""
+    free_from: dict[tuple[str, int], int] = {}
+    rounds: list[tuple[int, PassagePair]] = []
+    for pair in ranked:
+        places = [(passage.document, passage.start) for passage in (pair.first, pair.second)]
+        number = max(free_from.get(place, 0) for place in places)
+        free_from.update(dict.fromkeys(places, number + 1))
+        rounds.append((number, pair))
+    return [pair for _, pair in sorted(rounds, key=lambda each: each[0])]
 
 
 def _terms(text: str) -> dict[str, _Term]:
@@ -101,10 +115,11 @@ def _terms(text: str) -> dict[str, _Term]:
         if found["run"]:
             for start in range(found.start(), found.end() - _GRAM + 1):
                 _add(terms, text, _Term(start, start + _GRAM, is_entity=False))
-        elif found["measure"] or found["number"]:
-            digits = sum(map(str.isdigit, found[0]))
-            if found["measure"] or digits >= _LEAST_DIGITS:
-                _add(terms, text, _Term(*found.span(), is_entity=True))
+        elif found["measure"]:
+            _add(terms, text, _Term(*found.span(), is_entity=True))
+        elif found["number"]:
+            if found[0].isdigit() and len(found[0]) >= _LEAST_DIGITS:
+                _add(terms, text, _Term(*found.span(), is_entity=False))
         else:
             is_entity = _is_name(text, found)
             if is_entity or len(found[0]) >= _LEAST_LETTERS:

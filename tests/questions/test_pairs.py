@@ -64,3 +64,19 @@ def test_texts_without_spaces_share_runs_of_characters():
 def test_no_rare_term_means_no_pairs():
     assert rare_pairs([]) == []
     assert rare_pairs([passage("a", FILLER[0]), passage("b", FILLER[1])]) == []
+
+
+def test_passages_take_turns():
+    # Of four passages, "a" shares two names with "b", one with "c", and "c" one with "d".
+    passages = [
+        passage("a", f"{FILLER[0]} It met Volta and Tesla, then Hertz."),
+        passage("b", f"{FILLER[1]} It met Volta and Tesla."),
+        passage("c", f"{FILLER[2]} It met Hertz, not Gauss."),
+        passage("d", f"{FILLER[3]} It is Gauss."),
+    ]
+    pairs = rare_pairs(passages)
+    assert [(pair.first.document, pair.second.document) for pair in pairs] == [
+        ("a", "b"),
+        ("c", "d"),
+        ("a", "c"),
+    ]
