@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -68,7 +69,7 @@ def rare_pairs(passages: Iterable[Passage]) -> list[PassagePair]:
 
     is the order, over the shared terms :math:`t`, which :math:`n_t` of :math:`N` passages have; the weight is
     1 for names and numbers with units, and 0.5 for others. Terms that overlap count once, with the highest.
-    The second pair of a passage comes after the first pairs of all others, and so on.
+    So that passages take turns, pairs with fewer better ones of the same passage come first.
     """
     listed = tuple(passages)
     terms = [_terms(passage.text) for passage in listed]
@@ -96,15 +97,14 @@ def rare_pairs(passages: Iterable[Passage]) -> list[PassagePair]:
 
 
 def _taking_turns(ranked: Iterable[PassagePair]) -> list[PassagePair]:
-    """The pairs in rounds: each passage is in one pair of a round at most."""
-    free_from: dict[tuple[str, int], int] = {}
-    rounds: list[tuple[int, PassagePair]] = []
+    """The pairs by the number of better ones that a passage of theirs is in."""
+    better = Counter[tuple[str, int]]()
+    numbered: list[tuple[int, PassagePair]] = []
     for pair in ranked:
         places = [(passage.document, passage.start) for passage in (pair.first, pair.second)]
-        number = max(free_from.get(place, 0) for place in places)
-        free_from.update(dict.fromkeys(places, number + 1))
-        rounds.append((number, pair))
-    return [pair for _, pair in sorted(rounds, key=lambda each: each[0])]
+        numbered.append((max(better[place] for place in places), pair))
+        better.update(places)
+    return [pair for _, pair in sorted(numbered, key=lambda each: each[0])]
 
 
 def _terms(text: str) -> dict[str, _Term]:

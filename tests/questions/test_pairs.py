@@ -67,16 +67,13 @@ def test_no_rare_term_means_no_pairs():
 
 
 def test_passages_take_turns():
-    # Of four passages, "a" shares two names with "b", one with "c", and "c" one with "d".
+    # By shared names, "a" and "b" are first with three, "a" and "c" second with two, "d" and "e" third.
     passages = [
-        passage("a", f"{FILLER[0]} It met Volta and Tesla, then Hertz."),
-        passage("b", f"{FILLER[1]} It met Volta and Tesla."),
-        passage("c", f"{FILLER[2]} It met Hertz, not Gauss."),
+        passage("a", f"{FILLER[0]} It met Volta, Tesla, Ohm, Hertz, Weber."),
+        passage("b", f"{FILLER[1]} It met Volta, Tesla, Ohm."),
+        passage("c", f"{FILLER[2]} It met Hertz, Weber."),
         passage("d", f"{FILLER[3]} It is Gauss."),
+        passage("e", f"{FILLER[4]} It is Gauss."),
     ]
-    pairs = rare_pairs(passages)
-    assert [(pair.first.document, pair.second.document) for pair in pairs] == [
-        ("a", "b"),
-        ("c", "d"),
-        ("a", "c"),
-    ]
+    pairs = [(pair.first.document, pair.second.document) for pair in rare_pairs(passages)]
+    assert pairs == [("a", "b"), ("d", "e"), ("a", "c")]
