@@ -239,9 +239,9 @@ def decide(
                 sentence = f"it nearly repeats {twin.question.id}: {twin.question.question}"
                 reasons = (Reason(code="near_duplicate", sentence=sentence),)
         if reasons:
-            decided.drop(candidate, reasons, {})
+            decided.drop(candidate, reasons, candidate.records)
             continue
-        outcome = _checked(question, checks, stored)
+        outcome = _checked(candidate, checks, stored)
         if isinstance(outcome, _Open):
             work.setdefault(outcome.stage, []).append(outcome.sample)
             waiting.append(candidate)
@@ -278,9 +278,9 @@ class _Outcome(NamedTuple):
     records: Mapping[str, str]
 
 
-def _checked(question: Question, checks: Checks, stored: StoredRecords) -> _Open | _Outcome:
+def _checked(candidate: Candidate, checks: Checks, stored: StoredRecords) -> _Open | _Outcome:
     """The checks of a question up to the first that it fails or that is missing."""
-    digests: dict[str, str] = {}
+    question, digests = candidate.question, dict(candidate.records)
     reasons: tuple[Reason, ...] = ()
     by_first_hit = known = None
     for stage in CHECKS:

@@ -64,10 +64,12 @@ def progressed(corpus: Corpus, settings: TestSetSettings, checks: Checks, stored
 
 def candidates_of(task: Task, record: Record, corpus: Corpus, settings: TestSetSettings) -> list[Candidate]:
     """The candidates that a writing task gave; one with a fault if it gave none."""
+    records = {"written/question_writing": record.digest}
     written = written_in(record)
     if not written:
         blank = Question(id=task.sample.id, question="", kind=task.cell.kind)
-        return [Candidate(blank, task.sample.id, passages=task.passages, fault=record.headline)]
+        fault = record.headline
+        return [Candidate(blank, task.sample.id, passages=task.passages, fault=fault, records=records)]
     near = tuple(dict.fromkeys(passage.document for passage in task.passages))
     candidates: list[Candidate] = []
     for each in written:
@@ -92,7 +94,9 @@ def candidates_of(task: Task, record: Record, corpus: Corpus, settings: TestSetS
             language=settings.language,
             labels=_labels_of(task, corpus),
         )
-        candidates.append(Candidate(question, task.sample.id, tuple(not_found), task.passages))
+        candidates.append(
+            Candidate(question, task.sample.id, tuple(not_found), task.passages, records=records)
+        )
     return candidates
 
 

@@ -96,6 +96,7 @@ class Candidate(NamedTuple):
         not_found: quotes that are not in the documents.
         passages: passages that it was written for; empty if unknown.
         fault: why there is no question to check; "" if there is one.
+        records: digest of the record that it was written in, by stage and metric; empty if there is none.
     """
 
     question: Question
@@ -103,6 +104,7 @@ class Candidate(NamedTuple):
     not_found: tuple[str, ...] = ()
     passages: tuple[Passage, ...] = ()
     fault: str = ""
+    records: Mapping[str, str] = {}
 
 
 def of_texts(candidate: Candidate) -> tuple[Reason, ...]:
