@@ -18,6 +18,7 @@ from benchmarks.server import ServerProcess
 from benchmarks.workload import METRICS
 from ragmetrics_core import cli, evaluate
 from ragmetrics_core.models import OpenAIEmbedder, OpenAIJudge
+from ragmetrics_core.questions import generate_questions
 
 __all__ = ["PATIENCE", "Child", "Ended", "command", "evaluate_words", "evaluated", "evaluation", "start"]
 
@@ -156,6 +157,12 @@ def evaluation(data: Path, out: Path, chats: str, embeddings: str) -> None:
         embedder=OpenAIEmbedder("embedder", base_url=embeddings),
         out=out,
     )
+
+
+def generation(corpus: Path, out: Path, server: str) -> None:
+    """Write a test set with a model on a server, one call at a time."""
+    judge = OpenAIJudge("judge", base_url=server, response_format="text")
+    generate_questions(corpus, out=out, judge=judge, per=6, first_hit_share=1, concurrency=1)
 
 
 def _run(
