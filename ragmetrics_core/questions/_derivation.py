@@ -22,7 +22,7 @@ __all__ = ["State", "derived", "progressed", "summary_of"]
 
 
 class State(NamedTuple):
-    """How far a generation is.
+    """Progress of a generation.
 
     Attributes:
         decided: questions and dropped candidates, up to the open samples.

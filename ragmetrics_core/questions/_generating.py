@@ -156,7 +156,7 @@ class Bench:
         self.budget = budget
 
     def why_open(self, stage: Stage, samples: Sequence[Sample], run: Run) -> str:
-        """Why samples have no records although they were measured.
+        """Reason that samples have no records although they were measured.
 
         Raises:
             ConfigError: nothing explains it but a function that changes its own replacements.

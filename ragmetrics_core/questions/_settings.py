@@ -1,4 +1,4 @@
-"""Settings of a test set: what decides which questions are in it."""
+"""Settings that decide which questions a test set has."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypedDict
@@ -12,7 +12,7 @@ __all__ = ["SET_DEFAULTS", "SetArgs", "TestSetSettings", "settings_of"]
 
 
 class TestSetSettings(BaseModel):
-    """What decides which questions are in a test set; the same folder takes the same settings only.
+    """Settings that decide on the questions of a test set; a folder takes the same settings only.
 
     Attributes:
         corpus: digest of the documents.

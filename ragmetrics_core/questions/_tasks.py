@@ -197,7 +197,7 @@ class Tasks:
             self._places[task.cell.place].barren.add(task.passages)
 
     def why_short(self, cell: Cell) -> str:
-        """Why no more questions of a cell are asked for."""
+        """Reason that no more questions of a cell are asked for."""
         if self.asked[cell] >= cell.asked * self._settings.tries:
             return f"all {self.asked[cell]} tries were used"
         if not self._places[cell.place].sources(cell.kind):
