@@ -279,20 +279,21 @@ class Answer(BaseModel):
 
     @classmethod
     def _of(cls, body: str, expected: Expected) -> Reading[Self]:
-        value = cls._of_json(json_value(body), expected) if expected.as_json else cls.of_lines(body)
+        as_json = expected.as_json
+        value = cls._of_json(json_value(body), expected) if as_json else cls.of_lines(body)
         for name in value:
             if not expected.shows(name):
                 raise NotRead(f'"{name[:80]}" was not asked for')
         lines, examples, placeholders = _shown_in(expected.form)
-        if value in examples if expected.as_json else _in_lines(body) in lines:
+        repeats_form = value in examples if as_json else _in_lines(body) in lines
+        if repeats_form:
             raise NotRead("it repeats the form and fills in nothing")
         for text in _texts(value) if "<" in body or "\\u" in body else ():
             inside = _PLACEHOLDER.fullmatch(text)
             if inside and not placeholders.isdisjoint(_words(inside[1])):
                 raise NotRead(f"it leaves <{inside[1][:80]}> as the form has it")
         reading = cls.of_value(value, expected)
-        rule = "json" if expected.as_json else "lines"
-        return reading if reading.value is None else reading._replace(rule=rule)
+        return reading if reading.value is None else reading._replace(rule="json" if as_json else "lines")
 
 
 def entries(texts: Iterable[str], what: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -346,14 +347,20 @@ def spoken(text: str) -> str:
 
 def object_of(expected: Expected, fields: Mapping[str, Schema]) -> Schema:
     """Schema of an object with the fields that the prompt shows, in the order of its form."""
-    places = {name: expected.form.rfind(f'"{name}"') for name in fields if expected.shows(name)}
-    names = sorted(places, key=places.__getitem__)
+    names = _in_order(expected.form, expected.graded, tuple(fields))
     return {
         "type": "object",
         "properties": {name: fields[name] for name in names},
-        "required": names,
+        "required": list(names),
         "additionalProperties": False,
     }
+
+
+@lru_cache(maxsize=256)
+def _in_order(form: str, graded: bool, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names that a form shows, in its order."""
+    expected = Expected(form=form, graded=graded)
+    return tuple(sorted(filter(expected.shows, names), key=lambda name: form.rfind(f'"{name}"')))
 
 
 def list_of(schema: Schema, size: int | None = None) -> Schema:

@@ -16,6 +16,8 @@ __all__ = ["SourceSentence", "Sources", "content_words", "stating_sentences"]
 Places = Sequence[tuple[int, int]]
 
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t][^\n]*|^[^\n]+\n {0,3}=+[ \t]*$", re.MULTILINE)
+# A text without these has neither.
+_BLOCK_MARKS = ("#", "=", "```", "~~~")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)", re.MULTILINE)
 # Blocks of these hold texts, which may be an answer; so may a block without a language.
 _TEXTS = frozenset({"", "markdown", "md", "text", "txt", "plain", "plaintext"})
@@ -44,6 +46,8 @@ def stating_sentences(text: str, places: Places) -> tuple[tuple[int, int], ...]:
         text: the text, perhaps in Markdown.
         places: start and end of each of its sentences.
     """
+    if not any(mark in text for mark in _BLOCK_MARKS):
+        return tuple(places)
     outside = sorted([*(heading.span() for heading in _HEADING.finditer(text)), *_code_blocks(text)])
     ends = [*accumulate([end for _, end in outside], max)]
     starts = [start for start, _ in outside]

@@ -51,23 +51,29 @@ def conformed(value: Mapping[str, Json], schema: Schema) -> dict[str, Json]:
 
 def _meant(value: Json, schema: Schema) -> Json:
     """The value, number, boolean or fixed word that is meant; the value itself if none is."""
+    if isinstance(value, str):
+        return _meant_by_text(value, schema)
     if isinstance(value, dict):
         return conformed(value, schema)
     if isinstance(value, list):
         items = _items(schema) or {}
         return [_meant(inner, items) for inner in value]
-    kind = schema.get("type")
-    if isinstance(value, float) and kind == "integer" and value.is_integer():
+    if isinstance(value, float) and schema.get("type") == "integer" and value.is_integer():
         return int(value)
-    if not isinstance(value, str) or (kind == "string" and "enum" not in schema):
-        return value
+    return value
+
+
+def _meant_by_text(text: str, schema: Schema) -> Json:
+    kind = schema.get("type")
+    if kind == "string" and text in schema.get("enum", (text,)):
+        return text
     if kind in ("integer", "number"):
-        return int(value) if _INTEGER.fullmatch(value) else value
-    plain = value.strip().removesuffix(".").casefold()
+        return int(text) if _INTEGER.fullmatch(text) else text
+    plain = text.strip().removesuffix(".").casefold()
     if kind == "boolean":
-        return _BOOLEANS.get(plain, value)
+        return _BOOLEANS.get(plain, text)
     words = [word for option in _options(schema) for word in option.get("enum", ()) if isinstance(word, str)]
-    return next((word for word in words if word.casefold() == plain), value)
+    return next((word for word in words if word.casefold() == plain), text)
 
 
 def _options(schema: Schema) -> list[Schema]:
@@ -77,6 +83,8 @@ def _options(schema: Schema) -> list[Schema]:
 
 def _items(schema: Schema) -> Schema | None:
     """The schema of the entries of a list; None if the schema allows no list."""
-    return next(
-        (option.get("items", {}) for option in _options(schema) if option.get("type") == "array"), None
-    )
+    for option in _options(schema):
+        if option.get("type") == "array":
+            items: Schema = option.get("items", {})
+            return items
+    return None

@@ -146,11 +146,7 @@ class StatementList(Answer):
         without: list[tuple[int, str]] = []
         objections: list[str] = []
         missing: list[str] = []
-        owners: dict[str, set[str]] = {}
-        for number, text in zip(expected.numbers, expected.items, strict=True):
-            for each in given.get(number, ()):
-                for statement in each.statements:
-                    owners.setdefault(spoken(statement), set()).add(text)
+        owners = _owners(given, expected)
         for number, text in zip(expected.numbers, expected.items, strict=True):
             entry = _joined(given.get(number, ()))
             if entry is None:
@@ -160,7 +156,7 @@ class StatementList(Answer):
                 dropped.append(f"sentence {number} is a refusal: {entry.statements[0][:80]}")
                 entry = _Entry("refusal")
             sentence = sources.sentence(text)
-            copied = [each for each in entry.statements if len(owners[spoken(each)]) > 1]
+            copied = [each for each in entry.statements if len(owners[each]) > 1]
             why = entry.objection
             if not why and not expected.graded:  # a judge of this library splits each sentence by rules
                 why = _objection(entry, sentence, self.declined)
@@ -293,10 +289,23 @@ def _entry(entry: Mapping[str, Json]) -> _Entry:
     return _Entry(kind, checked)
 
 
+def _owners(given: Mapping[int, Sequence[_Entry]], expected: Expected) -> dict[str, set[str]]:
+    """The sentences of each statement; equal statements share one set."""
+    of_statement: dict[str, set[str]] = {}
+    of_spoken: dict[str, set[str]] = {}
+    for number, text in zip(expected.numbers, expected.items, strict=True):
+        for entry in given.get(number, ()):
+            for statement in entry.statements:
+                sentences = of_spoken.setdefault(spoken(statement), set())
+                sentences.add(text)
+                of_statement[statement] = sentences
+    return of_statement
+
+
 def _joined(entries: Sequence[_Entry]) -> _Entry | None:
     """The entries of a sentence as one, or None if there are none."""
-    if not entries:
-        return None
+    if len(entries) < 2:
+        return entries[0] if entries else None
     kinds = list(dict.fromkeys(entry.kind for entry in entries))
     objections = [entry.objection for entry in entries if entry.objection]
     if len(kinds) > 1:
@@ -314,7 +323,8 @@ def _objection(entry: _Entry, sentence: SourceSentence, declined: object) -> str
         return _not_of_kind(kind, sentence, declined)
     if not statements:
         return "it is a claim without a statement"
-    others = [said for said in statements if spoken(said) != spoken(sentence.text)]
+    whole = spoken(sentence.text)
+    others = [said for said in statements if said != sentence.text and spoken(said) != whole]
     try:
         nothing = entries(others, "statement")[1]
     except NotRead as placeholder:
@@ -347,14 +357,14 @@ def _of_pairs(
     pairs: Sequence[tuple[int, str]], without: Sequence[tuple[int, str]]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Fields of a list from the statements with their sentences, and a note on each repeated statement."""
-    kept: dict[str, tuple[int, str]] = {}
+    statements, dropped = distinct([text for _, text in pairs], "statement")
+    first: dict[str, int] = {}
     for number, text in pairs:
-        kept.setdefault(spoken(text), (number, text))
-    dropped = distinct([text for _, text in pairs], "statement")[1]
-    numbers = tuple([number for number, _ in kept.values()])
+        first.setdefault(text, number)
+    numbers = tuple([first[text] for text in statements])
     repeated = sorted({number for number, _ in pairs} - {*numbers})
     fields = {
-        "statements": tuple([text for _, text in kept.values()]),
+        "statements": statements,
         "sentences": numbers,
         "without": tuple(sorted([*without, *((number, _REPEATED) for number in repeated)])) or None,
     }

@@ -282,8 +282,8 @@ def _numbered(
             continue
         if expected.numbers and number not in expected.numbers:
             raise NotRead(f"number {number} was not asked about")
-        reason = _bare(str(entry.get("reason") or ""))
-        statement = _bare(str(entry.get("statement") or ""))
+        reason = _bare(entry.get("reason"))
+        statement = _bare(entry.get("statement"))
         copied = [
             of
             for of, text in texts.items()
@@ -291,8 +291,9 @@ def _numbered(
         ]
         if copied and number not in copied:
             raise NotRead(f"number {number} stands with the text of number {copied[0]}")
-        is_own = bool(statement) and statement == texts.get(number)
-        numbered[number] = {name: entry[name] for name in entry if not (is_own and name == "statement")}
+        if statement and statement == texts.get(number):
+            entry = {name: value for name, value in entry.items() if name != "statement"}
+        numbered[number] = entry
     return numbered, tuple(repeated.values())
 
 
@@ -300,6 +301,9 @@ def _quoted(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False)[:80]
 
 
-def _bare(text: str) -> str:
-    """A normalized text without its number and its final mark."""
+def _bare(value: Json) -> str:
+    """A normalized text without its number and its final mark; empty if it is missing."""
+    if not value:
+        return ""
+    text = value if isinstance(value, str) else str(value)
     return folded(_BEFORE_TEXT.sub("", plain_form(text), count=1).rstrip(" .?!"))
