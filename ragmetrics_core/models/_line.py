@@ -200,7 +200,8 @@ class Line(Wrapper):
                 if isinstance(asked, Generate):
                     mine = mine[: asked.draws]
                 addresses = [address_of[item] for item in mine]
-                answers.update(zip(mine, await self._ask(addresses, asked, call, kind), strict=False))
+                replies = await self._ask(addresses, asked, call, kind, flights)
+                answers.update(zip(mine, replies, strict=False))
             for item, flight in others.items():
                 if (answer := await asyncio.shield(flight)) is not None:
                     answers[item] = answer
@@ -213,12 +214,13 @@ class Line(Wrapper):
         asked: Asked,
         call: Callable[[Any], Awaitable[Any]],
         kind: AnswerKind[T],
+        flights: Flights,
     ) -> Sequence[T]:
         """Make a call, store its answers, and give them to all waiting callers.
 
         The call runs in the caller's task: cancelling the task ends it.
         """
-        flights, loop = self._flights(), asyncio.get_running_loop()
+        loop = asyncio.get_running_loop()
         for address in addresses:
             flights[address] = loop.create_future()
         request = asked if isinstance(asked, Generate) else None

@@ -291,9 +291,9 @@ def _numbered(
         ]
         if copied and number not in copied:
             raise NotRead(f"number {number} stands with the text of number {copied[0]}")
-        if statement and statement == texts.get(number):
-            entry = {name: value for name, value in entry.items() if name != "statement"}
         numbered[number] = entry
+        if statement and statement == texts.get(number):
+            numbered[number] = {name: value for name, value in entry.items() if name != "statement"}
     return numbered, tuple(repeated.values())
 
 

@@ -253,14 +253,11 @@ class Index:
 
     def _add_samples(self, samples: Iterable[tuple[StoredSample, int]]) -> None:
         self._be_own()
-        self._rows.executemany(_adding("samples", _SAMPLE, "id"), ((*sample, at) for sample, at in samples))
+        self._rows.executemany(_ADD_SAMPLE, ((*sample, at) for sample, at in samples))
 
     def _add_records(self, records: Iterable[tuple[StoredRecord, int]]) -> None:
         self._be_own()
-        self._rows.executemany(
-            _adding("records", _RECORD, "id, signature"),
-            (_row(record, place) for record, place in records),
-        )
+        self._rows.executemany(_ADD_RECORD, (_row(record, place) for record, place in records))
 
     def _be_own(self) -> None:
         """Copy the stored index before the first change."""
@@ -459,6 +456,10 @@ def _adding(table: str, columns: Sequence[str], key: str) -> str:
     marks = ", ".join("?" * len(columns))
     new = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"
     return f"{new} ON CONFLICT ({key}) DO UPDATE SET {anew}"
+
+
+_ADD_SAMPLE = _adding("samples", _SAMPLE, "id")
+_ADD_RECORD = _adding("records", _RECORD, "id, signature")
 
 
 def _connected(where: str) -> Connection:
