@@ -12,7 +12,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._coefficients import compare_correlations, pooled_correlation
 from ragmetrics_core.study._estimates import Estimate, estimate
 from ragmetrics_core.study._judge_errors import corrected_mean, judge_errors
-from ragmetrics_core.study._powered import LabelledValues, powered_pairs, prediction_powered_mean
+from ragmetrics_core.study._powered import LabelledValues, prediction_powered_mean
 from ragmetrics_core.study._repeats import judge_share
 
 __all__ = ["designs"]
@@ -61,8 +61,7 @@ def _slices(g: Generator, *, n: int) -> Estimate:
 def _pairs(g: Generator, *, n: int) -> Estimate:
     y = g.random((2, 10 * n)) + np.array([[0.0], [0.1]])
     f = y + np.array([[0.0], [0.2]]) + g.normal(0, 0.1, y.shape)
-    split = [(y[0, :n], y[1, :n]), (f[0, :n], f[1, :n]), (f[0, n:], f[1, n:])]
-    return powered_pairs(*split)[0]
+    return prediction_powered_mean((y[1] - y[0])[:n], *np.split(f[1] - f[0], [n]))[0]
 
 
 def _share(g: Generator, *, n: int) -> Estimate:

@@ -84,7 +84,6 @@ from ragmetrics_core.study._pairwise import PreferenceStudy, preference_tables, 
 from ragmetrics_core.study._planning import SizePlan, plan_study, plan_tables
 from ragmetrics_core.study._powered import (
     PoweredComparison,
-    powered_pairs,
     powered_runs,
     powered_tables,
 )
@@ -234,7 +233,6 @@ __all__ = [
     "plan_study",
     "plan_tables",
     "pooled_correlation",
-    "powered_pairs",
     "powered_runs",
     "powered_tables",
     "preference_tables",

@@ -21,7 +21,6 @@ __all__ = [
     "PoweredFigure",
     "few_notes",
     "labelled_values",
-    "powered_pairs",
     "powered_runs",
     "powered_tables",
     "prediction_powered_mean",
@@ -224,25 +223,6 @@ def powered_runs(
         notes.append("every sample with both scores is labelled: the scores add nothing")
     both = estimate(differences.by_scores), estimate(differences.by_labels), differences.powered_mean()
     return PoweredComparison(name, PoweredFigure(one.name, other.name, *both, labelled, scored), tuple(notes))
-
-
-def powered_pairs(
-    labels: tuple[ArrayLike, ArrayLike],
-    predicted: tuple[ArrayLike, ArrayLike],
-    unlabelled: tuple[ArrayLike, ArrayLike],
-    *,
-    level: float = 0.95,
-) -> tuple[Estimate, float | None]:
-    """The prediction-powered difference of two runs of the same samples, second minus first.
-
-    It is the prediction-powered mean of the differences, sample by sample; each argument has the first run's
-    numbers, then the second's in the same order. See `prediction_powered_mean`.
-    """
-    differences = (
-        np.asarray(second, dtype=float) - np.asarray(first, dtype=float)
-        for first, second in (labels, predicted, unlabelled)
-    )
-    return prediction_powered_mean(*differences, level=level)
 
 
 @in_notebooks
