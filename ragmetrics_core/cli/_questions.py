@@ -1,4 +1,4 @@
-"""`ragmetrics questions`: write a test set on documents."""
+"""`ragmetrics questions`: write a test set on documents, or check one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,11 +17,20 @@ from ragmetrics_core.cli._screen import page, remarks, show, write_json
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models.judges import judges_by_name
 from ragmetrics_core.models.names import read_options
-from ragmetrics_core.questions import QuestionSet, generate_questions, plan_questions, read_corpus
+from ragmetrics_core.questions import (
+    CheckSettings,
+    QuestionSet,
+    TrafficSettings,
+    check_questions,
+    generate_questions,
+    plan_questions,
+    questions_of_run,
+    read_corpus,
+)
 from ragmetrics_core.report import terminal
 from ragmetrics_core.report.json_pages import question_set_json
 from ragmetrics_core.report.terminal import plain
-from ragmetrics_core.runs import EvaluationArgs
+from ragmetrics_core.runs import EvaluationArgs, Run
 from ragmetrics_core.texts.wording import number_of
 
 __all__ = ["questions"]
@@ -90,10 +99,11 @@ def generate(
     corpus: Path,
     writing: QuestionOptions,
     *,
-    judge: str,
+    judge: str | None = None,
     out: Path,
     per: Annotated[list[str], typer.Option(metavar="LABEL=N")],
     checker: str | None = None,
+    from_run: Annotated[Path | None, typer.Option(metavar="RUN")] = None,
     judge_option: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE")] = None,
     prompts: Path | None = None,
     redact: Annotated[list[str] | None, typer.Option(metavar="PATTERN")] = None,
@@ -118,19 +128,34 @@ def generate(
         per: Number of questions in all, such as 20, or for each value of a label of the documents, such as
             country=5. Can be repeated.
         checker: The judge that checks the questions. Default: the same.
+        from_run: Choose questions of this run, such as live traffic, instead of writing some: --per names
+            labels of its samples, or metrics, whose scores are cut in quarters. Faithful answers are
+            proposed as gold answers; nothing is checked, and no judge is called.
         judge_option: Setting of both judges: temperature, seed, max_tokens, response_format or timeout;
             NAME=none does not send it. Can be repeated.
         cache: Cache of answered calls to share between test sets. Default: the set's own.
         requests: Write the open requests to this file instead of making calls; see `batch import`.
         is_plan: Count the calls, without a call.
     """
-    options = read_options(judge_option or ())
-    asked = not (is_plan or requests)
-    models = judges_by_name([judge, *([checker] if checker else [])], options=options, asked=asked)
     remove = redact_of(redact)
     documents = read_corpus(corpus, redact=remove)
     for skipped in documents.skipped:
         remarks().print(plain(f"{skipped.where} is left out: {skipped.reason}"), soft_wrap=True)
+    if from_run is not None:
+        if judge or checker or requests or is_plan:
+            raise ConfigError("--from-run makes no call: leave out --judge, --checker, --requests and --plan")
+        traffic = questions_of_run(
+            Run.load(from_run), documents, per=_numbers(per), seed=writing.seed, redact=remove
+        )
+        _show(traffic.write(out), as_json=as_json)
+        return
+    if judge is None:
+        raise ConfigError(
+            "--judge is missing: name the judge that writes the questions, or a run: --from-run"
+        )
+    options = read_options(judge_option or ())
+    asked = not (is_plan or requests)
+    models = judges_by_name([judge, *([checker] if checker else [])], options=options, asked=asked)
     chosen: dict[str, Any] = {
         **writing.keywords,
         **traffic_of(settings, judge_option),
@@ -147,6 +172,80 @@ def generate(
         return
     with progress_of(remarks(), None) as progress:
         made = generate_questions(documents, **chosen, requests=requests, progress=progress)
+    _show(made, requests, cache, as_json=as_json)
+
+
+def check(
+    file: Path,
+    *,
+    corpus: Path,
+    judge: str,
+    out: Path,
+    sample: Positive | None = None,
+    seed: int = 0,
+    first_hit_share: Unit = 0.7,
+    leave_out: str | None = None,
+    judge_option: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE")] = None,
+    prompts: Path | None = None,
+    redact: Annotated[list[str] | None, typer.Option(metavar="PATTERN")] = None,
+    cache: Path | None = None,
+    requests: Path | None = None,
+    as_json: AsJson = False,
+    **settings: Unpack[EvaluationArgs],
+) -> None:
+    """Check the questions of an existing test set.
+
+    Reads the test sets of this library, ragas, DeepEval, LlamaIndex and AutoRAG, and applies the checks that
+    generated questions pass. The folder has questions.jsonl with those that passed, dropped.jsonl with the
+    reasons, and the records of every check. The same command resumes an interrupted one.
+
+    Exit codes: 0 every question passed, 1 one failed, 2 usage error.
+
+    Args:
+        file: The test set: .jsonl, .json, .csv or .parquet.
+        corpus: Its documents: a folder, a file of rows, or a knowledge graph of ragas.
+        judge: The judge that checks: embedded, openai:MODEL, openai:MODEL@URL, or a judge of an installed
+            package.
+        out: Folder of the checks.
+        sample: Check only this many questions, chosen at random. Default: all.
+        seed: Random seed.
+        first_hit_share: Maximum share of questions that the first hit of BM25 alone answers.
+        leave_out: Metrics that are not measured, separated by commas: question_quality, so that unclear
+            questions pass, and closed_book_accuracy.
+        judge_option: Setting of the judge: temperature, seed, max_tokens, response_format or timeout;
+            NAME=none does not send it. Can be repeated.
+        cache: Cache of answered calls to share between test sets. Default: the folder's own.
+        requests: Write the open requests to this file instead of making calls; see `batch import`.
+    """
+    options = read_options(judge_option or ())
+    (model,) = judges_by_name([judge], options=options, asked=requests is None)
+    with progress_of(remarks(), None) as progress:
+        made = check_questions(
+            file,
+            corpus,
+            out=out,
+            judge=model,
+            sample=sample,
+            seed=seed,
+            first_hit_share=first_hit_share,
+            leave_out=_names(leave_out),
+            prompts=prompts,
+            redact=redact_of(redact),
+            cache=cache,
+            requests=requests,
+            progress=progress,
+            **traffic_of(settings, judge_option),
+        )
+    _show(made, requests, cache, as_json=as_json)
+
+
+add_commands(questions, generate, check)
+
+
+def _show(
+    made: QuestionSet, requests: Path | None = None, cache: Path | None = None, *, as_json: bool
+) -> None:
+    """Print a test set, and exit with 1 if it is not complete."""
     if as_json:
         write_json(question_set_json(made))
     else:
@@ -159,15 +258,17 @@ def generate(
         raise typer.Exit(1)
 
 
-add_commands(questions, generate)
-
-
 def _tell(made: QuestionSet) -> None:
     """The number of questions, why some are missing, and the next command, on standard error."""
     summary = made.summary
     lines = [f"{number_of(len(made), 'question')} of {summary.asked:,} in {made.path / 'questions.jsonl'}"]
     if made.stopped:
         lines.append(f"Stopped: {made.stopped}. The same command resumes there.")
+    elif isinstance(summary.settings, TrafficSettings):
+        lines.append("Nothing was checked: review the questions, then run `ragmetrics questions check`.")
+    elif isinstance(summary.settings, CheckSettings):
+        if made.dropped:
+            lines.append(f"The others are in {made.path / 'dropped.jsonl'}, with the reasons.")
     elif not made.is_complete:
         lines.append("Fewer than asked for: more --tries, other --kinds or more documents give more.")
     for line in lines:

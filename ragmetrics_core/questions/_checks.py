@@ -1,6 +1,6 @@
 """Checks of questions: the samples of each stage, and the decision on each candidate."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
@@ -33,6 +33,7 @@ __all__ = [
     "Stage",
     "StoredRecords",
     "as_one_text",
+    "check_metrics",
     "decide",
 ]
 
@@ -49,6 +50,12 @@ METRICS: Mapping[Stage, tuple[str, ...]] = {
 
 CHECKS: tuple[Stage, ...] = ("quoted", "without", "first_hit")
 """Stages that check a question, in order; a question that fails one is not asked about in the next."""
+
+
+def check_metrics(left_out: Collection[str]) -> dict[Stage, tuple[str, ...]]:
+    """The metrics of the stages that check a question, without those that are left out."""
+    return {stage: tuple(name for name in METRICS[stage] if name not in left_out) for stage in CHECKS}
+
 
 # A question that no passage should answer is tried with so many others.
 _OTHERS = 3
@@ -113,14 +120,18 @@ class StoredRecords:
     Args:
         folder: the folder; its runs may be missing.
         retry: failed scores count as missing until `note` brings a newer one, so that they are asked again.
+        metrics: names of the metrics of each stage.
     """
 
-    def __init__(self, folder: Path, *, retry: bool) -> None:
+    def __init__(
+        self, folder: Path, *, retry: bool, metrics: Mapping[Stage, tuple[str, ...]] = METRICS
+    ) -> None:
         self._folder = folder
+        self._metrics = metrics
         self._retry = retry
         self._of: dict[tuple[Stage, str], dict[str, Record]] = {}
         self._noted: set[tuple[Stage, str]] = set()
-        for stage in METRICS:
+        for stage in metrics:
             if (folder / stage / "manifest.json").is_file():
                 self._add(stage, Run.load(folder / stage))
 
@@ -140,13 +151,13 @@ class StoredRecords:
         key = stage, sample.id
         records = self._of.get(key, {})
         is_final = not self._retry or key in self._noted
-        for metric in METRICS[stage]:
+        for metric in self._metrics[stage]:
             record = records.get(metric)
             if record is None or record.sample_digest != sample.digest or record.status == "cancelled":
                 return None
             if record.status in FAILED and not is_final:
                 return None
-        return records
+        return {metric: records[metric] for metric in self._metrics[stage]}
 
 
 class Checks:
@@ -290,11 +301,12 @@ def _checked(candidate: Candidate, checks: Checks, stored: StoredRecords) -> _Op
         records = stored.of(stage, sample)
         if records is None:
             return _Open(stage, sample)
-        digests |= {f"{stage}/{name}": records[name].digest for name in METRICS[stage]}
+        digests |= {f"{stage}/{name}": records[name].digest for name in records}
         if stage == "quoted":
             reasons = of_quotes(question, records)
-            value = records["closed_book_accuracy"].value
-            known = None if value is None else value == 1
+            closed_book = records.get("closed_book_accuracy")
+            if closed_book is not None and closed_book.value is not None:
+                known = closed_book.value == 1
         elif stage == "without":
             reasons = of_other_passages(question, records)
         else:

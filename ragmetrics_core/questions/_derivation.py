@@ -1,24 +1,55 @@
 """Derivation of a test set from its records: the same records give the same questions and reasons."""
 
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ragmetrics_core.questions._checks import Checks, DecidedCandidates, Stage, StoredRecords, decide
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.questions._checks import (
+    Checks,
+    DecidedCandidates,
+    Stage,
+    StoredRecords,
+    check_metrics,
+    decide,
+)
 from ragmetrics_core.questions._documents import Corpus, read_corpus
-from ragmetrics_core.questions._filters import Candidate
-from ragmetrics_core.questions._model import Question
+from ragmetrics_core.questions._filters import Candidate, Reason
+from ragmetrics_core.questions._model import Kind, Question
 from ragmetrics_core.questions._quotes import find_quotes
-from ragmetrics_core.questions._rows import question_id, without_own_names
-from ragmetrics_core.questions._set_files import CORPUS, CellCount, SetSummary, files_of, summary_in
-from ragmetrics_core.questions._settings import TestSetSettings
+from ragmetrics_core.questions._rows import question_id, question_of, row_of, without_own_names
+from ragmetrics_core.questions._set_files import (
+    CANDIDATES,
+    CORPUS,
+    CellCount,
+    SetSummary,
+    files_of,
+    lines_of,
+    summary_in,
+)
+from ragmetrics_core.questions._settings import CheckSettings, TestSetSettings, TrafficSettings
 from ragmetrics_core.questions._tasks import Task, Tasks
 from ragmetrics_core.questions._written import written_in
 from ragmetrics_core.records import Record
 from ragmetrics_core.samples import Label, Sample, Turn
 
-__all__ = ["State", "derived", "progressed", "summary_of"]
+__all__ = ["Derived", "State", "candidate_lines", "checked", "derived", "progressed", "summary_of"]
+
+
+class Derived(NamedTuple):
+    """What the records of a test set give.
+
+    Attributes:
+        decided: questions and dropped candidates, up to the open samples.
+        work: samples whose records are missing, by stage; empty at the end.
+        summary: numbers, for test_set.json.
+    """
+
+    decided: DecidedCandidates
+    work: Mapping[Stage, Sequence[Sample]]
+    summary: SetSummary
 
 
 class State(NamedTuple):
@@ -138,6 +169,58 @@ def summary_of(state: State, settings: TestSetSettings) -> SetSummary:
 def derived(folder: Path) -> dict[str, str]:
     """Texts of the files of a test set, derived from its records again."""
     settings = summary_in(folder).settings
+    if isinstance(settings, TrafficSettings):
+        raise ConfigError(
+            f"{folder} holds questions of a run, which nothing has checked: run `ragmetrics questions check`"
+        )
     corpus = read_corpus(folder / CORPUS)
-    state = progressed(corpus, settings, Checks(corpus), StoredRecords(folder, retry=False))
+    checks = Checks(corpus)
+    if isinstance(settings, CheckSettings):
+        stored = StoredRecords(folder, retry=False, metrics=check_metrics(settings.left_out))
+        lines = (folder / CANDIDATES).read_text(encoding="utf-8").splitlines()
+        found = checked([_candidate(json.loads(line)) for line in lines], settings, checks, stored)
+        return files_of(found.summary, found.decided)
+    state = progressed(corpus, settings, checks, StoredRecords(folder, retry=False))
     return files_of(summary_of(state, settings), state.decided)
+
+
+def checked(
+    candidates: Sequence[Candidate], settings: CheckSettings, checks: Checks, stored: StoredRecords
+) -> Derived:
+    """Decide on the questions of an existing set as far as the records are there."""
+    decided = DecidedCandidates()
+    for candidate in candidates:
+        if candidate.fault:
+            decided.drop(candidate, (Reason(code="not_a_question", sentence=candidate.fault),), {})
+    work = decide([each for each in candidates if not each.fault], decided, checks, stored)
+    asked: Counter[Kind | None] = Counter(candidate.question.kind for candidate in candidates)
+    kept: Counter[Kind | None] = Counter(each.candidate.question.kind for each in decided.kept)
+    reasons = Counter(reason.code for each in decided.dropped for reason in each.reasons)
+    summary = SetSummary(
+        settings=settings,
+        finished=not work,
+        cells=tuple(
+            CellCount(label=None, value=None, kind=kind, asked=asked[kind], kept=kept[kind])
+            for kind in sorted(asked, key=str)
+        ),
+        reasons=dict(reasons.most_common()),
+        by_first_hit=decided.by_first_hit,
+    )
+    return Derived(decided, work, summary)
+
+
+def candidate_lines(candidates: Iterable[Candidate]) -> str:
+    """Text of candidates.jsonl."""
+    return lines_of(
+        {
+            **row_of(candidate.question),
+            "source": candidate.source,
+            "not_found": list(candidate.not_found),
+            "fault": candidate.fault,
+        }
+        for candidate in candidates
+    )
+
+
+def _candidate(row: Mapping[str, Any]) -> Candidate:
+    return Candidate(question_of(row), row["source"], tuple(row["not_found"]), fault=row["fault"])

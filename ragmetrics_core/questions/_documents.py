@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, TypeAlias, cast
 
 from ragmetrics_core.adapting import chunks_of
 from ragmetrics_core.boundary.redaction import Redact, redacted
-from ragmetrics_core.boundary.shapes import field_of, is_mapping
+from ragmetrics_core.boundary.shapes import field_of, is_mapping, is_series
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.questions._model import Document, Passage
 from ragmetrics_core.questions._passages import passages_of
@@ -21,14 +21,16 @@ from ragmetrics_core.runs import read_rows
 from ragmetrics_core.samples import Label
 from ragmetrics_core.samples.columns import label_of, labels_in, plain, spelled, valid_text
 
-__all__ = ["Corpus", "CorpusSource", "Skipped", "read_corpus"]
+__all__ = ["Corpus", "CorpusSource", "FoundDocument", "Skipped", "graph_rows", "read_corpus"]
 
 CorpusSource: TypeAlias = str | Path | Iterable[object]
 """A folder, a file, a data frame, or documents: mappings, `Document`, or those of a framework."""
 
 _TEXT_FILES: Final = frozenset({".txt", ".text", ".md", ".markdown"})
 _ROW_FILES: Final = frozenset({".jsonl", ".ndjson"})
-_TEXTS: Final = ("text", "page_content", "content", "body")
+# In a folder, such files are rarely documents.
+_TABLES: Final = frozenset({".json", ".csv", ".tsv", ".parquet"})
+_TEXTS: Final = ("text", "page_content", "content", "contents", "body")
 _IDS: Final = ("id", "doc_id", "document_id", "node_id")
 _LABELS: Final = ("labels", "metadata", "meta")
 # In Windows-1252, letters of another script are many in a row, or signs inside of words.
@@ -99,11 +101,14 @@ class Corpus:
 def read_corpus(source: CorpusSource, *, redact: Redact | None = None) -> Corpus:
     r"""Read the documents of a corpus.
 
-    A file is a text (`.txt`), Markdown (`.md`) or JSON Lines (`.jsonl`). Line breaks of text files become
-    "\n". The first folder inside of a folder is the label `folder`. Hidden files are ignored. In rows and
-    mappings, the text is named `text`, `page_content`, `content` or `body`, and the id `id`, `_id`, `doc_id`
-    or `document_id`; numbers, texts and truth values of other columns and of `metadata`, `meta` and `labels`
-    are labels. A document without an id is named by a hash. Equal documents count once.
+    A file is a text (`.txt`), Markdown (`.md`) or JSON Lines (`.jsonl`); outside of a folder, also JSON
+    (`.json`), CSV (`.csv`, `.tsv`), Parquet (`.parquet`), or a knowledge graph of ragas. Line breaks of text
+    files become "\n". The first folder inside of a folder is the label `folder`. Hidden files are ignored.
+
+    In rows and mappings, the text is named `text`, `page_content`, `content`, `contents` or `body`, and the
+    id `id`, `_id`, `doc_id` or `document_id`; numbers, texts and truth values of other columns and of
+    `metadata`, `meta` and `labels` are labels. A document without an id is named by a hash. Equal documents
+    count once.
 
     Args:
         source: a folder, a file, or documents: mappings, a data frame, `Document`, documents of LangChain and
@@ -123,7 +128,7 @@ def read_corpus(source: CorpusSource, *, redact: Redact | None = None) -> Corpus
     raise SampleError(redacted(redact, problem))
 
 
-class _Row(NamedTuple):
+class FoundDocument(NamedTuple):
     """A document as it was found."""
 
     where: str
@@ -153,7 +158,7 @@ class _Reader:
             raise SampleError(f"the corpus has no document with a text{f' ({found})' if found else ''}")
         return Corpus(self._documents, tuple(self._skipped))
 
-    def _rows(self, source: CorpusSource) -> Iterator[tuple[_Row, Mapping[str, Label]]]:
+    def _rows(self, source: CorpusSource) -> Iterator[tuple[FoundDocument, Mapping[str, Label]]]:
         """Documents as they are found, with default labels."""
         if isinstance(source, str | Path):
             path = Path(source)
@@ -164,17 +169,22 @@ class _Reader:
                     yield from ((row, labels) for row in self._of_file(file, "/".join(parts)))
             elif not path.exists():
                 raise SampleError(f"{str(path)!r} does not exist")
-            elif path.suffix.lower() in _TEXT_FILES | _ROW_FILES:
+            elif (graph := graph_rows(path)) is not None:
+                yield from ((row, {}) for row in graph)
+            elif path.suffix.lower() in _TEXT_FILES | _ROW_FILES | _TABLES:
                 yield from ((row, {}) for row in self._of_file(path, path.name))
             else:
                 raise SampleError(
-                    f"{str(path)!r} is not a corpus; give a folder, or a .txt, .md or .jsonl file"
+                    f"{str(path)!r} is not a corpus; give a folder, or a .txt, .md, .jsonl, .json, .csv or "
+                    ".parquet file"
                 )
+        elif (graph := graph_rows(source)) is not None:
+            yield from ((row, {}) for row in graph)
         else:
             rows = [source] if _of_object(source) is not None else source
             for found in read_rows(cast("Iterable[Mapping[str, object]]", rows)):
                 where = found.where.replace("row", "document")
-                yield _Row(where, found.row, found.textual), {}
+                yield FoundDocument(where, found.row, found.textual), {}
 
     def _files(self, folder: Path) -> Iterator[Path]:
         """The files in a folder that are not hidden, in order of their paths."""
@@ -184,9 +194,9 @@ class _Reader:
                 if not name.startswith("."):
                     yield Path(parent, name)
 
-    def _of_file(self, path: Path, name: str) -> Iterator[_Row]:
+    def _of_file(self, path: Path, name: str) -> Iterator[FoundDocument]:
         kind = path.suffix.lower()
-        if kind in _ROW_FILES:
+        if kind in _ROW_FILES | _TABLES:
             if path.stat().st_size == 0:
                 self._skip(name, "empty")
                 return
@@ -194,7 +204,7 @@ class _Reader:
                 where = f"{name}, {row.where}"
                 if row.problem is not None:
                     raise SampleError(f"{where}: {row.problem}")
-                yield _Row(where, row.row, row.textual)
+                yield FoundDocument(where, row.row, row.textual)
             return
         try:
             content = path.read_bytes() if path.is_file() else b"\0"
@@ -206,7 +216,7 @@ class _Reader:
         elif kind not in _TEXT_FILES:
             self._skip(name, "not a .txt, .md or .jsonl file")
         else:
-            yield _Row(name, {"id": name, "text": text})
+            yield FoundDocument(name, {"id": name, "text": text})
 
     def _add(self, where: str, document: Document) -> None:
         if self._redact is not None:
@@ -230,7 +240,7 @@ class _NotADocument(Exception):
     """The reason why a document is left out."""
 
 
-def _document(row: _Row, defaults: Mapping[str, Label]) -> Document:
+def _document(row: FoundDocument, defaults: Mapping[str, Label]) -> Document:
     content = row.content
     if isinstance(content, Document):
         fields: Mapping[str, object] = {"id": content.id, "text": content.text, "labels": content.labels}
@@ -255,6 +265,33 @@ def _document(row: _Row, defaults: Mapping[str, Label]) -> Document:
         content_hash = hashlib.sha256(json.dumps([text, sorted(labels.items())]).encode())
         id = f"d-{content_hash.hexdigest()[:16]}"
     return Document(id=id, text=text, labels=labels)
+
+
+def graph_rows(source: object) -> list[FoundDocument] | None:
+    """Documents of a knowledge graph of ragas, or else its chunks; None for any other source."""
+    graph = source
+    if isinstance(source, str | Path):
+        if Path(source).suffix.lower() != ".json":
+            return None
+        try:
+            graph = json.loads(Path(source).read_bytes())
+        except (OSError, ValueError):  # its reader says what is wrong
+            return None
+    nodes = field_of(graph, "nodes")
+    if not is_series(nodes) or not is_series(field_of(graph, "relationships")):
+        return None
+    rows: dict[str, list[FoundDocument]] = {"document": [], "chunk": []}
+    for number, node in enumerate(nodes, start=1):
+        kind, properties = field_of(node, "type"), field_of(node, "properties")
+        kind = getattr(kind, "value", kind)
+        if kind in rows and is_mapping(properties) and properties.get("page_content"):
+            fields = {
+                "id": str(field_of(node, "id")),
+                "text": properties["page_content"],
+                "metadata": properties.get("document_metadata"),
+            }
+            rows[kind].append(FoundDocument(f"node {number}", fields))
+    return rows["document"] or rows["chunk"]
 
 
 def _of_object(value: object) -> Mapping[str, object] | None:

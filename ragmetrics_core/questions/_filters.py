@@ -27,6 +27,7 @@ __all__ = [
 ]
 
 Code: TypeAlias = Literal[
+    "not_a_question",
     "could_not_be_written",
     "no_quotes",
     "quote_not_found",
@@ -42,6 +43,7 @@ Code: TypeAlias = Literal[
 ]
 
 CODES: Mapping[Code, str] = {
+    "not_a_question": "the row is not a question",
     "could_not_be_written": "the judge wrote no question",
     "no_quotes": "it has no quote",
     "quote_not_found": "a quote is not in the documents word for word",
@@ -201,8 +203,10 @@ def _unfaithful(records: Records) -> Iterator[Reason]:
 
 
 def _unclear(records: Records) -> Iterator[Reason]:
-    """Reasons from the criteria of a good question, each a verdict of `question_quality`."""
-    record = records["question_quality"]
+    """Reasons from the criteria of a good question: verdicts of `question_quality`, if it was measured."""
+    record = records.get("question_quality")
+    if record is None:
+        return
     failed = [each for each in record.verdicts if each.supported is False and each.text in _CRITERIA]
     for criterion in failed:
         code = _CRITERIA[criterion.text]

@@ -24,7 +24,7 @@ from ragmetrics_core.questions._checks import (
     Stage,
     StoredRecords,
 )
-from ragmetrics_core.questions._derivation import progressed, summary_of
+from ragmetrics_core.questions._derivation import Derived, progressed, summary_of
 from ragmetrics_core.questions._documents import Corpus, CorpusSource, read_corpus
 from ragmetrics_core.questions._model import Question, Quote
 from ragmetrics_core.questions._set_files import (
@@ -35,8 +35,15 @@ from ragmetrics_core.questions._set_files import (
     is_run,
     lines_of,
     summary_in,
+    summary_text,
 )
-from ragmetrics_core.questions._settings import SET_DEFAULTS, SetArgs, TestSetSettings, settings_of
+from ragmetrics_core.questions._settings import (
+    SET_DEFAULTS,
+    AnySettings,
+    SetArgs,
+    TestSetSettings,
+    settings_of,
+)
 from ragmetrics_core.questions._tasks import Task, Tasks, cells_of
 from ragmetrics_core.questions._test_set import QuestionSet
 from ragmetrics_core.runs import (
@@ -84,6 +91,7 @@ class Bench:
 
     Attributes:
         folder: folder of the test set.
+        metrics: names of the metrics of each stage.
         judges: the model of each stage.
         prompts: texts of prompts that replace those of the library, by name.
         cache: journal of all calls.
@@ -94,6 +102,7 @@ class Bench:
     """
 
     folder: Path
+    metrics: Mapping[Stage, tuple[str, ...]]
     judges: Mapping[Stage, Judge]
     prices: Mapping[Stage, Price | None]
     prompts: Mapping[str, Any]
@@ -116,7 +125,7 @@ class Bench:
 
     def settings(self, stage: Stage) -> dict[str, Any]:
         """Keywords of `evaluate` and its relatives for a stage."""
-        metrics = resolve(METRICS[stage])
+        metrics = resolve(self.metrics[stage])
         names = {name for metric in metrics for name in prompt_names(metric)}
         prompts = {key: text for key, text in self.prompts.items() if key.partition(".")[0] in names}
         return {
@@ -231,22 +240,47 @@ async def agenerate_questions(
         SampleError: the corpus cannot be read.
         RunStopped: a model refuses every call.
     """
-    traffic, budget = _limits(traffic, budget, settings)
+    traffic, budget = limits_of(traffic, budget, settings)
     folder = Path(out)
     documents = corpus if isinstance(corpus, Corpus) else read_corpus(corpus, redact=redact)
-    models = _Models(judge, checker, prompts, redact, asked=requests is None)
+    models = Models(judge, checker, prompts, redact, asked=requests is None)
     bench = await models.bench(folder, cache, traffic, budget, progress)
     chosen = bench.settled(documents, per, settings)
     cells_of(documents, chosen)
-    earlier = _earlier(folder, chosen)
+    checks = Checks(documents)
+
+    def derive(stored: StoredRecords) -> Derived:
+        state = progressed(documents, chosen, checks, stored)
+        return Derived(state.decided, state.work, summary_of(state, chosen))
+
+    return await advance(bench, chosen, derive, {CORPUS: corpus_lines(documents)}, requests)
+
+
+async def advance(
+    bench: Bench,
+    settings: AnySettings,
+    derive: Callable[[StoredRecords], Derived],
+    files: Mapping[str, str],
+    requests: str | Path | None,
+) -> QuestionSet:
+    """Measure what is missing until nothing is, and write the test set.
+
+    Args:
+        bench: the models.
+        settings: settings of the test set.
+        derive: derives questions and open samples from the records.
+        files: texts of the files that all is derived from, by name.
+        requests: file for the open requests, which are then not made.
+    """
+    folder = bench.folder
+    earlier = earlier_set(folder, settings)
     with FolderLock(folder):
         if earlier is None:
-            _begin(folder, documents, chosen)
-        checks = Checks(documents)
+            begin_set(folder, files, settings)
         retry = requests is None and not (earlier is not None and earlier.is_complete)
-        stored = StoredRecords(folder, retry=retry)
+        stored = StoredRecords(folder, retry=retry, metrics=bench.metrics)
         waiting, at, stopped = 0, "", ""
-        while (state := progressed(documents, chosen, checks, stored)).work and not (waiting or stopped):
+        while (state := derive(stored)).work and not (waiting or stopped):
             for stage, samples in state.work.items():
                 if requests is None:
                     run = await bench.measure(stage, samples)
@@ -266,9 +300,15 @@ async def agenerate_questions(
                 if any(stored.of(stage, sample) is None for sample in samples):
                     stopped = bench.why_open(stage, samples, run)
                     break
-        for name, text in files_of(summary_of(state, chosen), state.decided).items():
+        for name, text in files_of(state.summary, state.decided).items():
             put_in_place(folder / name, text)
     return QuestionSet(folder, waiting=waiting, stage=at, stopped=stopped)
+
+
+def corpus_lines(corpus: Corpus) -> str:
+    """Text of corpus.jsonl."""
+    documents = sorted(corpus.documents.values(), key=lambda each: each.id)
+    return lines_of(document.model_dump() for document in documents)
 
 
 @listing_settings(GenerationArgs, GENERATION_DEFAULTS)
@@ -293,10 +333,10 @@ async def aplan_questions(
     Raises:
         ConfigError: an argument is wrong.
     """
-    traffic, budget = _limits(traffic, budget, settings)
+    traffic, budget = limits_of(traffic, budget, settings)
     documents = corpus if isinstance(corpus, Corpus) else read_corpus(corpus, redact=redact)
     folder = Path(out) if out is not None else Path()
-    models = _Models(judge, checker, prompts, redact, asked=False)
+    models = Models(judge, checker, prompts, redact, asked=False)
     bench = await models.bench(folder, cache, traffic, budget)
     chosen = bench.settled(documents, per, settings)
     checks = Checks(documents)
@@ -364,14 +404,15 @@ class QuestionPlan(NamedTuple):
         return sum(known) if len(known) == len(costs) else None
 
 
-class _Models(NamedTuple):
-    """Judge, checker and prompts of a call."""
+class Models(NamedTuple):
+    """Judge, checker and prompts of a call, and the metrics of each stage that it measures."""
 
     judge: AnyJudge
     checker: AnyJudge | None
     prompts: Prompts | None
     redact: Redact | None
     asked: bool
+    metrics: Mapping[Stage, tuple[str, ...]] = METRICS
 
     async def bench(
         self,
@@ -392,12 +433,14 @@ class _Models(NamedTuple):
         judge = as_judge(self.judge, asked=self.asked)
         checker = judge if self.checker is None else as_judge(self.checker, asked=self.asked)
         judges: dict[Stage, Judge] = {stage: judge if stage == "written" else checker for stage in METRICS}
-        for stage, model in judges.items():
+        for stage, names in self.metrics.items():
+            model = judges[stage]
             if not getattr(model, "cacheable", True):
                 raise ConfigError(f"a test set could not be resumed: {model.identity} {WITHOUT_IDENTITY}")
-            await prepare((), metrics=resolve(METRICS[stage]), judge=model, asked=self.asked)
+            await prepare((), metrics=resolve(names), judge=model, asked=self.asked)
         return Bench(
             folder,
+            self.metrics,
             judges,
             {stage: price_of((model,), budget.prices) for stage, model in judges.items()},
             texts,
@@ -409,7 +452,7 @@ class _Models(NamedTuple):
         )
 
 
-def _limits(
+def limits_of(
     traffic: Traffic | None, budget: Budget | None, settings: Mapping[str, Any]
 ) -> tuple[Traffic, Budget]:
     """The settings of a call: objects, overridden by keywords."""
@@ -424,7 +467,7 @@ def _part(settings: Mapping[str, Any], kind: type) -> Any:
     return {name: settings[name] for name in names_in(kind) if name in settings}
 
 
-def _earlier(folder: Path, settings: TestSetSettings) -> SetSummary | None:
+def earlier_set(folder: Path, settings: AnySettings) -> SetSummary | None:
     """The test set that is resumed; None if the folder holds none.
 
     Raises:
@@ -441,12 +484,11 @@ def _earlier(folder: Path, settings: TestSetSettings) -> SetSummary | None:
     return summary
 
 
-def _begin(folder: Path, corpus: Corpus, settings: TestSetSettings) -> None:
-    """Write the documents and settings; test_set.json comes last, so that it means that both are there."""
-    documents = sorted(corpus.documents.values(), key=lambda each: each.id)
-    put_in_place(folder / CORPUS, lines_of(document.model_dump() for document in documents))
-    summary = SetSummary(settings=settings)
-    put_in_place(folder / TEST_SET, f"{summary.model_dump_json(indent=2, by_alias=True)}\n")
+def begin_set(folder: Path, files: Mapping[str, str], settings: AnySettings) -> None:
+    """Write the files and settings; test_set.json comes last, so that it means that all are there."""
+    for name, text in files.items():
+        put_in_place(folder / name, text)
+    put_in_place(folder / TEST_SET, summary_text(SetSummary(settings=settings)))
 
 
 def _usual(task: Task, number: int) -> Question:

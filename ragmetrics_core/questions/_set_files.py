@@ -11,11 +11,12 @@ from ragmetrics_core.errors import RecordError
 from ragmetrics_core.questions._checks import DecidedCandidates, KeptCandidate
 from ragmetrics_core.questions._model import Kind, Question
 from ragmetrics_core.questions._rows import row_of
-from ragmetrics_core.questions._settings import TestSetSettings
+from ragmetrics_core.questions._settings import CheckSettings, TestSetSettings, TrafficSettings
 from ragmetrics_core.samples import Label
 from ragmetrics_core.texts.wording import escaped
 
 __all__ = [
+    "CANDIDATES",
     "CORPUS",
     "DROPPED",
     "QUESTIONS",
@@ -26,10 +27,13 @@ __all__ = [
     "is_run",
     "lines_of",
     "summary_in",
+    "summary_text",
 ]
 
 CORPUS, QUESTIONS, DROPPED, TEST_SET = "corpus.jsonl", "questions.jsonl", "dropped.jsonl", "test_set.json"
 """Files of a test set."""
+CANDIDATES = "candidates.jsonl"
+"""File of a checked set: the questions as they were read, and the gold passages that the corpus lacks."""
 
 
 class CellCount(BaseModel):
@@ -37,7 +41,7 @@ class CellCount(BaseModel):
 
     Attributes:
         label, value: label of the documents; None for all documents.
-        kind: kind of the questions.
+        kind: kind of the questions; None if unknown.
         asked: number that was asked for.
         kept: number of kept questions.
         why_short: why there are fewer; "" if there are not.
@@ -47,7 +51,7 @@ class CellCount(BaseModel):
 
     label: str | None
     value: Label
-    kind: Kind
+    kind: Kind | None
     asked: int
     kept: int
     why_short: str = ""
@@ -68,7 +72,7 @@ class SetSummary(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, defer_build=True)
 
     schema_: int = Field(default=1, alias="schema")
-    settings: TestSetSettings
+    settings: TestSetSettings | CheckSettings | TrafficSettings
     finished: bool = False
     cells: tuple[CellCount, ...] = ()
     reasons: Mapping[str, int] = {}
@@ -86,8 +90,17 @@ class SetSummary(BaseModel):
 
     @property
     def is_complete(self) -> bool:
-        """Whether there are as many questions as asked for, in each cell."""
-        return self.finished and all(cell.kept >= cell.asked for cell in self.cells)
+        """Whether there are as many questions as asked for, in each cell, and not too many by first hit."""
+        return (
+            self.finished
+            and self.by_first_hit <= self.most_by_first_hit
+            and all(cell.kept >= cell.asked for cell in self.cells)
+        )
+
+    @property
+    def most_by_first_hit(self) -> int:
+        """Maximum number of questions that BM25's first hit alone answers."""
+        return int(self.settings.first_hit_share * self.asked + 1e-9)
 
 
 def summary_in(folder: Path) -> SetSummary:
@@ -103,6 +116,11 @@ def summary_in(folder: Path) -> SetSummary:
         raise RecordError(f"{folder} holds no test set: it has no {TEST_SET}") from None
     except (OSError, ValidationError) as error:
         raise RecordError(f"{file} cannot be read: {error}") from error
+
+
+def summary_text(summary: SetSummary) -> str:
+    """Text of test_set.json."""
+    return f"{summary.model_dump_json(indent=2, by_alias=True)}\n"
 
 
 def is_run(folder: Path) -> bool:
@@ -129,7 +147,7 @@ def files_of(summary: SetSummary, decided: DecidedCandidates) -> dict[str, str]:
     return {
         QUESTIONS: lines_of(row_of(final_question(each), each.records) for each in decided.kept),
         DROPPED: lines_of(dropped),
-        TEST_SET: f"{summary.model_dump_json(indent=2, by_alias=True)}\n",
+        TEST_SET: summary_text(summary),
     }
 
 

@@ -1,17 +1,79 @@
 """Settings that decide which questions a test set has."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any, TypeAlias, TypedDict
 
 from pydantic import BaseModel, ConfigDict
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.questions._model import KINDS, LENGTHS, STYLES, Kind, Length, Persona, Style
 
-__all__ = ["SET_DEFAULTS", "SetArgs", "TestSetSettings", "settings_of"]
+__all__ = [
+    "SET_DEFAULTS",
+    "AnySettings",
+    "CheckSettings",
+    "SetArgs",
+    "TestSetSettings",
+    "TrafficSettings",
+    "settings_of",
+]
 
 
-class TestSetSettings(BaseModel):
+class _Settings(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    def differences(self, other: BaseModel) -> Iterator[str]:
+        """Settings that differ, each as "seed: 0, not 1"."""
+        mine, its = self.model_dump(mode="json"), other.model_dump(mode="json")
+        for name in {**mine, **its}:
+            if mine.get(name) != its.get(name):
+                yield f"{name}: {mine.get(name)}, not {its.get(name)}"
+
+
+class CheckSettings(_Settings):
+    """Settings that decide which questions of an existing set pass; a folder takes the same settings only.
+
+    Attributes:
+        corpus: digest of the documents.
+        questions: digest of the questions.
+        checker: identity of the model that checks.
+        left_out: metrics that were not measured.
+        first_hit_share: maximum share of the questions that BM25's first hit alone answers.
+        redacted: whether private parts were removed from the documents.
+    """
+
+    corpus: str
+    questions: str
+    checker: str
+    left_out: tuple[str, ...] = ()
+    first_hit_share: float = 0.7
+    redacted: bool = False
+
+
+class TrafficSettings(_Settings):
+    """Settings that decide which questions of a run are chosen; a folder takes the same settings only.
+
+    Attributes:
+        corpus: digest of the documents.
+        run: digest of the samples of the run.
+        per: number of questions for each stratum of a label or metric, by name; or in all.
+        seed: seed of the choice.
+        first_hit_share: not limited, because nothing was checked.
+        redacted: whether private parts were removed from documents and questions.
+    """
+
+    corpus: str
+    run: str
+    per: int | Mapping[str, int]
+    seed: int = 0
+    first_hit_share: float = 1.0
+    redacted: bool = False
+
+
+AnySettings: TypeAlias = "TestSetSettings | CheckSettings | TrafficSettings"
+
+
+class TestSetSettings(_Settings):
     """Settings that decide on the questions of a test set; a folder takes the same settings only.
 
     Attributes:
@@ -30,8 +92,6 @@ class TestSetSettings(BaseModel):
 
     __test__ = False  # for pytest: not a test
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
     corpus: str
     judge: str
     checker: str
@@ -45,13 +105,6 @@ class TestSetSettings(BaseModel):
     first_hit_share: float = 0.7
     tries: int = 3
     redacted: bool = False
-
-    def differences(self, other: "TestSetSettings") -> Iterator[str]:
-        """Settings that differ, each as "seed: 0, not 1"."""
-        mine, its = self.model_dump(mode="json"), other.model_dump(mode="json")
-        for name, value in mine.items():
-            if value != its[name]:
-                yield f"{name}: {value}, not {its[name]}"
 
 
 class SetArgs(TypedDict, total=False):

@@ -88,7 +88,7 @@ def test_what_is_not_a_document_is_left_out_with_its_reason(folder):
         "b.html": "not a .txt, .md or .jsonl file",
         "c.txt": "empty",
         "d.jsonl, line 1": "empty",
-        "d.jsonl, line 2": "no text under any of text, page_content, content, body",
+        "d.jsonl, line 2": "no text under any of text, page_content, content, contents, body",
         "d.jsonl, line 3": "the text is not valid Unicode: unpaired surrogate at 0",
         "e.jsonl": "empty",
     }
@@ -161,7 +161,7 @@ def test_a_corpus_is_read_back_from_its_documents(folder):
         ([], "the corpus has no document with a text"),
         ([{"text": ""}], "no document with a text (document 1: empty)"),
         ("absent", "'absent' does not exist"),
-        (__file__, "is not a corpus; give a folder, or a .txt, .md or .jsonl file"),
+        (__file__, "is not a corpus; give a folder, or a .txt, .md, .jsonl, .json, .csv or .parquet file"),
     ],
 )
 def test_what_is_ambiguous_is_refused_with_its_place(rows, message):

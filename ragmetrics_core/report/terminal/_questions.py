@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
-from ragmetrics_core.questions import CODES, QuestionPlan, QuestionSet
+from ragmetrics_core.questions import CODES, CheckSettings, QuestionPlan, QuestionSet, TrafficSettings
 from ragmetrics_core.report._text import one_line
 from ragmetrics_core.report.terminal._text import LABEL, facts, plain, table
 from ragmetrics_core.texts.wording import number_of
@@ -21,9 +21,11 @@ def question_set_page(made: QuestionSet) -> Iterator[RenderableType]:
         rows.add_column(name, justify="right", no_wrap=True)
     rows.add_column("missing because", overflow="fold")
     for cell in summary.cells:
-        place = "all documents" if cell.label is None else f"{cell.label} {cell.value}"
+        place = "all documents"
+        if cell.label is not None:
+            place = cell.label if cell.value is None else f"{cell.label} {cell.value}"
         numbers = [f"{cell.kept:,}", f"{cell.asked:,}"]
-        rows.add_row(plain(one_line(place)), cell.kind, *numbers, plain(one_line(cell.why_short)))
+        rows.add_row(plain(one_line(place)), cell.kind or "any", *numbers, plain(one_line(cell.why_short)))
     yield rows
     if made.dropped:
         yield Text()
@@ -35,14 +37,18 @@ def question_set_page(made: QuestionSet) -> Iterator[RenderableType]:
         for code, count in made.counts.items():
             reasons.add_row(code, f"{count:,}", Text(CODES.get(code, ""), LABEL))  # type: ignore[call-overload]
         yield reasons
-    if len(made):
+    if len(made) and not isinstance(summary.settings, TrafficSettings):
         share = summary.by_first_hit / len(made)
         first_hit = f"BM25's first hit alone answers {summary.by_first_hit:,} of {len(made):,} ({share:.0%})"
         limit = summary.settings.first_hit_share
         if share > limit:
-            first_hit += f", more than {limit:.0%}, because questions are missing"
+            first_hit += f", more than {limit:.0%}"
+            if not isinstance(summary.settings, CheckSettings):
+                first_hit += ", because questions are missing"
         yield Text()
         yield Text(f"{first_hit}.")
+    if isinstance(summary.settings, CheckSettings) and summary.settings.left_out:
+        yield Text(f"Not measured: {', '.join(summary.settings.left_out)}.")
 
 
 def question_plan_page(plan: QuestionPlan) -> Iterator[RenderableType]:
