@@ -6,7 +6,14 @@ import pytest
 
 from ragmetrics_core.metrics import METRICS
 
-__all__ = ["EVERY", "MEASURABLE", "VARIANTS", "reason_to_skip"]
+__all__ = ["EVERY", "MEASURABLE", "NOT_EMBEDDED", "VARIANTS", "reason_to_skip"]
+
+NOT_EMBEDDED = frozenset(
+    {"nugget_importance", "question_quality", "closed_book"}
+    | {f"write_{kind}" for kind in ("single_hop", "multi_hop_specific", "multi_hop_abstract")}
+    | {f"write_{kind}" for kind in ("unanswerable", "wrong_premise", "follow_up")}
+)
+"""The prompts that the embedded judge refuses; it does not know what is vital, and writes no text."""
 
 
 def reason_to_skip(name: str) -> str:

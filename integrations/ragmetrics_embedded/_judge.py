@@ -110,7 +110,9 @@ class LexicalJudge:
         """Raise `ConfigError` if there is no rule for one of the prompts."""
         for name in sorted(set(names) - set(_RULES)):
             known = ", ".join(sorted(_RULES))
-            raise ConfigError(f"the embedded judge has no rule for the prompt {name!r}; it knows {known}")
+            raise ConfigError(
+                f"the embedded judge has no rule for the prompt {name!r}: use another judge; it knows {known}"
+            )
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,10 @@ from ragmetrics_core.parsers._answer import (
     list_of,
     object_of,
 )
-from ragmetrics_core.parsers._evidence import locate
+from ragmetrics_core.parsers._evidence import at_words, comparable, locate
 from ragmetrics_core.parsers._reply import NotRead
+from ragmetrics_core.parsers._sentences import split_sentences
+from ragmetrics_core.scoring import words_of
 
 __all__ = ["WrittenQuestion", "WrittenQuestions"]
 
@@ -30,6 +32,11 @@ _USUAL_QUOTE = 30
 
 # A number that the prompt put before a sentence; a citation follows its word without a space.
 _SENTENCE_NUMBER = re.compile(r"(?<!\S)\[\d{1,4}\]\s")
+
+_EMPHASIS = re.compile(r"[*_`]+")
+# A quote with fewer letters and digits may be found by chance.
+_SHORTEST = 8
+_LONGEST_HINT = 400
 
 _Free = Annotated[str, StringConstraints(strip_whitespace=True)]
 
@@ -55,10 +62,9 @@ class WrittenQuestion(BaseModel):
     earlier_answer: _Free | None = None
 
     def located(self, passages: Sequence[str]) -> Self:
-        """The question with each quote as its passage has it."""
-        return self.model_copy(
-            update={"quotes": tuple([_as_it_stands(each, passages) for each in self.quotes])}
-        )
+        """The question with its distinct quotes, each as its passage has it."""
+        quotes = dict.fromkeys([_as_it_stands(each, passages) for each in self.quotes])
+        return self.model_copy(update={"quotes": tuple(quotes)})
 
     def faults(self, passages: Sequence[str], *, each_passage: bool) -> Iterator[str]:
         """Reasons that its quotes do not prove it.
@@ -71,7 +77,9 @@ class WrittenQuestion(BaseModel):
             yield "it has no quote"
         for quote in self.quotes:
             if locate(quote, passages) is None:
-                yield f"no chunk contains this quote word for word: {quote[:80]}"
+                nearest = _nearest(quote, passages)
+                hint = f'; the nearest sentence is "{nearest[:_LONGEST_HINT]}"' if nearest else ""
+                yield f'no chunk contains the quote "{quote[:80]}" word for word{hint}'
         for number, passage in enumerate(passages, start=1) if each_passage else ():
             if not any(locate(quote, [passage]) for quote in self.quotes):
                 yield f"it has no quote from chunk {number}"
@@ -134,4 +142,27 @@ def _as_it_stands(quote: str, passages: Sequence[str]) -> str:
         span = locate(words, passages)
         if span is not None:
             return passages[span.chunk - 1][span.start : span.end]
+        for passage in passages:
+            if place := _without_emphasis(words, passage):
+                return passage[slice(*place)]
     return quote
+
+
+def _without_emphasis(quote: str, passage: str) -> tuple[int, int] | None:
+    """The place of a quote in a passage, if only emphasis of Markdown differs."""
+    form = comparable(quote).rewritten(_EMPHASIS, lambda _: "").spaced().text.strip()
+    text = comparable(passage).rewritten(_EMPHASIS, lambda _: "").spaced()
+    at = text.text.find(form) if sum(map(str.isalnum, form)) >= _SHORTEST else -1
+    if at == -1:
+        return None
+    start, end = text.origin(at, at + len(form))
+    return (start, end) if at_words(passage, start, end) else None
+
+
+def _nearest(quote: str, passages: Sequence[str]) -> str:
+    """The sentence that has most words of a quote, if it has more than half of them; else ""."""
+    words = set(words_of(quote))
+    sentences = [sentence for passage in passages for sentence in split_sentences(passage)]
+    shared = [len(words & set(words_of(sentence))) for sentence in sentences]
+    most = max(shared, default=0)
+    return sentences[shared.index(most)] if 2 * most > len(words) else ""

@@ -11,7 +11,7 @@ from ragmetrics_core.questions import KINDS, written_in
 from ragmetrics_core.runs import Run, plan
 from ragmetrics_core.testing import ScriptedJudge
 
-ULM = "Ulm is a city on the Danube.  It was “founded” in the year 854."
+ULM = "Ulm is a city on the Danube.  It was “founded” in the year 854. Its **old town** has _2_ parts."
 BERN = "Bern is the capital of Switzerland. Einstein lived there from 1902."
 PROMPT_OF = {kind: f"write_{kind}" for kind in KINDS} | {"single_hop_specific": "write_single_hop"}
 QUESTION = {
@@ -34,7 +34,8 @@ def test_a_question_counts_if_the_passages_contain_all_of_its_quotes(measure):
     assert (measured.score.value, measured.score.formula) == (1 / 3, "1 / 3 = 0.333")
     assert [verdict.reason for verdict in measured.score.verdicts] == [
         None,
-        "no chunk contains this quote word for word: Ulm is a city on the Rhine.",
+        'no chunk contains the quote "Ulm is a city on the Rhine." word for word; '
+        'the nearest sentence is "Ulm is a city on the Danube."',
         "it has no quote",
     ]
     assert [verdict.label for verdict in measured.score.verdicts] == ["quoted", "not quoted", "not quoted"]
@@ -50,7 +51,9 @@ def test_a_question_counts_if_the_passages_contain_all_of_its_quotes(measure):
             "[1] Ulm is a city on the Danube. [2] It was “founded”",
             "Ulm is a city on the Danube.  It was “founded”",
         ),
+        ("Its old town has 2 parts.", "Its **old town** has _2_ parts."),
         ("It was founded in the year 855.", "It was founded in the year 855."),
+        ("Its old town has 21 parts.", "Its old town has 21 parts."),
     ],
 )
 def test_a_record_has_a_quote_as_the_passage_has_it(measure, copied, quote):
@@ -111,7 +114,7 @@ def test_a_brief_that_cannot_be_followed_is_undefined_without_a_call(measure, br
         (reply(answer=" "), 'Question 1: "answer" is empty.'),
         (
             reply(quotes=["Ulm lies in Spain."]),
-            "Question 1: no chunk contains this quote word for word: Ulm lies",
+            'Question 1: no chunk contains the quote "Ulm lies',
         ),
         (reply(earlier_question="What is Ulm?"), '"earlier_question" was not asked for.'),
     ],

@@ -186,6 +186,8 @@ def test_the_expected_share_is_the_mean_of_the_probabilities():
         # it declines although the contexts suffice
         ("abstention", "predicate", 0.0),
         ("criterion", "predicate", 1.0),
+        # both criteria are met
+        ("question_quality", "predicate", 1.0),
         # levels 0 to 10: expected level 7.25 of 10
         ("answer_relevance_rating", "score", 0.725),
         ("context_relevance_rating", "score", 0.725),

@@ -27,13 +27,13 @@ from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.runs import plan
 from ragmetrics_core.testing import HashEmbedder, OverlapScorer, ScriptedJudge
 from ragmetrics_embedded import LexicalJudge
-from tests.catalogue import EVERY, MEASURABLE
+from tests.catalogue import EVERY, MEASURABLE, NOT_EMBEDDED
 
 
 def is_answered(metric: Any) -> bool:
-    """Whether the embedded judge answers all prompts: it does not know which nuggets are vital."""
+    """Whether the embedded judge answers all prompts of a metric."""
     chosen = get(metric if isinstance(metric, str) else metric.values[0])
-    return chosen.name != "nugget_recall" or "weigh" in chosen.idle
+    return not chosen.prompt_names & NOT_EMBEDDED
 
 
 ANSWERED = [metric for metric in EVERY if is_answered(metric)]

@@ -11,11 +11,12 @@ from ragmetrics_core.protocol import Generate
 from ragmetrics_core.testing import HashEmbedder
 from ragmetrics_embedded import LexicalJudge
 from ragmetrics_embedded._support.citations import without_citations
+from tests.catalogue import NOT_EMBEDDED
 
 MARKS = ["[1]", "[1][2]", "[1, 2]", "[1-3]", "[^1]", "[doc1]", "[Doc 2]", "【1】", "【4:0†source】", "[[1]]"]
 MARKS += ["[citation:3]"]
 LIBRARY: list[Prompt[Any]] = [
-    each for each in vars(prompts).values() if isinstance(each, Prompt) and each.name != "nugget_importance"
+    each for each in vars(prompts).values() if isinstance(each, Prompt) and each.name not in NOT_EMBEDDED
 ]
 PLAIN = {
     "question": "What is the limit of the Upload API?",

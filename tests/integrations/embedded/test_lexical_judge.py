@@ -16,11 +16,11 @@ from ragmetrics_core.prompts import Item, Prompt
 from ragmetrics_core.protocol import Completion, Generate, Judge
 from ragmetrics_core.testing import HashEmbedder
 from ragmetrics_embedded import LexicalJudge
+from tests.catalogue import NOT_EMBEDDED
 
 TELECOM = Path(__file__).resolve().parents[3] / "examples" / "data" / "telecom.jsonl"
-REFUSED = {"nugget_importance"}
 LIBRARY: list[Prompt[Any]] = [
-    each for each in vars(prompts).values() if isinstance(each, Prompt) and each.name not in REFUSED
+    each for each in vars(prompts).values() if isinstance(each, Prompt) and each.name not in NOT_EMBEDDED
 ]
 CONTEXTS = ("The SMF allocates the IP address of the UE. It also selects the UPF.", "PFCP is used on N4.")
 VARIABLES: dict[str, Any] = {
@@ -92,7 +92,9 @@ def test_it_is_a_judge_and_has_the_name_embedded():
 
 
 def test_a_prompt_without_a_rule_is_an_error_that_names_those_with_one():
-    with pytest.raises(ConfigError, match=r"no rule for the prompt 'haiku'; it knows accuracy_grade, answer"):
+    with pytest.raises(
+        ConfigError, match=r"no rule for the prompt 'haiku': use another judge; it knows accuracy_grade"
+    ):
         LexicalJudge().check_prompts(["statements", "haiku"])
 
 
@@ -218,7 +220,7 @@ def test_facts_of_both_are_tp_and_others_fp_or_fn():
 def test_every_metric_and_variant_of_the_catalogue_is_measured_on_the_example_data():
     asking = {name: metric for name, metric in METRICS.items() if "judge" in metric.needs}
     every = [get(name, variant=variant) for name, metric in asking.items() for variant in metric.variants]
-    every = [metric for metric in every if not metric.prompt_names & REFUSED]
+    every = [metric for metric in every if not metric.prompt_names & NOT_EMBEDDED]
 
     run = evaluate(TELECOM, metrics=every, judge=LexicalJudge(), embedder=HashEmbedder())
 

@@ -25,7 +25,7 @@ from haystack_integrations.components.evaluators.ragmetrics import (
     RagMetricsEvaluator,
     metric_evaluators,
 )
-from tests.catalogue import reason_to_skip
+from tests.catalogue import NOT_EMBEDDED, reason_to_skip
 from tests.integrations.haystack.asked import INPUTS, QUESTIONS, faithfulness
 from tests.integrations.haystack.generators import Broken, Synchronous, judged
 from tests.integrations.haystack.mocks import MockChatGenerator, MockTextEmbedder
@@ -264,15 +264,14 @@ def test_a_variant_that_shows_the_judge_the_contexts_has_an_input_for_them():
 
 def test_every_metric_whose_inputs_a_pipeline_has_works_by_its_name():
     usual = {"question", "contexts", "answer", "reference"}
-    # a criterion and a rubric need settings of one's own, encoders a model; the embedded judge does not know
-    # what is vital, and neither writes questions nor answers from memory
+    # a criterion and a rubric need settings of one's own, encoders a model
     names = [
         name
         for name, metric in METRICS.items()
         if set(metric.inputs.required()) <= usual
         and "scorer" not in metric.needs
-        and name not in {"criterion", "rubric", "nugget_recall"}
-        and name not in {"question_writing", "question_quality", "closed_book_accuracy"}
+        and name not in {"criterion", "rubric"}
+        and not metric().prompt_names & NOT_EMBEDDED
         and not reason_to_skip(name)
     ]
     assert len(names) > 20
