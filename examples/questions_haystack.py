@@ -5,8 +5,8 @@
     ragmetrics study retriever FOLDER/bm25.jsonl FOLDER/vectors.jsonl
     ragmetrics evaluate FOLDER/bm25.jsonl --metrics retrieval_recall,ndcg --out FOLDER/scores
 
-SET is the folder of a test set, such as that of `make questions`. Its gold answers are quotes from the documents,
-so the relevant documents of any splitter follow from the set. No model is called.
+SET is the folder of a test set, such as that of `make questions`. Its gold answers are quotes from the
+documents, so the relevant documents of any splitter follow from the set. No model is called.
 """
 
 import argparse

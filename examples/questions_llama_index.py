@@ -5,8 +5,8 @@
     ragmetrics study retriever FOLDER/short.jsonl FOLDER/long.jsonl
     ragmetrics evaluate FOLDER/short.jsonl --metrics retrieval_recall,ndcg --out FOLDER/scores
 
-SET is the folder of a test set, such as that of `make questions`. Its gold answers are quotes from the documents,
-so the relevant nodes of any splitter follow from the set. No model is called.
+SET is the folder of a test set, such as that of `make questions`. Its gold answers are quotes from the
+documents, so the relevant nodes of any splitter follow from the set. No model is called.
 """
 
 # LlamaIndex leaves the types of an index open.

@@ -31,7 +31,7 @@ from tests.questions.towers import Towers, documents
 def test_chunks_of_any_splitter_are_compared_by_the_quotes_of_a_set(
     example, retrievers, monkeypatch, tmp_path
 ):
-    # six documents of a sentence each: all are chunks of their own, and the three best of six hold the right one
+    # six documents of one sentence: each is a chunk, and the right one is among the three best
     judge = Towers().judge
     generate_questions(
         documents(), judge=judge, per={"country": 2}, out=tmp_path / "set", first_hit_share=1.0
