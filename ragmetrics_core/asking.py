@@ -3,6 +3,7 @@
 All are generators for `yield from`, with typed results.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import fsum
@@ -12,6 +13,7 @@ from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Decision, Evidence, Judged, Labels, Measurement, majority
 from ragmetrics_core.parsers import (
     ANYTHING,
+    NOT_MENTIONED,
     UNKNOWN,
     Answer,
     Expected,
@@ -19,6 +21,7 @@ from ragmetrics_core.parsers import (
     Rating,
     Scale,
     Span,
+    StanceList,
     StatementList,
     VerdictList,
     locate,
@@ -49,6 +52,7 @@ __all__ = [
     "ask_statements",
     "ask_votes",
     "count",
+    "is_three_way",
     "part",
     "rate",
     "rate_shares",
@@ -56,6 +60,7 @@ __all__ = [
     "similar",
     "split",
     "together",
+    "unmentioned",
 ]
 
 A = TypeVar("A", bound=Answer)
@@ -203,6 +208,17 @@ def ask_each(
     if any(each.supported is None for each in decided.values()):
         return replace(judged, why_missing="undecided_verdicts")
     return judged
+
+
+def is_three_way(prompt: Prompt[Any]) -> bool:
+    """Whether a prompt asks for verdicts in three ways: supported, contradicted, not mentioned."""
+    return issubclass(prompt.answer, StanceList)
+
+
+def unmentioned(prompt: Prompt[VerdictList], texts: Sequence[str], reason: str) -> list[Decision]:
+    """Negative decisions on texts that the prompt was not asked about, because nothing can support them."""
+    stance = NOT_MENTIONED if is_three_way(prompt) else None
+    return [Decision(text, False, reason, stance=stance) for text in texts]
 
 
 def _undecided(text: str) -> Decision:
@@ -358,6 +374,7 @@ class _Sheet(NamedTuple):
             votes=votes,
             confidence=verdict.probability,
             judge=judge,
+            stance=verdict.stance,
         )
 
     def _place(self, quote: str, number: int) -> Span | None:
@@ -382,6 +399,8 @@ def _ask_batch(sheet: _Sheet, items: Sequence[Item], *, passed_on: bool = False)
     """Ask about some items, then about the items that were left to another judge."""
     variables = {**sheet.variables, "items": tuple(items)}
     expected = Expected(tuple([item.number for item in items]), tuple([item.text for item in items]))
+    if is_three_way(sheet.prompt):
+        expected = expected._replace(texts=tuple(sheet.shown))
     replies = yield from _replies(
         Generate(sheet.prompt, variables, expected, passed_on=passed_on, votes=True)
     )
@@ -400,13 +419,22 @@ def _ask_batch(sheet: _Sheet, items: Sequence[Item], *, passed_on: bool = False)
         elif cast_for:
             # the majority's decision, with the words of the first that voted so
             votes = tuple([verdict.supported for verdict in cast_for])
-            words = next(verdict for verdict in cast_for if verdict.supported == majority(votes))
-            decisions[item.number] = sheet.decision(item, words, votes if len(replies) > 1 else (), judge)
+            agreeing = [verdict for verdict in cast_for if verdict.supported == majority(votes)]
+            words = next((each for each in agreeing if each.stance == _stance_of(agreeing)), agreeing[0])
+            decision = sheet.decision(item, words, votes if len(replies) > 1 else (), judge)
+            decisions[item.number] = decision._replace(stance=_stance_of(agreeing))
     shown = next((reply for reply in replies if reply.reading.objections), replies[0])
     if not left or passed_on:
         return _AskedBatch(decisions, shown)
     rest = yield from _ask_batch(sheet, [item for item in items if item.number in left], passed_on=True)
     return _AskedBatch({**decisions, **rest.decisions}, rest.reply)
+
+
+def _stance_of(agreeing: Sequence[NumberedVerdict]) -> str | None:
+    """The stance of more than half of the votes for one decision; without a majority "not mentioned"."""
+    stances = [verdict.stance for verdict in agreeing]
+    (most, number), *_ = Counter(stances).most_common(1)
+    return most if 2 * number > len(stances) else NOT_MENTIONED
 
 
 def _replies(request: Generate[A]) -> Steps[list[Reply[A]]]:

@@ -70,6 +70,8 @@ class Decision(NamedTuple):
         votes: the votes, if the run asked several times or several judges.
         confidence: the judge's probability that the text is supported, if it gives one.
         judge: the sub-judge that decided, if the run's judge has several.
+        stance: the decision in one of three ways, if the judge was asked for it: "supported", "contradicted"
+            or "not mentioned"; "unproven" for a contradiction whose evidence is not in the texts.
     """
 
     text: str
@@ -80,6 +82,7 @@ class Decision(NamedTuple):
     votes: tuple[bool, ...] = ()
     confidence: float | None = None
     judge: str | None = None
+    stance: str | None = None
 
 
 @with_config(ConfigDict(extra="ignore", allow_inf_nan=False))
@@ -153,11 +156,14 @@ class Judged:
         probabilities: each judge's probability that its decision is positive; None if it gave none, 1 or 0 if
             a person decided. Empty for derived decisions.
         why_missing: short code for the reason of missing decisions.
+        stances: the decisions in three ways; None for a missing one and for one that a person made. Empty if
+            the judge was not asked for them.
     """
 
     known: tuple[bool | None, ...] = ()
     probabilities: tuple[float | None, ...] = ()
     why_missing: str = "missing_verdicts"
+    stances: tuple[str | None, ...] = ()
 
     def __len__(self) -> int:
         return len(self.known)

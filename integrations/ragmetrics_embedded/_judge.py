@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.parsers import ANYTHING, INSUFFICIENT, UNKNOWN, Expected
+from ragmetrics_core.parsers import (
+    ANYTHING,
+    CONTRADICTED,
+    INSUFFICIENT,
+    NOT_MENTIONED,
+    SUPPORTED,
+    UNKNOWN,
+    Expected,
+)
 from ragmetrics_core.prompts import Item
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.texts import folded, spaced_form
@@ -156,17 +164,35 @@ def _completion(value: Value, model: str) -> Completion:
 
 
 def _judged(items: Sequence[Item], verdicts: Sequence[LexicalVerdict]) -> Value:
+    names = {True: "yes", False: "no", None: UNKNOWN}
     return {
         "verdicts": [
-            {
-                "number": item.number,
-                "reason": verdict.reason,
-                "evidence": verdict.evidence,
-                **({} if verdict.supported is None else {"probability": round(verdict.score, 3)}),
-                "verdict": {True: "yes", False: "no", None: UNKNOWN}[verdict.supported],
-            }
+            _entry(item, verdict, names[verdict.supported], verdict.evidence)
             for item, verdict in zip(items, verdicts, strict=True)
         ]
+    }
+
+
+def _stances(shown: _Shown) -> Value:
+    """Verdicts in three ways; the evidence of a contradiction is the sentence that contradicts."""
+    entries: list[Value] = []
+    found = findings(shown.said, shown.contexts, shown.trained)
+    for item, verdict in zip(shown.items, found, strict=True):
+        if verdict.supported is False and verdict.contrary:
+            entries.append(_entry(item, verdict, CONTRADICTED, verdict.contrary))
+        else:
+            names = {True: SUPPORTED, False: NOT_MENTIONED, None: UNKNOWN}
+            entries.append(_entry(item, verdict, names[verdict.supported], verdict.evidence))
+    return {"verdicts": entries}
+
+
+def _entry(item: Item, verdict: LexicalVerdict, word: str, evidence: str | list[str]) -> Value:
+    return {
+        "number": item.number,
+        "reason": verdict.reason,
+        "evidence": evidence,
+        **({} if verdict.supported is None else {"probability": round(verdict.score, 3)}),
+        "verdict": word,
     }
 
 
@@ -349,6 +375,7 @@ _RULES: Final[Mapping[str, Rule]] = {
     "relevant_sentences": _relevant_sentences,
     "rubric": _rubric,
     "sentence_rating": _grounded(10),
+    "stances": _stances,
     "statements": _statements,
     "sufficiency": _sufficiency,
     "verdicts": _verdicts,

@@ -29,6 +29,17 @@ def is_decision_model(model: object) -> bool:
     return module is not None and isinstance(model, module.BaseDecisionModel)
 
 
+def _question(asked: DecisionQuestion) -> Any:
+    """A question as LangChain's type."""
+    from langchain_core.decisions import Choice, Noul, Score
+
+    if asked.choices:
+        return Choice(instructions=asked.instructions, criteria=dict.fromkeys(asked.choices))
+    if asked.levels:
+        return Score(instructions=asked.instructions, criteria=list(asked.levels))
+    return Noul(instructions=asked.instructions)
+
+
 @checked
 @dataclass(frozen=True, eq=False, repr=False)
 class LangChainDecisions(ForeignModel):
@@ -68,14 +79,7 @@ class LangChainDecisions(ForeignModel):
         Raises:
             ModelError: the model failed.
         """
-        from langchain_core.decisions import Noul, Score
-
-        asked = {
-            each.name: Score(instructions=each.instructions, criteria=list(each.levels))
-            if each.levels
-            else Noul(instructions=each.instructions)
-            for each in questions
-        }
+        asked = {each.name: _question(each) for each in questions}
         request = {"state": text, "questions": asked}
         config = {"tags": [JUDGE_TAG], "run_name": "ragmetrics.decisions"}
         is_bound = self.is_asynchronous_only

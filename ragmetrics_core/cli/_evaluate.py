@@ -1,17 +1,18 @@
 """`ragmetrics evaluate` and `plan`: measure metrics on a file of samples, or count the calls needed."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from shlex import quote
-from typing import Literal, Unpack
+from typing import Unpack
 
 import typer
 from rich.console import RenderableType
 from rich.text import Text
 
 from ragmetrics_core.cli._arguments import AsJson, Data, Evaluating, traffic_of
-from ragmetrics_core.cli._limits import Limits, tell
+from ragmetrics_core.cli._limits import Limits, check_three_way, tell
 from ragmetrics_core.cli._progress import progress_of
 from ragmetrics_core.cli._screen import page, remarks, show, write_json
 from ragmetrics_core.report import terminal
@@ -20,9 +21,16 @@ from ragmetrics_core.runs import EvaluationArgs, OnError, Run
 from ragmetrics_core.runs import evaluate as run_evaluation
 from ragmetrics_core.runs import plan as make_plan
 from ragmetrics_core.runs.row_counts import count_rows
-from ragmetrics_core.study import GateVerdict, decide_limits, read_scores
+from ragmetrics_core.study import GateVerdict, contradictions, decide_limits, read_scores
 
 __all__ = ["closing", "evaluate", "means", "plan"]
+
+
+class FailIf(StrEnum):
+    """Conditions for failure; typer needs an enumeration for a list of choices."""
+
+    CANNOT_TELL = "cannot-tell"
+    CONTRADICTED = "contradicted"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +60,7 @@ def evaluate(
     kept: Kept,
     limits: Limits,
     *,
-    fail_if: Literal["cannot-tell"] | None = None,
+    fail_if: list[FailIf] | None = None,
     as_json: AsJson = False,
     **settings: Unpack[EvaluationArgs],
 ) -> None:
@@ -63,13 +71,18 @@ def evaluate(
     changed samples are measured again, and removed samples no longer count.
 
     Exit codes: 0 at least one score has a value and every limit is met, 1 no score has a value or a limit of
-    --min or --max is not met, 2 usage error, 3 undecided, with --fail-if cannot-tell.
+    --min or --max is not met, or a statement is contradicted, with --fail-if contradicted, 2 usage error, 3
+    undecided, with --fail-if cannot-tell.
 
     Args:
-        fail_if: Exit with 3 if a mean meets its limit but its confidence interval does not.
+        fail_if: Exit with 3 if a mean meets its limit but its confidence interval does not (cannot-tell), or
+            with 1 if a statement is contradicted (contradicted). Can be repeated.
     """
+    conditions = frozenset(fail_if or ())
     chosen = evaluating.keywords()
     limits.check(chosen["metrics"])
+    if FailIf.CONTRADICTED in conditions:
+        check_three_way(chosen["metrics"])
     try:
         with progress_of(remarks(), count_rows(data, at_most=evaluating.limit)) as progress:
             run = run_evaluation(
@@ -86,7 +99,7 @@ def evaluate(
             )
         raise
     causes = terminal.Causes.of(run.outcomes())
-    gate = _gate(run, limits)
+    gate = _gate(run, limits, conditions)
     if as_json:
         write_json(evaluation_json(run, gate))
     else:
@@ -95,7 +108,7 @@ def evaluate(
     code = 0
     if gate is not None:
         tell(gate)
-        code = gate.code if gate.failed or fail_if else 0
+        code = gate.code if gate.failed or FailIf.CANNOT_TELL in conditions else 0
     if code or not causes.measured:
         raise typer.Exit(code or 1)
 
@@ -121,12 +134,16 @@ def plan(
         show(page(), terminal.plan_page(counted))
 
 
-def _gate(run: Run, limits: Limits) -> GateVerdict | None:
-    """The verdict on the limits; None if there are no limits."""
-    if not limits:
-        return None
-    scores = read_scores(run)
-    return decide_limits(scores, limits.of(scores))
+def _gate(run: Run, limits: Limits, conditions: Collection[FailIf]) -> GateVerdict | None:
+    """The verdict on the limits and on contradictions; None if neither is asked for."""
+    gate = None
+    if limits:
+        scores = read_scores(run)
+        gate = decide_limits(scores, limits.of(scores))
+    if FailIf.CONTRADICTED in conditions:
+        gate = gate or GateVerdict()
+        gate = gate._replace(failed=(*gate.failed, *contradictions(run)))
+    return gate
 
 
 def closing(run: Run, causes: terminal.Causes, *, is_terminal: bool = False) -> Iterator[RenderableType]:

@@ -7,13 +7,14 @@ from typing import Any
 
 from rich.text import Text
 
+from ragmetrics_core.asking import is_three_way
 from ragmetrics_core.cli._screen import remarks
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, resolve
 from ragmetrics_core.report.terminal import plain
 from ragmetrics_core.study import GateVerdict, Limit, Scores, limit_of
 
-__all__ = ["Limits", "tell"]
+__all__ = ["Limits", "check_three_way", "tell"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +58,21 @@ class Limits:
         ranges = {metric.signature: (metric.low, metric.high) for metric in measured}
         exceeds = frozenset(metric.signature for metric in measured if metric.exceeds)
         self.of(Scores(name="this evaluation", values=values, ranges=ranges, exceeds=exceeds))
+
+
+def check_three_way(metrics: Sequence[Metric[Any]] | None) -> None:
+    """Refuse the condition "contradicted" for metrics without verdicts in three ways, before the first call.
+
+    Raises:
+        ConfigError: no metric has them.
+    """
+    measured = resolve(RECOMMENDED) if metrics is None else metrics
+    asked = [prompt for metric in measured for prompt in metric.prompts_asked.values()]
+    if not any(is_three_way(prompt) for prompt in asked):
+        raise ConfigError(
+            "--fail-if contradicted needs verdicts in three ways: measure faithfulness/strict.2, "
+            "hallucination/strict.2 or context_recall/strict.2"
+        )
 
 
 def tell(gate: GateVerdict) -> None:

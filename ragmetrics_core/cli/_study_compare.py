@@ -47,6 +47,7 @@ class FailIf(StrEnum):
     NOT_BETTER = "not-better"
     INFERIOR = "inferior"
     DECLINES = "declines"
+    CONTRADICTED = "contradicted"
     CANNOT_TELL = "cannot-tell"
 
 
@@ -102,8 +103,9 @@ def compare(
         pass_: Lowest passing score of a sample, for McNemar's test.
         margin: Test whether B is worse by no more than this.
         fail_if: Exit with 1 if a metric is worse, is not better (not-better), is not shown to be within
-            --margin (inferior), or if more answers decline (declines; undecided ones of B count); exit with 3
-            if undecided (cannot-tell). Can be repeated.
+            --margin (inferior), if more answers decline (declines; undecided ones of B count), or if a
+            statement of B is contradicted (contradicted); exit with 3 if undecided (cannot-tell). Can be
+            repeated.
         trace: Show the records of the N samples that moved each mean most.
         comment: Write a Markdown comment for a pull request to this file.
         link: URL of a report, for the comment.
@@ -155,7 +157,8 @@ def compare(
         if len(two := split_names(between)) != 2:
             raise ConfigError(f"--between takes two metrics, separated by a comma, not {between!r}")
         found = compare_metrics(two[0], two[1], before, *others, **settings)
-    gate = decide(found, [condition.value for condition in fail_if or ()], held, runs=(before, after))
+    conditions = [condition.value for condition in fail_if or ()]
+    gate = decide(found, conditions, held, runs=(before, after), after=Run.load(runs[-1]))
     detailed = trace or (3 if comment or is_github else 0)
     traces = _traces(runs[0], runs[1], found, detailed) if detailed and others else []
     if is_github:

@@ -314,11 +314,13 @@ class Interpreter(ABC):
         self._reviews[path] = request
         known = [each.supported for each in request.decisions]
         probabilities = [each.confidence for each in request.decisions]
+        stances = [each.stance for each in request.decisions] if _has_stances(request) else []
         for item, supported in corrected.items():
             if 1 <= item <= len(known):
                 known[item - 1] = supported
                 probabilities[item - 1] = float(supported)
-        judged = Judged(tuple(known), tuple(probabilities))
+                stances[item - 1 : item] = [None] * bool(stances)
+        judged = Judged(tuple(known), tuple(probabilities), stances=tuple(stances))
         if request.declining and (declined := judged.known[0]) is not None:
             judge = request.decisions[0]
             reason = judge.reason if judge.supported == declined else None  # a person gives none
@@ -348,7 +350,7 @@ class Interpreter(ABC):
         """Decisions at a place, in the columns after the numbers."""
         review, place = self._reviews[path], written(path)
         decisions = review.decisions
-        text, judged, reason, evidence, cosine, votes, confidence, judge = zip(*decisions, strict=True)
+        text, judged, reason, evidence, cosine, votes, confidence, judge, _ = zip(*decisions, strict=True)
         count = len(text)
         supported, overruled = judged, (None,) * count
         if corrected := self._corrected(place):
@@ -358,6 +360,15 @@ class Interpreter(ABC):
         if any(evidence):
             evidence = self.placed(decisions, place)
         label = tuple(map(review.labels.of, supported))
+        if _has_stances(review):
+            # a negative verdict says which one it is, unless a person made it
+            kept = zip(label, decisions, supported, overruled, strict=True)
+            label = tuple(
+                [
+                    each.stance if each.stance and now is False and before is None else name
+                    for name, each, now, before in kept
+                ]
+            )
         about, places = (review.about,) * count, (place,) * count
         return (
             about, text, supported, label, reason, evidence,
@@ -394,6 +405,10 @@ class Interpreter(ABC):
                 "versions": _versions(),
             }
         )
+
+
+def _has_stances(review: Review) -> bool:
+    return any(each.stance for each in review.decisions)
 
 
 @lru_cache(maxsize=4096)

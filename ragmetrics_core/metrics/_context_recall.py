@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragmetrics_core import prompts
-from ragmetrics_core.asking import ask_statements, review, split
-from ragmetrics_core.measurement import Decision, Labels, Measurement, undefined
+from ragmetrics_core.asking import ask_statements, review, split, unmentioned
+from ragmetrics_core.measurement import Labels, Measurement, undefined
 from ragmetrics_core.metrics._steps.contexts import ask_supported
 from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.metrics._steps.shares import Aggregate, supported_share, verdict_share
@@ -39,9 +39,14 @@ class ContextRecall(ReferenceMetric[Attributed]):
 
     name = "context_recall"
     inputs = Attributed
-    variants = {"strict.1": {}, "ragas-0.1": {"references": "first"}, "ragas-0.4": {"references": "first"}}
+    variants = {
+        "strict.1": {},
+        "strict.2": {"verify": prompts.STANCES},
+        "ragas-0.1": {"references": "first"},
+        "ragas-0.4": {"references": "first"},
+    }
 
-    variant: Literal["strict", "strict.1", "ragas-0.1", "ragas-0.4"] = "strict.1"
+    variant: Literal["strict", "strict.1", "strict.2", "ragas-0.1", "ragas-0.4"] = "strict.1"
     granularity: Literal["statement", "sentence"] = "statement"
     per_call: int = 20
     aggregate: Aggregate = "share"
@@ -80,7 +85,7 @@ class ContextRecall(ReferenceMetric[Attributed]):
                 size=self.per_call,
             )
         else:
-            nothing = [Decision(text, False, "nothing was retrieved") for text in statements]
+            nothing = unmentioned(self.verify, statements, "nothing was retrieved")
             judged = yield from review(nothing, about=about, labels=ATTRIBUTED)
             return supported_share(judged, "attributed", "statements")
         return verdict_share(judged, "attributed", "statements", self.aggregate)

@@ -40,12 +40,15 @@ class Faithfulness(Metric[Grounded]):
     inputs = Grounded
     variants = {
         "strict.1": {},
+        "strict.2": {"verify": prompts.STANCES},
         "paper.1": {"decompose": prompts.PAPER_STATEMENTS, "verify": prompts.PAPER_VERDICTS},
         "ragas-0.1": {},
         "ragas-0.4": {},
     }
 
-    variant: Literal["strict", "strict.1", "paper", "paper.1", "ragas-0.1", "ragas-0.4"] = "strict.1"
+    variant: Literal["strict", "strict.1", "strict.2", "paper", "paper.1", "ragas-0.1", "ragas-0.4"] = (
+        "strict.1"
+    )
     granularity: Literal["statement", "sentence", "answer"] = "statement"
     per_call: int = 20
     aggregate: Aggregate = "share"

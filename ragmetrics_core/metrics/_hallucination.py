@@ -1,7 +1,9 @@
 """Hallucination: how much of the answer is neither right nor retrieved?"""
 
 from dataclasses import dataclass
+from typing import Literal
 
+from ragmetrics_core import prompts
 from ragmetrics_core.metrics._steps.answers import OriginMetric
 from ragmetrics_core.metrics._steps.matrix import inverse
 
@@ -24,6 +26,9 @@ class Hallucination(OriginMetric):
     """
 
     name = "hallucination"
+    variants = {"strict.1": {}, "strict.2": {"verify": prompts.STANCES}}
+
+    variant: Literal["strict", "strict.1", "strict.2"] = "strict.1"
 
     def counted(self, correct: bool | None) -> bool | None:
         """True if the statement is incorrect."""

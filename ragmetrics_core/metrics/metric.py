@@ -44,7 +44,8 @@ class Metric(Generic[V]):
         packages: packages needed to measure it, as (module, extra of ragmetrics); recomputing a record needs
             none of them.
         variants: settings by variant name; the first one is the default.
-        variant: the variant; a name without a version ("paper") means the newest version.
+        variant: the variant; a name without a version ("paper") means the newest version, and "strict" the
+            version that is the default.
         repetition: number of this measurement among repeated ones; each repetition draws its own replies.
     """
 
@@ -211,6 +212,9 @@ class Metric(Generic[V]):
         if name in cls.variants:
             return name
         versions = [each for each in cls.variants if each.rpartition(".")[0] == name]
+        usual = next(iter(cls.variants))
+        if usual in versions:
+            return usual
         if versions:
             return max(versions, key=lambda each: int(each.rpartition(".")[2]))
         from difflib import get_close_matches

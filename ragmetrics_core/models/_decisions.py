@@ -17,7 +17,17 @@ from ragmetrics_core.models._openai_compatible import Served
 from ragmetrics_core.models._openai_endpoint import encodable
 from ragmetrics_core.models._plugins import rule_judge
 from ragmetrics_core.models._verdict_judge import PartJudge
-from ragmetrics_core.parsers import RATED, Rating, VerdictList
+from ragmetrics_core.parsers import (
+    NONE_OF_THESE,
+    RATED,
+    STANCES,
+    UNPROVEN,
+    Rating,
+    StanceList,
+    VerdictList,
+    sentence_question,
+    split_sentences,
+)
 from ragmetrics_core.prompts import Item, Prompt
 from ragmetrics_core.protocol import Completion, Generate, Judge, Usage
 
@@ -28,6 +38,10 @@ _MOST_QUESTIONS: Final = 400
 # Raised when the wording of a question changes, because replies to another wording are other replies.
 _WORDING: Final = "1"
 _VERDICT: Final = 'By the rules above, the verdict on number {number} is "yes". Number {number}: {text}'
+_STANCE: Final = "By the rules above, the verdict on number {number}. Number {number}: {text}"
+_SENTENCE: Final = "The sentence of the contexts that contradicts number {number}. Number {number}: {text}"
+# The limit of OpenAI's endpoint, without the choice that no sentence contradicts the statement.
+_MOST_SENTENCES: Final = 254
 _RATING: Final = "The rating by the rules above."
 
 
@@ -36,13 +50,15 @@ class DecisionQuestion(NamedTuple):
 
     Attributes:
         name: the name that the answer repeats.
-        instructions: a statement to find true or false, or the rating to give.
-        levels: the ordered levels of a rating, the lowest first; empty for true or false.
+        instructions: a statement to find true or false, the rating to give, or what to choose.
+        levels: the ordered levels of a rating, the lowest first; empty for other questions.
+        choices: the values of a choice; empty for other questions.
     """
 
     name: str
     instructions: str
     levels: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
 
 
 class DecisionReply(NamedTuple):
@@ -134,6 +150,9 @@ class DecisionServer(Served):
 
 def _for_openai(question: DecisionQuestion) -> dict[str, object]:
     named = {"name": question.name, "instructions": encodable(question.instructions)}
+    if question.choices:
+        choices = [{"value": encodable(value)} for value in question.choices]
+        return {"type": "choice", **named, "choices": choices}
     if not question.levels:
         return {"type": "predicate", **named}
     return {"type": "score", **named, "levels": [{"label": level} for level in question.levels]}
@@ -141,6 +160,9 @@ def _for_openai(question: DecisionQuestion) -> dict[str, object]:
 
 def _for_system_one(question: DecisionQuestion) -> dict[str, object]:
     instructions = encodable(question.instructions)
+    if question.choices:
+        criteria = {encodable(value): None for value in question.choices}
+        return {"type": "choice", "criteria": criteria, "instructions": instructions}
     if not question.levels:
         return {"type": "noul", "instructions": instructions}
     return {"type": "score", "criteria": list(question.levels), "instructions": instructions}
@@ -152,8 +174,9 @@ class DecisionJudge(PartJudge):
 
     A verdict on a numbered item is one question, a rating is one question with the numbers of its scale as
     levels. A verdict is "yes" if its probability is above 0.5; a rating is the expected level, which may lie
-    between two numbers of the scale. The record keeps the bodies of the model's replies. A question without
-    exactly one usable answer has no verdict.
+    between two numbers of the scale. A verdict in three ways is a choice; a second call asks which sentence
+    contradicts each contradicted statement. The record keeps the bodies of the model's replies. A question
+    without exactly one usable answer has no verdict.
 
     Attributes:
         decisions: the model.
@@ -198,18 +221,50 @@ class DecisionJudge(PartJudge):
             return await self.aothers(request)
         # without the earlier replies of a conversation: the model is asked anew
         text = "\n\n".join([message.content for message in request.messages[:2]])
-        replies = [
-            await self.decisions.adecide(text, questions[start : start + _MOST_QUESTIONS])
-            for start in range(0, len(questions), _MOST_QUESTIONS)
-        ]
+        replies = await self._replies(text, questions)
+        if issubclass(request.prompt.answer, StanceList):
+            replies += await self._replies(text, _sentence_questions(request, _reply_of(replies)))
         first = Completion(
-            json.dumps({"decisions": [reply.body for reply in replies]}, ensure_ascii=False),
+            _reply_of(replies),
             replies[0].model or self.model,
             usage=_sum_of([reply.usage for reply in replies]),
             finish_reason="stop",
             held_to="graded",
         )
         return [first, *[replace(first, usage=None)] * (request.draws - 1)]
+
+    async def _replies(self, text: str, questions: Sequence[DecisionQuestion]) -> list[DecisionReply]:
+        return [
+            await self.decisions.adecide(text, questions[start : start + _MOST_QUESTIONS])
+            for start in range(0, len(questions), _MOST_QUESTIONS)
+        ]
+
+
+def _reply_of(replies: Sequence[DecisionReply]) -> str:
+    return json.dumps({"decisions": [reply.body for reply in replies]}, ensure_ascii=False)
+
+
+def _sentence_questions(request: Generate[Any], reply: str) -> list[DecisionQuestion]:
+    """For each contradicted statement, the question which sentence contradicts it."""
+    expected = request.expected._replace(graded=True)
+    reading = request.prompt.answer.read(reply, expected)
+    verdicts = reading.value.verdicts if isinstance(reading.value, VerdictList) else ()
+    shown = request.expected.texts
+    sentences = tuple(dict.fromkeys(sentence for text in shown for sentence in split_sentences(text)))
+    blocks = [
+        (*sentences[start : start + _MOST_SENTENCES], NONE_OF_THESE)
+        for start in range(0, len(sentences), _MOST_SENTENCES)
+    ]
+    texts = dict(zip(expected.numbers, expected.items, strict=True))
+    return [
+        DecisionQuestion(
+            sentence_question(number, block),
+            _SENTENCE.format(number=number, text=texts[number]),
+            choices=choices,
+        )
+        for number in [verdict.number for verdict in verdicts if verdict.verdict == UNPROVEN]
+        for block, choices in enumerate(blocks, start=1)
+    ]
 
 
 def _questions(request: Generate[Any]) -> list[DecisionQuestion]:
@@ -223,8 +278,10 @@ def _questions(request: Generate[Any]) -> list[DecisionQuestion]:
     texts = {item.number: item.text for item in items if isinstance(item, Item)}
     if not texts.keys() >= {*expected.numbers}:
         return []
+    is_stance = issubclass(answer, StanceList)
+    wording, choices = (_STANCE, STANCES) if is_stance else (_VERDICT, ())
     return [
-        DecisionQuestion(str(number), _VERDICT.format(number=number, text=texts[number]))
+        DecisionQuestion(str(number), wording.format(number=number, text=texts[number]), choices=choices)
         for number in expected.numbers
     ]
 

@@ -189,8 +189,8 @@ class CrossEncoderScorer(Encoder):
         """
         return await asyncio.to_thread(self.rate, pairs)
 
-    def rate(self, pairs: Sequence[Pair]) -> list[float]:
-        """Synchronous `arate`."""
+    def rate(self, pairs: Sequence[Pair], label: str | int | None = None) -> list[float]:
+        """Synchronous `arate`, by default for the probability of the scorer's own label."""
         import torch
 
         with self._lock, torch.inference_mode():
@@ -202,21 +202,25 @@ class CrossEncoderScorer(Encoder):
                 if logits.shape[1] == 1:
                     values = logits[:, 0].sigmoid() if self.activation == "sigmoid" else logits[:, 0]
                 else:
-                    values = logits.softmax(dim=1)[:, self._place]
-                for place, value in zip(places, values.tolist(), strict=True):
-                    ratings[place] = value
+                    place = self._place if label is None else self._place_of(label)
+                    values = logits.softmax(dim=1)[:, place]
+                for position, value in zip(places, values.tolist(), strict=True):
+                    ratings[position] = value
         return ratings
 
     @cached_property
     def _place(self) -> int:
         """The number of the label whose probability counts."""
+        return self._place_of(self.label)
+
+    def _place_of(self, label: str | int | None) -> int:
         names = {int(number): str(name) for number, name in self.loaded.config.id2label.items()}
-        if self.label is None and len(names) == 2:
+        if label is None and len(names) == 2:
             return 1
         found = [
             number
             for number, name in names.items()
-            if self.label == number or str(self.label).casefold() == name.casefold()
+            if label == number or str(label).casefold() == name.casefold()
         ]
         if not found:
             raise ModelRefused(

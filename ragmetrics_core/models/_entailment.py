@@ -8,6 +8,7 @@ from typing import ClassVar
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models._encoders import CrossEncoderScorer
 from ragmetrics_core.models._verdict_judge import Claims, GroundedFinding, VerdictJudge
+from ragmetrics_core.parsers import split_sentences
 
 __all__ = ["EntailmentJudge"]
 
@@ -45,6 +46,34 @@ class EntailmentJudge(VerdictJudge):
     def model_name(self) -> str:
         """The model."""
         return self.scorer.identity
+
+    @property
+    def is_three_way(self) -> bool:
+        """Always: a model without the label "contradiction" is refused at its first call."""
+        return True
+
+    async def acontrary(self, claims: Claims, findings: Sequence[GroundedFinding]) -> Sequence[str]:
+        """For each statement without support, the sentence that contradicts it most; "" if none does.
+
+        A sentence contradicts a statement if the model's probability of that reaches the threshold.
+
+        Raises:
+            ModelRefused: the model has no label "contradiction".
+        """
+        sentences = tuple(dict.fromkeys(each for text in claims.texts for each in split_sentences(text)))
+        open_items = [
+            item.text
+            for item, found in zip(claims.items, findings, strict=True)
+            if found.supported is False and sentences
+        ]
+        pairs = [(sentence, text) for text in open_items for sentence in sentences]
+        ratings = iter(await asyncio.to_thread(self.scorer.rate, pairs, "contradiction") if pairs else ())
+        against: dict[str, str] = {}
+        for text in open_items:
+            highest = max((next(ratings), -place) for place, _ in enumerate(sentences))
+            if highest[0] >= self.threshold:
+                against[text] = sentences[-highest[1]]
+        return [against.get(item.text, "") for item in claims.items]
 
     async def afindings(self, claims: Claims) -> Sequence[GroundedFinding]:
         """A finding per statement, from the text that entails it with the highest probability."""

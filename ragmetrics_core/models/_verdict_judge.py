@@ -8,13 +8,20 @@ from typing import Any, ClassVar, Final, NamedTuple, cast
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models.wrapper import PromptChecker
+from ragmetrics_core.parsers import CONTRADICTED, NOT_MENTIONED, SUPPORTED
 from ragmetrics_core.prompts import Item
 from ragmetrics_core.protocol import Completion, Generate, Judge
 
 __all__ = ["Claims", "GroundedFinding", "PartJudge", "VerdictJudge"]
 
 # The prompts that ask whether a text entails a statement, and the variable that holds the text.
-_SOURCES: Final = {"verdicts": "contexts", "reference_verdicts": "reference", "answer_verdicts": "answer"}
+_THREE_WAY: Final = "stances"
+_SOURCES: Final = {
+    "verdicts": "contexts",
+    _THREE_WAY: "contexts",
+    "reference_verdicts": "reference",
+    "answer_verdicts": "answer",
+}
 
 
 class Claims(NamedTuple):
@@ -119,9 +126,32 @@ class VerdictJudge(PartJudge):
             ModelError: the model failed.
         """
 
+    @property
+    def is_three_way(self) -> bool:
+        """Whether the model can tell contradicted statements from those that are not mentioned."""
+        return False
+
+    async def acontrary(self, claims: Claims, findings: Sequence[GroundedFinding]) -> Sequence[str]:
+        """For each statement, the sentence of the texts that contradicts it; "" if none does.
+
+        Raises:
+            ModelError: the model failed.
+        """
+        raise NotImplementedError
+
     def answers(self, name: str) -> bool:
         """Whether the prompt asks if a text entails statements."""
         return name in _SOURCES
+
+    def check_prompts(self, names: Iterable[str]) -> None:
+        """Raise `ConfigError` also for verdicts in three ways if the model gives two."""
+        names = list(names)
+        if _THREE_WAY in names and not self.is_three_way:
+            raise ConfigError(
+                f"{self.kind} does not tell contradicted statements from those that are not mentioned: "
+                "measure the variant strict.1, or use another judge"
+            )
+        super().check_prompts(names)
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """Verdicts on the request's items, the same for each draw.
@@ -129,6 +159,8 @@ class VerdictJudge(PartJudge):
         Raises:
             ModelError: a model failed.
         """
+        if request.prompt.name == _THREE_WAY:
+            self.check_prompts([_THREE_WAY])
         source = _SOURCES.get(request.prompt.name)
         if source is None:
             return await self.aothers(request)
@@ -141,6 +173,11 @@ class VerdictJudge(PartJudge):
         )
         findings = await self.afindings(claims)
         verdicts = [_verdict(item, each) for item, each in zip(claims.items, findings, strict=True)]
+        if request.prompt.name == _THREE_WAY:
+            against = await self.acontrary(claims, findings)
+            verdicts = [
+                _in_three_ways(each, contrary) for each, contrary in zip(verdicts, against, strict=True)
+            ]
         reply = json.dumps({"verdicts": verdicts})
         completion = Completion(reply, self.model_name, finish_reason="stop", held_to="graded")
         return [completion] * request.draws
@@ -154,3 +191,11 @@ def _verdict(item: Item, found: GroundedFinding) -> dict[str, object]:
         **({"unsupported": list(found.unsupported)} if found.unsupported else {}),
         "verdict": None if found.supported is None else "yes" if found.supported else "no",
     }
+
+
+def _in_three_ways(verdict: dict[str, object], contrary: str) -> dict[str, object]:
+    """A verdict as "supported", "contradicted" with its evidence, or "not mentioned"."""
+    if verdict["verdict"] == "no" and contrary:
+        return {**verdict, "evidence": contrary, "verdict": CONTRADICTED}
+    names = {"yes": SUPPORTED, "no": NOT_MENTIONED}
+    return {**verdict, "verdict": names.get(str(verdict["verdict"]))}

@@ -13,7 +13,7 @@ from ragmetrics_core.models._secrets import without_secrets
 from ragmetrics_core.models._wrapping import CallableJudge, kind_of
 from ragmetrics_core.models.names import BUILT_IN, SERVER_FORM, SETTINGS, TIMEOUT, advice_on, at_server
 from ragmetrics_core.models.wrapper import PromptChecker, unwrapped
-from ragmetrics_core.parsers import PASSED_ON, NumberedVerdict, VerdictList
+from ragmetrics_core.parsers import PASSED_ON, UNPROVEN, NumberedVerdict, VerdictList
 from ragmetrics_core.protocol import Completion, Generate, Judge, Narrow, TextFunction
 
 if TYPE_CHECKING:
@@ -302,10 +302,11 @@ class Cascade:
         low, high = self.unsure
         share = verdict.probability
         is_sure = share is not None and (share > high if verdict.supported else share < low)
+        is_sure &= verdict.verdict != UNPROVEN
         return {
             "reason": verdict.reason,
             "evidence": verdict.evidence,
             **({"unsupported": list(verdict.unsupported)} if verdict.unsupported else {}),
             **({} if share is None else {"probability": share}),
-            "verdict": ("yes" if verdict.supported else "no") if is_sure else PASSED_ON,
+            "verdict": verdict.verdict if is_sure else PASSED_ON,
         }

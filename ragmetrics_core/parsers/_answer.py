@@ -101,6 +101,7 @@ class Expected(NamedTuple):
         graded: whether a judge of this library writes the reply: always as JSON, perhaps with probabilities,
             and perhaps with verdicts left to another judge. Set by the driver.
         known: the numbers that an earlier reply answered, each with its answer.
+        texts: the texts that must have the evidence of a contradiction.
         around: for numbered sentences, the question and the whole text. Set by the driver.
     """
 
@@ -111,6 +112,7 @@ class Expected(NamedTuple):
     form: str = ""
     graded: bool = False
     known: tuple[tuple[int, str], ...] = ()
+    texts: tuple[str, ...] = ()
     around: tuple[str, ...] = ()
 
     @property

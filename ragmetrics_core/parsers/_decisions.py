@@ -1,13 +1,27 @@
 """Answers of decision models: the numbers in the bodies of their replies, matched by question name."""
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from math import isclose
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from ragmetrics_core.boundary.shapes import Json, is_list, is_mapping
 from ragmetrics_core.parsers._reply import NotRead
 
-__all__ = ["LEVEL", "PROBABILITY", "RATED", "Decided", "decided", "holds_decisions"]
+__all__ = [
+    "LEVEL",
+    "PROBABILITY",
+    "RATED",
+    "Chosen",
+    "Decided",
+    "chosen",
+    "decided",
+    "decided_as",
+    "holds_decisions",
+]
+
+T = TypeVar("T")
 
 PROBABILITY: Final[Mapping[str, str]] = {"predicate": "probability", "noul": "noul"}
 """The types of an answer that is a probability, each with its field."""
@@ -17,36 +31,51 @@ RATED: Final = "rating"
 """The name of the only question of a prompt that asks for a rating."""
 
 _DECISIONS = "decisions"
+_CHOICE = "choice"
+# Servers round the probabilities of choices.
+_ROUNDED: Final = 0.02
 
 
-class Decided(NamedTuple):
+class Chosen(NamedTuple):
+    """The answer to a choice.
+
+    Attributes:
+        value: the most probable value.
+        shares: the probability of each value.
+    """
+
+    value: str
+    shares: Mapping[str, float]
+
+
+class Decided(NamedTuple, Generic[T]):
     """The answers in a reply.
 
     Attributes:
-        numbers: the number in each usable answer, by the question's name.
+        found: the content of each usable answer, by the question's name.
         objections: the reason that an answer is not usable, by the question's name.
         notes: errors that concern no question.
     """
 
-    numbers: dict[str, float]
+    found: dict[str, T]
     objections: dict[str, str]
     notes: list[str]
 
-    def take(self, name: str) -> float:
-        """Remove the answer to a question and return its number.
+    def take(self, name: str) -> T:
+        """Remove the answer to a question and return its content.
 
         Raises:
             NotRead: there is no usable answer.
         """
         why = self.objections.pop(name, "the model gave no answer")
-        if name not in self.numbers:
+        if name not in self.found:
             raise NotRead(why)
-        return self.numbers.pop(name)
+        return self.found.pop(name)
 
     @property
     def left(self) -> tuple[str, ...]:
         """A note on each answer that was not taken, and on those without a name."""
-        names = sorted([*self.numbers, *self.objections])
+        names = sorted([*self.found, *self.objections])
         return (*self.notes, *(f"there is no question {name[:80]!r}" for name in names))
 
 
@@ -65,15 +94,25 @@ def holds_decisions(value: Mapping[str, Json]) -> bool:
     return list(value) == [_DECISIONS]
 
 
-def decided(value: Mapping[str, Json], fields: Mapping[str, str], highest: float = 1) -> Decided:
-    """The answers in the bodies, each from 0 to `highest`; a question that is answered twice has none.
+def decided(value: Mapping[str, Json], fields: Mapping[str, str], highest: float = 1) -> Decided[float]:
+    """The numbers in the bodies, each from 0 to `highest`; see `decided_as`.
 
     Args:
         value: {"decisions": ["<body>", ...]}, with the bodies as the server sent them.
         fields: the field of the number, for each accepted type of answer.
         highest: the highest number.
     """
-    found = Decided({}, {}, [])
+    return decided_as(value, partial(_number, fields=fields, highest=highest))
+
+
+def decided_as(value: Mapping[str, Json], read: Callable[[object], T]) -> Decided[T]:
+    """The answers in the bodies; a question that is answered twice has none.
+
+    Args:
+        value: {"decisions": ["<body>", ...]}, with the bodies as the server sent them.
+        read: reads an answer, or raises `NotRead`.
+    """
+    found = Decided[T]({}, {}, [])
     answered: set[str] = set()
     bodies = value[_DECISIONS]
     for body in bodies if is_list(bodies) else [bodies]:
@@ -82,13 +121,13 @@ def decided(value: Mapping[str, Json], fields: Mapping[str, str], highest: float
                 found.notes.append(f"answer {place} has no name")
                 continue
             try:
-                number = _number(answer, fields, highest)
+                content = read(answer)
             except NotRead as reason:
                 found.objections[name] = str(reason)
             else:
-                found.numbers[name] = number
+                found.found[name] = content
             if name in answered:
-                found.numbers.pop(name, None)
+                found.found.pop(name, None)
                 found.objections[name] = "the model answered it twice"
             answered.add(name)
     return found
@@ -123,16 +162,53 @@ def _number(answer: object, fields: Mapping[str, str], highest: float) -> float:
     Raises:
         NotRead: the model declined, or the answer has another type or a number outside its range.
     """
+    body = _of_type(answer, fields)
+    field = fields[body["type"]]
+    return _within(field, body.get(field), highest)
+
+
+def chosen(answer: object) -> Chosen:
+    """Read the answer to a choice with the probability of each value.
+
+    Raises:
+        NotRead: the model declined, or the answer has another type, lacks the probabilities, or its
+            probabilities do not add up to 1 or do not agree with its choice.
+    """
+    body = _of_type(answer, (_CHOICE,))
+    value, listed = body.get(_CHOICE), body.get("probabilities")
+    shares: dict[str, float] = {}
+    if is_mapping(listed):
+        shares = {name: share for name, share in listed.items() if isinstance(name, str)}
+    for each in listed if is_list(listed) else ():
+        name = each.get("value") if is_mapping(each) else None
+        if not isinstance(name, str) or name in shares:
+            raise NotRead(f"its probabilities have the value {_shown(name)}, or have it twice")
+        shares[name] = each.get("probability")
+    if not isinstance(value, str) or value not in shares:
+        raise NotRead(f"its choice is {_shown(value)}, which has no probability")
+    if not isclose(sum(shares.values()), 1, abs_tol=_ROUNDED):
+        raise NotRead(f"its probabilities add up to {sum(shares.values()):.3g}, not to 1")
+    if shares[value] < max(shares.values()):
+        raise NotRead(f"its choice is {_shown(value)}, which is not its most probable value")
+    return Chosen(value, shares)
+
+
+def _of_type(answer: object, types: Mapping[str, str] | Sequence[str]) -> Mapping[str, Any]:
+    """An answer of one of the types, with probabilities from 0 to 1.
+
+    Raises:
+        NotRead: the model declined, or the answer has another type or a probability outside its range.
+    """
     if isinstance(answer, _Twice):
         raise NotRead("the model answered it twice")
     kind = answer.get("type") if is_mapping(answer) else None
     if kind == "refusal":
         raise NotRead("the model declined to answer")
-    if not is_mapping(answer) or not isinstance(kind, str) or kind not in fields:
-        raise NotRead(f"its answer is of the type {_shown(kind)}, not {' or '.join(fields)}")
+    if not is_mapping(answer) or not isinstance(kind, str) or kind not in types:
+        raise NotRead(f"its answer is of the type {_shown(kind)}, not {' or '.join(types)}")
     for name, share in _shares(answer):
         _within(name, share, 1)
-    return _within(fields[kind], answer.get(fields[kind]), highest)
+    return answer
 
 
 def _shares(answer: Mapping[str, Any]) -> Iterator[tuple[str, object]]:

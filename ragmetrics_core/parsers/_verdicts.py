@@ -3,7 +3,9 @@
 import json
 import re
 from collections.abc import Mapping, Sequence, Set
-from typing import Annotated, Any, Literal, Self
+from contextlib import suppress
+from itertools import count
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, FailFast, Field
 from typing_extensions import TypeAliasType
@@ -19,16 +21,52 @@ from ragmetrics_core.parsers._answer import (
     object_of,
     validated,
 )
-from ragmetrics_core.parsers._decisions import PROBABILITY, decided, holds_decisions
+from ragmetrics_core.parsers._decisions import (
+    PROBABILITY,
+    Chosen,
+    Decided,
+    chosen,
+    decided,
+    decided_as,
+    holds_decisions,
+)
+from ragmetrics_core.parsers._evidence import locate
 from ragmetrics_core.parsers._reply import NotRead, lines_of
 from ragmetrics_core.texts.comparing import folded, plain_form
 
-__all__ = ["PASSED_ON", "UNKNOWN", "DecliningVerdict", "ExplainedVerdicts", "NumberedVerdict", "VerdictList"]
+__all__ = [
+    "CONTRADICTED",
+    "NONE_OF_THESE",
+    "NOT_MENTIONED",
+    "PASSED_ON",
+    "STANCES",
+    "SUPPORTED",
+    "UNKNOWN",
+    "UNPROVEN",
+    "DecliningVerdict",
+    "ExplainedVerdicts",
+    "NumberedVerdict",
+    "StanceList",
+    "VerdictList",
+    "sentence_question",
+]
 
 PASSED_ON = "passed on"
 """The verdict of an item that a reply defers to another judge."""
 UNKNOWN = "unknown"
 """The verdict on an item that a judge of this library cannot decide."""
+CONTRADICTED: Final = "contradicted"
+"""The verdict on a statement that a sentence of the texts contradicts."""
+NOT_MENTIONED: Final = "not mentioned"
+"""The verdict on a statement that the texts neither support nor contradict."""
+UNPROVEN: Final = "unproven"
+"""In place of "contradicted" if the judge's evidence is not in the texts."""
+SUPPORTED: Final = "supported"
+"""The verdict on a statement that the texts support."""
+STANCES: Final = (SUPPORTED, CONTRADICTED, NOT_MENTIONED)
+"""The verdicts of a `StanceList`."""
+NONE_OF_THESE: Final = "none of these"
+"""The answer of a decision model that no sentence contradicts a statement."""
 
 _LINE = re.compile(r"(\d{1,6})[.):]? {1,9}(yes|no)\.?", re.IGNORECASE)
 _EXPLAINED = re.compile(r"(\d{1,6})\. (\S[^\n]*) Verdict: (yes|no)\.?", re.IGNORECASE)
@@ -48,8 +86,9 @@ class NumberedVerdict(BaseModel):
         number: number of the item.
         reason: the judge's reason; empty if it gives none.
         evidence: words that the judge copied, not checked here; several texts from a judge of this library.
-        verdict: "yes" or "no"; partly means no. A judge of this library may also defer it, or leave it open.
-        probability: probability of "yes", if a judge of this library gives one.
+        verdict: "yes" or "no"; partly means no. In a `StanceList`, one of `STANCES`, or `UNPROVEN`. A judge
+            of this library may also defer it, or leave it open.
+        probability: probability that the item is supported, if a judge of this library gives one.
         unsupported: the unsupported words of the item, if a judge of this library marks them.
     """
 
@@ -58,14 +97,21 @@ class NumberedVerdict(BaseModel):
     number: int
     reason: str = ""
     evidence: str | _Quotes = ""
-    verdict: Literal["yes", "no", "passed on", "unknown"]
+    verdict: Literal[
+        "yes", "no", "supported", "contradicted", "not mentioned", "unproven", "passed on", "unknown"
+    ]
     probability: float | None = Field(None, ge=0, le=1)
     unsupported: _Quotes | None = None
 
     @property
     def supported(self) -> bool:
-        """Whether the verdict is "yes"."""
-        return self.verdict == "yes"
+        """Whether the verdict is positive."""
+        return self.verdict in ("yes", SUPPORTED)
+
+    @property
+    def stance(self) -> str | None:
+        """The verdict of a `StanceList`; None if it is "yes" or "no"."""
+        return self.verdict if self.verdict in (*STANCES, UNPROVEN) else None
 
     @property
     def quotes(self) -> tuple[str, ...]:
@@ -82,6 +128,8 @@ class VerdictList(Answer):
     another item's text, the whole reply is rejected, because the other numbers may be wrong too.
     """
 
+    words: ClassVar[tuple[str, ...]] = ("yes", "no")
+
     verdicts: tuple[NumberedVerdict, ...]
 
     @property
@@ -94,9 +142,9 @@ class VerdictList(Answer):
         return {each.number: each.verdict for each in self.verdicts}
 
     def with_more(self, later: Any) -> Self:
-        """The verdicts of both, by number."""
-        both = sorted([*self.verdicts, *later.verdicts], key=lambda each: each.number)
-        return self.model_copy(update={"verdicts": tuple(both)})
+        """The verdicts of both, by number; the later one of a number counts."""
+        both = {each.number: each for each in (*self.verdicts, *later.verdicts)}
+        return self.model_copy(update={"verdicts": tuple([both[number] for number in sorted(both)])})
 
     @classmethod
     def of_value(cls, value: Mapping[str, Json], expected: Expected) -> Reading[Self]:
@@ -112,37 +160,62 @@ class VerdictList(Answer):
         numbered, dropped = _numbered(entries, expected)
         for number, entry in numbered.items():
             try:
-                verdicts.append(_verdict(entry, expected, fields))
+                verdicts.append(cls.proven(_verdict(entry, expected, fields, cls.words), expected))
             except NotRead as reason:
                 objections.append(f"number {number}: {reason}")
         with_one = frozenset([each.number for each in verdicts])
         missing = [str(number) for number in expected.numbers if number not in with_one]
         if missing:
             objections.append(f"your last reply lacks a verdict on {', '.join(missing)}")
+        if not expected.graded:
+            objections += [
+                f'number {each.number} is "{CONTRADICTED}", but its evidence is not in the contexts: '
+                "copy the sentence that contradicts it"
+                for each in verdicts
+                if each.verdict == UNPROVEN
+            ]
         answer = cls.model_construct(verdicts=tuple(verdicts))
         return Reading(answer if verdicts or not objections else None, tuple(objections), dropped=dropped)
 
     @classmethod
+    def proven(cls, verdict: NumberedVerdict, expected: Expected) -> NumberedVerdict:
+        """The verdict that counts, given its evidence."""
+        return verdict
+
+    @classmethod
     def _of_decisions(cls, value: Mapping[str, Json], expected: Expected) -> Reading[Self]:
-        """Read a decision model's answers: "yes" if its probability is above 0.5."""
-        answers = decided(value, PROBABILITY)
+        """Read a decision model's answers."""
+        answers = cls._answers(value)
         verdicts: list[NumberedVerdict] = []
         objections: list[str] = []
         for number in expected.numbers:
             try:
-                share = answers.take(str(number))
+                verdict = cls._decision(number, answers)
             except NotRead as reason:
                 objections.append(f"number {number}: {reason}")
-                continue
-            verdict = NumberedVerdict(
-                number=number,
-                reason=f"yes with probability {share:.3g}",
-                verdict="yes" if share > 0.5 else "no",
-                probability=share,
-            )
-            verdicts.append(verdict)
+            else:
+                verdicts.append(cls.proven(verdict, expected))
         answer = cls.model_construct(verdicts=tuple(verdicts))
         return Reading(answer if verdicts else None, tuple(objections), dropped=answers.left)
+
+    @classmethod
+    def _answers(cls, value: Mapping[str, Json]) -> Decided[Any]:
+        return decided(value, PROBABILITY)
+
+    @classmethod
+    def _decision(cls, number: int, answers: Decided[Any]) -> NumberedVerdict:
+        """The verdict on a number: "yes" if its probability is above 0.5.
+
+        Raises:
+            NotRead: there is no usable answer.
+        """
+        share: float = answers.take(str(number))
+        return NumberedVerdict(
+            number=number,
+            reason=f"yes with probability {share:.3g}",
+            verdict="yes" if share > 0.5 else "no",
+            probability=share,
+        )
 
     @classmethod
     def of_lines(cls, body: str) -> dict[str, Json]:
@@ -159,7 +232,7 @@ class VerdictList(Answer):
                 "number": {"type": "integer"} | ({"enum": list(numbers)} if numbers else {}),
                 "reason": _TEXT,
                 "evidence": _TEXT,
-                "verdict": {"type": "string", "enum": ["yes", "no"]},
+                "verdict": {"type": "string", "enum": list(cls.words)},
             },
         )
         return object_of(expected, {"verdicts": list_of(entry, len(numbers) or None)})
@@ -210,6 +283,81 @@ class ExplainedVerdicts(VerdictList):
         return "\n".join([*lines, _final_line(entries)])
 
 
+class StanceList(VerdictList):
+    """Verdicts in three ways: "supported", "contradicted" or "not mentioned".
+
+    The evidence of "contradicted" is the sentence of the texts that contradicts the item. If it is not there,
+    the judge is asked again about this number; if it still gives no such sentence, the verdict is `UNPROVEN`.
+    """
+
+    words = STANCES
+
+    @classmethod
+    def proven(cls, verdict: NumberedVerdict, expected: Expected) -> NumberedVerdict:
+        """The verdict, `UNPROVEN` if it is "contradicted" and none of its quotes is in the texts."""
+        if verdict.verdict != CONTRADICTED or any(locate(each, expected.texts) for each in verdict.quotes):
+            return verdict
+        return verdict.model_copy(update={"verdict": UNPROVEN})
+
+    def answered(self) -> Mapping[int, str]:
+        """The verdicts by number, without those that are not proven."""
+        return {each.number: each.verdict for each in self.verdicts if each.verdict != UNPROVEN}
+
+    @classmethod
+    def misplaced_form(cls, form: str, *, is_numbered: bool) -> str | None:
+        """Refuse a form without evidence."""
+        if Expected(form=form).as_json and '"evidence"' in form:
+            return None
+        return 'its form must be JSON with "evidence", for the sentence that contradicts a statement'
+
+    @classmethod
+    def _answers(cls, value: Mapping[str, Json]) -> Decided[Any]:
+        return decided_as(value, chosen)
+
+    @classmethod
+    def _decision(cls, number: int, answers: Decided[Any]) -> NumberedVerdict:
+        """The verdict on a number: supported if that is more probable than not, else the likelier other one.
+
+        Raises:
+            NotRead: there is no usable answer.
+        """
+        answer: Chosen = answers.take(str(number))
+        if answer.shares.keys() != {*STANCES}:
+            raise NotRead(f"its values are not {', '.join(STANCES)}")
+        share, against, without = (answer.shares[stance] for stance in STANCES)
+        verdict: Literal["supported", "contradicted", "not mentioned"] = NOT_MENTIONED
+        if share > 0.5:
+            verdict = SUPPORTED
+        elif against > without:
+            verdict = CONTRADICTED
+        return NumberedVerdict(
+            number=number,
+            reason=f"supported with probability {share:.3g}, contradicted with {against:.3g}",
+            evidence=_chosen_sentence(number, answers),
+            verdict=verdict,
+            probability=share,
+        )
+
+
+def sentence_question(number: int, block: int) -> str:
+    """Name of the question which sentence of a block of sentences contradicts an item."""
+    return f"{number} sentence {block}"
+
+
+def _chosen_sentence(number: int, answers: Decided[Any]) -> str:
+    """The sentence that a decision model named with the highest probability; "" if it named none."""
+    named: dict[str, float] = {}
+    for block in count(1):
+        name = sentence_question(number, block)
+        if name not in answers.found and name not in answers.objections:
+            break
+        with suppress(NotRead):
+            answer: Chosen = answers.take(name)
+            named[answer.value] = answer.shares[answer.value]
+    named.pop(NONE_OF_THESE, None)
+    return max(named, key=named.__getitem__, default="")
+
+
 class DecliningVerdict(VerdictList):
     """The verdict on the single remark that the answer declines."""
 
@@ -240,7 +388,9 @@ def _entry(line: str, match: re.Match[str] | None) -> dict[str, Json]:
     }
 
 
-def _verdict(entry: Mapping[str, Json], expected: Expected, fields: Set[str]) -> NumberedVerdict:
+def _verdict(
+    entry: Mapping[str, Json], expected: Expected, fields: Set[str], words: tuple[str, ...]
+) -> NumberedVerdict:
     """The verdict of an entry.
 
     Raises:
@@ -251,9 +401,17 @@ def _verdict(entry: Mapping[str, Json], expected: Expected, fields: Set[str]) ->
             raise NotRead(f'"{min(entry.keys() - fields)[:80]}" was not asked for')
         if "verdict" not in entry:
             raise NotRead('it has no "verdict"')
-        if entry["verdict"] not in ("yes", "no"):
-            raise NotRead(f'its verdict is neither "yes" nor "no", but {_quoted(entry["verdict"])}')
-    return validated(NumberedVerdict, entry)
+        if entry["verdict"] not in words:
+            raise NotRead(f"its verdict is {_none_of(words)}, but {_quoted(entry['verdict'])}")
+    verdict = validated(NumberedVerdict, entry)
+    if verdict.verdict not in (*words, PASSED_ON, UNKNOWN):
+        raise NotRead(f"its verdict is {_none_of(words)}, but {_quoted(verdict.verdict)}")
+    return verdict
+
+
+def _none_of(words: tuple[str, ...]) -> str:
+    """Two or more words in negative form: 'neither "yes" nor "no"'."""
+    return "neither " + " nor ".join([f'"{word}"' for word in words])
 
 
 def _numbered(

@@ -10,6 +10,7 @@ from ragmetrics_core.parsers import (
     QuestionList,
     Rating,
     RelevantSentences,
+    StanceList,
     StatementList,
     VerdictList,
     WrittenQuestions,
@@ -64,6 +65,7 @@ __all__ = [
     "RELEVANT_SENTENCES",
     "RUBRIC",
     "SENTENCE_RATING",
+    "STANCES",
     "STATEMENTS",
     "SUFFICIENCY",
     "VERDICTS",
@@ -92,6 +94,7 @@ __all__ = [
 STATEMENTS = load("statements", version=5, answer=StatementList)
 REFERENCE_STATEMENTS = load("reference_statements", version=4, answer=StatementList)
 VERDICTS = load("verdicts", version=5, answer=VerdictList)
+STANCES = load("stances", version=1, answer=StanceList)
 REFERENCE_VERDICTS = load("reference_verdicts", version=4, answer=VerdictList)
 ANSWER_VERDICTS = load("answer_verdicts", version=4, answer=VerdictList)
 CHUNK_VERDICTS = load("chunk_verdicts", version=3, answer=VerdictList)

@@ -10,6 +10,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.runs import Run
 from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._comparison import PairedMetric, RunComparison
+from ragmetrics_core.study._contradictions import contradictions
 from ragmetrics_core.study._estimates import score_mean
 from ragmetrics_core.study._pairs import lacking_in, pairs_of, without_doubtful
 from ragmetrics_core.study._scores import DECLINED, Scores, read_scores
@@ -28,7 +29,7 @@ __all__ = [
     "near",
 ]
 
-FailIf = Literal["worse", "not-better", "inferior", "declines", "cannot-tell"]
+FailIf = Literal["worse", "not-better", "inferior", "declines", "contradicted", "cannot-tell"]
 
 
 End = Literal["min", "max"]
@@ -229,6 +230,7 @@ def decide(
     limits: Sequence[Limit] = (),
     *,
     runs: Sequence[Scores] = (),
+    after: Run | None = None,
 ) -> GateVerdict:
     """Decide whether the second run passes.
 
@@ -241,9 +243,11 @@ def decide(
         fail_if: conditions, see `FailIf`.
         limits: limits on the means of the second run.
         runs: both runs; required for limits and for the condition "declines".
+        after: the second run; required for the condition "contradicted".
 
     Raises:
-        ConfigError: "inferior" without a margin, or an unknown condition.
+        ConfigError: "inferior" without a margin, "contradicted" without verdicts in three ways, or an unknown
+            condition.
     """
     if unknown := [each for each in fail_if if each not in get_args(FailIf)]:
         raise ConfigError(f"--fail-if takes {', '.join(get_args(FailIf))}, not {unknown[0]!r}")
@@ -257,6 +261,10 @@ def decide(
             untold.append((each.metric, why))
     if "declines" in fail_if:
         failed += [(DECLINED, why) for why in _more_declines(*runs)]
+    if "contradicted" in fail_if:
+        if after is None:
+            raise ConfigError('the condition "contradicted" needs the second run: pass after=...')
+        failed += contradictions(after)
     for limit in limits:
         failed += [(limit.metric, why) for why in beyond(runs[1], limit, before=runs[0])]
     return GateVerdict(tuple(failed), tuple(untold), has_conditions=bool(fail_if or limits))

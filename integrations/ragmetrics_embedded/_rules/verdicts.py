@@ -25,13 +25,15 @@ class LexicalVerdict(NamedTuple):
     """A verdict: the decision, the probability that it is supported, the reason, the words that decide it.
 
     No decision means that words cannot decide. The evidence is a text of the source, or a list when two
-    sentences are needed; empty when nothing fits.
+    sentences are needed; empty when nothing fits. `contrary` is the sentence that contradicts the statement,
+    if one does.
     """
 
     supported: bool | None
     score: float
     reason: str
     evidence: str | list[str] = ""
+    contrary: str = ""
 
 
 def findings(
@@ -138,10 +140,11 @@ def _on_remark(statement: str, contexts: tuple[str, ...]) -> LexicalVerdict:
     for place, keys in enumerate(evidence.keys):
         if len(spoken) > 1 and len(spoken & keys) >= REFUTED * len(spoken):
             reason = "it says that this is missing, and a sentence has all its words"
-            return LexicalVerdict(False, 0.0, reason, evidence.as_written(place))
+            refuting = evidence.as_written(place)
+            return LexicalVerdict(False, 0.0, reason, refuting, refuting)
     return LexicalVerdict(True, 1.0, "it says that something is missing, and no sentence has all its words")
 
 
 def _finding(found: Support) -> LexicalVerdict:
     evidence: str | list[str] = list(found.evidence) if len(found.evidence) > 1 else "".join(found.evidence)
-    return LexicalVerdict(found.supported, found.probability, found.reason, evidence)
+    return LexicalVerdict(found.supported, found.probability, found.reason, evidence, found.contrary)

@@ -45,12 +45,14 @@ class Rival(NamedTuple):
         other: the evidence's word.
         lead: how much better the other word fits the position, from -1 to 1.
         kin: similarity of the two by word vectors; 1 for numbers, names, opposites and small classes.
+        place: the sentence of the other word.
     """
 
     own: Token
     other: Token
     lead: float
     kin: float
+    place: int
 
     @property
     def kind(self) -> str:
@@ -73,6 +75,7 @@ class Alignment:
         evidence = found.evidence
         language = BY_CODE[evidence.language]
         self.tokens: list[Token] = []
+        self._sentences: list[int] = []
         spots: list[int] = []
         negated: list[bool] = []
         for place in dict.fromkeys([*found.window, *found.others]):
@@ -82,6 +85,7 @@ class Alignment:
             start = spots[-1] + _GAP if spots else 0
             spots += range(start, start + len(tokens))
             self.tokens += tokens
+            self._sentences += [place] * len(tokens)
             negated += _negated(tokens, language)
         self._spots = np.array(spots, np.int64)
         self._negated = np.array(negated, np.bool_)
@@ -160,7 +164,8 @@ class Alignment:
         for token, own, fit, kin in zip(self.rows, self.own_fits, self.fit, self._kinship(), strict=True):
             if kin.any():
                 place = int(np.where(kin > 0, fit, -1.0).argmax())
-                rivals.append(Rival(token, self.tokens[place], float(fit[place]) - own, float(kin[place])))
+                lead, closeness = float(fit[place]) - own, float(kin[place])
+                rivals.append(Rival(token, self.tokens[place], lead, closeness, self._sentences[place]))
         return sorted(rivals, key=lambda rival: -rival.lead * rival.kin)
 
     def _kinship(self) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ from ragmetrics_embedded._support.places import WordPlaces
 from ragmetrics_embedded._support.vocabulary import BY_CODE, DENIALS
 from ragmetrics_embedded._support.words import Token, read_words
 
-__all__ = ["Denial", "denial_of"]
+__all__ = ["MOSTLY", "Denial", "denial_of"]
 
 # A negation reaches this many words of content; in scripts without spaces, this many pairs of characters.
 _REACH: Final = 3
@@ -20,7 +20,7 @@ _MOST_WORDS: Final = 100
 # A pronoun stands for a word of this many sentences before.
 _BEFORE: Final = 2
 # The evidence denies a clause if this share of it is near, and affirms a denied one from half of it on.
-_MOSTLY: Final = 0.75
+MOSTLY: Final = 0.75
 _HALF: Final = 0.5
 _QUESTION: Final = re.compile(r"[?？]\W*$")
 _BORDERS: Final = {
@@ -95,7 +95,7 @@ def _opposed(key: str, said: _Clause, found: WordPlaces) -> int | None:
     against: dict[tuple[str, ...], tuple[int, int]] = {}
     for place, clause in clauses:
         if said.is_plain:
-            denied, least = clause.denied, _MOSTLY
+            denied, least = clause.denied, MOSTLY
             is_same = found.weights.keys() >= clause.before and said.keys.issuperset(denied)
             opposes = is_same and key in denied[:1]
         else:

@@ -23,6 +23,7 @@ class Features(NamedTuple):
     """The comparison of a statement with its evidence.
 
     Attributes:
+        said: the statement's words, with amounts in the units of the evidence.
         values: the features: `FEATURES`, `VECTOR_FEATURES` where there are vectors, and `CONFLICTS`.
         found: the positions of the statement's words.
         negated: the statement or the best sentence negates, and the other one does not.
@@ -32,6 +33,7 @@ class Features(NamedTuple):
         unsure: two amounts that may be the same in different units; the values take them for the same.
     """
 
+    said: Sentence
     values: tuple[float, ...]
     found: WordPlaces
     negated: bool
@@ -121,6 +123,7 @@ def compare(
         *conflicts_of(found, alignment),
     )
     return Features(
+        said,
         tuple([round(value, 4) for value in values]),
         found,
         negated,

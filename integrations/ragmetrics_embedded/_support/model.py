@@ -6,7 +6,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Final, NamedTuple
 
-from ragmetrics_embedded._support.denials import Denial, denial_of
+from ragmetrics_embedded._support.denials import MOSTLY, Denial, denial_of
 from ragmetrics_embedded._support.evidence import Vectors, read_evidence
 from ragmetrics_embedded._support.features import Features, compare
 from ragmetrics_embedded._support.places import weight_of
@@ -32,12 +32,14 @@ class Support(NamedTuple):
         probability: from 0 to 1; 0.5 is the threshold that suited the sets of the training pool best.
         reason: the compared facts, in words.
         evidence: the best-fitting sentences, as written in their texts; empty if nothing fits.
+        contrary: the sentence that contradicts a statement without support, as written; "" if none does.
     """
 
     supported: bool | None
     probability: float
     reason: str
     evidence: tuple[str, ...]
+    contrary: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,10 @@ class SupportModel:
         odds = self.weights.log_odds(compared.values) - CONTRARY * compared.is_contrary
         found = compared.found
         best = [place for place in (found.best, *found.others[:1]) if place is not None]
-        denial = denial_of(statement, found) if odds >= self.weights.threshold else None
+        denial = denial_of(statement, found)
+        contrary = _contrary_place(compared, denial)
+        if odds < self.weights.threshold:
+            denial = None
         if denial is not None:
             odds -= CONTRARY
             best.insert(0, denial.place)
@@ -79,7 +84,8 @@ class SupportModel:
         if why := compared.undecided(supported=supported):
             return Support(None, probability, f"not decided: {why}", evidence)
         reasons = "; ".join(_reasons(compared, denial, supported))
-        return Support(supported, probability, f"{probability:.2f}: {reasons}", evidence)
+        against = "" if supported or contrary is None else found.evidence.as_written(contrary)
+        return Support(supported, probability, f"{probability:.2f}: {reasons}", evidence, against)
 
     def compare(self, statement: str, texts: Sequence[str], *, question: str = "") -> Features:
         """The features of a statement and texts."""
@@ -113,6 +119,31 @@ def weigh(token: Token) -> int:
     return weight_of(token, load_rarity())
 
 
+def _contrary_place(compared: Features, denial: Denial | None) -> int | None:
+    """The sentence that contradicts a statement, or None.
+
+    It denies a word of the statement, or affirms a denied one; or it says nearly all of the statement with
+    another value: a number, a name, a word of a small class, or the opposite. Something before the value must
+    be said there too, because a sentence about something else contradicts nothing.
+    """
+    found = compared.found
+    if compared.is_contrary:
+        return found.best
+    if denial is not None:
+        return denial.place
+    clashes = [rival for rival in compared.clashes if rival.kin == 1]
+    for rival in clashes:
+        said = found.evidence.keys[rival.place]
+        replaced = {other.own.key for other in clashes if other.place == rival.place}
+        rest = [token.key for token in found.content if token.key not in replaced]
+        before = [token.key for token in compared.said.content]
+        place = before.index(rival.own.key) if rival.own.key in before else 0
+        has_topic = not said.isdisjoint(before[:place])
+        if has_topic and found.weigh(said.intersection(rest)) >= MOSTLY * found.weigh(rest):
+            return rival.place
+    return None
+
+
 def _reasons(compared: Features, denial: Denial | None, supported: bool) -> Iterator[str]:
     """Sentences on the compared facts; differences only for a statement that is not supported."""
     found = compared.found
@@ -130,7 +161,7 @@ def _reasons(compared: Features, denial: Denial | None, supported: bool) -> Iter
         yield "one of the two is negated, the other is not"
     if compared.opposite is not None:
         yield f'"{compared.opposite}" is said there with the opposite word'
-    for own, other, *_, kin in compared.clashes[:1]:
+    for own, other, _, kin, _ in compared.clashes[:1]:
         if own.is_number(other):
             yield f"{own.written} has another unit there"
         elif kin > _TELLING:

@@ -1,11 +1,11 @@
 """Shared steps of metrics that trace the statements of an answer to their origin."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ragmetrics_core import prompts
-from ragmetrics_core.asking import ask_each, ask_statements, together
+from ragmetrics_core.asking import ask_each, ask_statements, is_three_way, together
 from ragmetrics_core.measurement import Judged, Labels, Measurement, undefined
-from ragmetrics_core.metrics._steps.matrix import all_of, each_chunk, in_any, inverse
+from ragmetrics_core.metrics._steps.matrix import all_of, each_chunk, in_any, inverse, stances_of
 from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.metrics._steps.shares import supported_share
 from ragmetrics_core.parsers import StatementList, VerdictList
@@ -58,7 +58,9 @@ class OriginMetric(ReferenceMetric[Complete]):
         )
         retrieved = in_any(chunks, len(statements))
         pairs = zip(correct.known, retrieved.known, strict=True)
-        known = (all_of((self.counted(one), inverse(other))) for one, other in pairs)
+        known = [all_of((self.counted(one), inverse(other))) for one, other in pairs]
         wanted = Judged.derived(known, correct, retrieved)
+        if is_three_way(self.verify):
+            wanted = replace(wanted, stances=stances_of(known, chunks))
         others = {"correct": correct.supported, "retrieved": retrieved.supported}
         return supported_share(wanted, self.name, "statements", **others)

@@ -53,4 +53,10 @@ def ask_supported(
     decided = list(judged.known)
     for number, known in zip(doubted, again.known, strict=True):
         decided[number] = None if known else False
-    return Judged(tuple(decided), judged.probabilities, "unaccounted_text")
+    stances = [
+        None if known is None else stance
+        for known, stance in zip(decided, judged.stances or [None] * len(decided), strict=True)
+    ]
+    return Judged(
+        tuple(decided), judged.probabilities, "unaccounted_text", tuple(stances) if judged.stances else ()
+    )

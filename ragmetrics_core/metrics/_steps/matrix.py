@@ -7,9 +7,9 @@ everything derived from it.
 
 from collections.abc import Iterable, Sequence
 
-from ragmetrics_core.asking import ask_each, review, together
-from ragmetrics_core.measurement import Decision, Judged, Labels
-from ragmetrics_core.parsers import VerdictList
+from ragmetrics_core.asking import ask_each, review, together, unmentioned
+from ragmetrics_core.measurement import Judged, Labels
+from ragmetrics_core.parsers import CONTRADICTED, NOT_MENTIONED, UNPROVEN, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
 
@@ -21,6 +21,7 @@ __all__ = [
     "in_relevant",
     "inverse",
     "relevant_chunks",
+    "stances_of",
 ]
 
 ENTAILED = Labels("entailed", "not entailed")
@@ -46,7 +47,7 @@ def _one_chunk(
 ) -> Steps[Judged]:
     about = f"{about} in chunk {number}"
     if not chunk.strip():
-        blank = [Decision(text, False, "the chunk is blank") for text in statements]
+        blank = unmentioned(prompt, statements, "the chunk is blank")
         return (yield from review(blank, about=about, labels=ENTAILED))
     return (
         yield from ask_each(
@@ -65,6 +66,24 @@ def in_relevant(chunks: Sequence[Judged], relevant: Judged, count: int) -> Judge
     rows = list(zip(chunks, relevant.known, strict=True))
     known = [any_of(all_of((chunk.known[place], known)) for chunk, known in rows) for place in range(count)]
     return Judged.derived(known, *chunks)
+
+
+def stances_of(counted: Sequence[Known], chunks: Sequence[Judged]) -> tuple[str | None, ...]:
+    """The stance of the chunks on each statement that counts; None for the others.
+
+    One chunk that contradicts a statement is enough; a statement is not mentioned if no chunk mentions it.
+
+    Args:
+        counted: whether each statement counts.
+        chunks: the verdicts on the statements, for each chunk.
+    """
+    rows = [chunk.stances for chunk in chunks if chunk.stances]
+    stances: list[str | None] = []
+    for place, counts in enumerate(counted):
+        of_chunks = {row[place] for row in rows} if chunks else {NOT_MENTIONED}
+        kinds = [kind for kind in (CONTRADICTED, UNPROVEN, NOT_MENTIONED) if kind in of_chunks]
+        stances.append(kinds[0] if counts and kinds else None)
+    return tuple(stances)
 
 
 def relevant_chunks(reference: Sequence[Judged]) -> Judged:

@@ -1,11 +1,13 @@
 """Shared steps of share metrics: the supported share of verdicts, and F1, precision or recall."""
 
+from collections import Counter
 from math import fsum
 from typing import Literal
 
 from ragmetrics_core import scoring
 from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Judged, Measurement, score
+from ragmetrics_core.parsers import CONTRADICTED, NOT_MENTIONED, UNPROVEN
 from ragmetrics_core.scoring.uncertain_counts import central_counts
 
 __all__ = ["Aggregate", "Mode", "f1_of", "f1_spelled", "supported_share", "verdict_share"]
@@ -40,7 +42,7 @@ def verdict_share(judged: Judged, part: str, whole: str, aggregate: Aggregate) -
         why = f"a verdict has no probability: aggregate={aggregate} needs a judge that gives one for each"
         raise StepFailed("metric_error", why)
     number = len(judged)
-    counts: dict[str, float] = {part: judged.supported, whole: number}
+    counts: dict[str, float] = {part: judged.supported, whole: number, **stances_in(judged)}
     if aggregate == "least":
         counts["least"] = min(given, default=1.0)
         spelled, least = f"the least of {{{whole}}} probabilities", counts["least"]
@@ -63,8 +65,20 @@ def verdict_share(judged: Judged, part: str, whole: str, aggregate: Aggregate) -
 
 def supported_share(judged: Judged, part: str, whole: str, **others: int) -> Measurement:
     """Share of positive verdicts; `part` and `whole` are the names of the two counts."""
-    counts = {part: judged.supported, whole: len(judged), **others}
+    counts = {part: judged.supported, whole: len(judged), **stances_in(judged), **others}
     return score(scoring.supported_share, judged, counts=counts, spelled=f"{{{part}}} / {{{whole}}}")
+
+
+def stances_in(judged: Judged) -> dict[str, int]:
+    """Number of contradicted and of not mentioned items, and of unproven contradictions if there are any.
+
+    Empty if the judge was not asked for verdicts in three ways.
+    """
+    if not judged.stances:
+        return {}
+    counted = Counter(judged.stances)
+    counts = {"contradicted": counted[CONTRADICTED], "not_mentioned": counted[NOT_MENTIONED]}
+    return counts | ({UNPROVEN: counted[UNPROVEN]} if counted[UNPROVEN] else {})
 
 
 def f1_of(shared: int, answer: int, reference: int, mode: Mode) -> float:
