@@ -176,7 +176,7 @@ def _judged(items: Sequence[Item], verdicts: Sequence[LexicalVerdict]) -> Value:
 def _stances(shown: _Shown) -> Value:
     """Verdicts in three ways; the evidence of a contradiction is the sentence that contradicts."""
     entries: list[Value] = []
-    found = findings(shown.said, shown.contexts, shown.trained)
+    found = findings(shown.said, shown.contexts, shown.trained, contrary=True)
     for item, verdict in zip(shown.items, found, strict=True):
         if verdict.supported is False and verdict.contrary:
             entries.append(_entry(item, verdict, CONTRADICTED, verdict.contrary))

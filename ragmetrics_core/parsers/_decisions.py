@@ -175,15 +175,17 @@ def chosen(answer: object) -> Chosen:
             probabilities do not add up to 1 or do not agree with its choice.
     """
     body = _of_type(answer, (_CHOICE,))
-    value, listed = body.get(_CHOICE), body.get("probabilities")
+    value: Any = body.get(_CHOICE)
+    listed: Any = body.get("probabilities")
     shares: dict[str, float] = {}
     if is_mapping(listed):
-        shares = {name: share for name, share in listed.items() if isinstance(name, str)}
+        shares = {str(name): share for name, share in listed.items()}
     for each in listed if is_list(listed) else ():
-        name = each.get("value") if is_mapping(each) else None
+        entry: Mapping[str, Any] = each if is_mapping(each) else {}
+        name = entry.get("value")
         if not isinstance(name, str) or name in shares:
             raise NotRead(f"its probabilities have the value {_shown(name)}, or have it twice")
-        shares[name] = each.get("probability")
+        shares[name] = entry.get("probability", 0.0)
     if not isinstance(value, str) or value not in shares:
         raise NotRead(f"its choice is {_shown(value)}, which has no probability")
     if not isclose(sum(shares.values()), 1, abs_tol=_ROUNDED):

@@ -148,3 +148,33 @@ def test_where_lower_is_better_what_failed_counts_as_the_highest_and_reaches_no_
     measure, answers, words
 ):
     assert measure(answers, words, metrics="hallucination").code == 1
+
+
+THREE_WAY = "faithfulness/strict.2"
+
+
+@pytest.mark.parametrize(("answers", "code"), [([GOOD], 0), ([WRONG], 0), ([GOOD, "It is not in Paris."], 1)])
+def test_one_contradiction_fails_and_a_statement_that_is_not_mentioned_does_not(measure, answers, code):
+    outcome = measure(answers, "--fail-if", "contradicted", metrics=THREE_WAY)
+
+    assert outcome.code == code
+    named = 'faithfulness/strict.2 of sample q1: contradicted: "It is not in Paris."'
+    assert (named in outcome.err) == bool(code)
+
+
+def test_contradictions_need_a_metric_with_verdicts_in_three_ways(measure):
+    outcome = measure([GOOD], "--fail-if", "contradicted")
+
+    assert outcome.code == 2
+    assert "measure faithfulness/strict.2" in outcome.err
+
+
+def test_a_comparison_fails_if_the_second_run_has_a_contradiction(measure, command, tmp_path):
+    before, after = tmp_path / "before", tmp_path / "after"
+    measure([GOOD, WRONG], "--out", before, metrics=THREE_WAY, name="one")
+    measure([GOOD, "It is not in Paris."], "--out", after, metrics=THREE_WAY, name="two")
+
+    failed = command("study compare", before, after, "--fail-if contradicted")
+    passed = command("study compare", after, before, "--fail-if contradicted")
+    assert (failed.code, passed.code) == (1, 0)
+    assert 'of sample q1: contradicted: "It is not in Paris."' in failed.err

@@ -37,7 +37,11 @@ class LexicalVerdict(NamedTuple):
 
 
 def findings(
-    statements: Sequence[str], contexts: tuple[str, ...], trained: SupportModel | None = None
+    statements: Sequence[str],
+    contexts: tuple[str, ...],
+    trained: SupportModel | None = None,
+    *,
+    contrary: bool = False,
 ) -> list[LexicalVerdict]:
     """Look statements up in the contexts.
 
@@ -47,10 +51,13 @@ def findings(
         statements: what to look up.
         contexts: where.
         trained: the model that decides, instead of the bundled one.
+        contrary: whether to look for sentences that contradict them.
     """
     model = trained or support_model()
     return [
-        _on_remark(text, contexts) if is_missing_remark(text) else _finding(model.support(text, contexts))
+        _on_remark(text, contexts)
+        if is_missing_remark(text)
+        else _finding(model.support(text, contexts, contrary=contrary))
         for text in statements
     ]
 

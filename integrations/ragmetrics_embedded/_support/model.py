@@ -59,22 +59,25 @@ class SupportModel:
     vectors: Vectors | None = None
     name: str = ""
 
-    def support(self, statement: str, texts: Sequence[str], *, question: str = "") -> Support:
+    def support(
+        self, statement: str, texts: Sequence[str], *, question: str = "", contrary: bool = False
+    ) -> Support:
         """Decide whether texts support a statement.
 
         Args:
             statement: one statement.
             texts: the context chunks, or a single text.
             question: the question, if known.
+            contrary: whether to look for a sentence that contradicts the statement.
         """
         compared = self.compare(statement, texts, question=question)
         odds = self.weights.log_odds(compared.values) - CONTRARY * compared.is_contrary
         found = compared.found
         best = [place for place in (found.best, *found.others[:1]) if place is not None]
-        denial = denial_of(statement, found)
-        contrary = _contrary_place(compared, denial)
-        if odds < self.weights.threshold:
-            denial = None
+        is_likely = odds >= self.weights.threshold
+        denial = denial_of(statement, found) if contrary or is_likely else None
+        against = _contrary_place(compared, denial) if contrary else None
+        denial = denial if is_likely else None
         if denial is not None:
             odds -= CONTRARY
             best.insert(0, denial.place)
@@ -84,8 +87,8 @@ class SupportModel:
         if why := compared.undecided(supported=supported):
             return Support(None, probability, f"not decided: {why}", evidence)
         reasons = "; ".join(_reasons(compared, denial, supported))
-        against = "" if supported or contrary is None else found.evidence.as_written(contrary)
-        return Support(supported, probability, f"{probability:.2f}: {reasons}", evidence, against)
+        sentence = "" if supported or against is None else found.evidence.as_written(against)
+        return Support(supported, probability, f"{probability:.2f}: {reasons}", evidence, sentence)
 
     def compare(self, statement: str, texts: Sequence[str], *, question: str = "") -> Features:
         """The features of a statement and texts."""
