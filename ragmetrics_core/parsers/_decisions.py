@@ -177,7 +177,7 @@ def chosen(answer: object) -> Chosen:
     body = _of_type(answer, (_CHOICE,))
     value: Any = body.get(_CHOICE)
     listed: Any = body.get("probabilities")
-    shares: dict[str, float] = {}
+    shares: dict[str, Any] = {}
     if is_mapping(listed):
         shares = {str(name): share for name, share in listed.items()}
     for each in listed if is_list(listed) else ():

@@ -322,7 +322,7 @@ class StanceList(VerdictList):
             NotRead: there is no usable answer.
         """
         answer: Chosen = answers.take(str(number))
-        if answer.shares.keys() != {*STANCES}:
+        if set(answer.shares) != set(STANCES):
             raise NotRead(f"its values are not {', '.join(STANCES)}")
         share, against, without = (answer.shares[stance] for stance in STANCES)
         verdict: Literal["supported", "contradicted", "not mentioned"] = NOT_MENTIONED
