@@ -37,7 +37,7 @@ from ragmetrics_core.questions._quotes import (
 from ragmetrics_core.questions._set_files import CellCount, SetSummary
 from ragmetrics_core.questions._settings import CheckSettings, TrafficSettings
 from ragmetrics_core.questions._test_set import DroppedQuestion, QuestionSet
-from ragmetrics_core.questions._traffic import Traffic, questions_of_run
+from ragmetrics_core.questions._traffic import ChosenQuestions, questions_of_run
 from ragmetrics_core.questions._written import written_in
 
 __all__ = [
@@ -50,6 +50,7 @@ __all__ = [
     "STYLES",
     "CellCount",
     "CheckSettings",
+    "ChosenQuestions",
     "Corpus",
     "CorpusSource",
     "Document",
@@ -68,7 +69,6 @@ __all__ = [
     "SetSummary",
     "Skipped",
     "Stage",
-    "Traffic",
     "TrafficSettings",
     "acheck_questions",
     "agenerate_questions",

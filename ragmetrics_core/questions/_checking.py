@@ -17,7 +17,7 @@ from ragmetrics_core.questions._derivation import Derived, candidate_lines, chec
 from ragmetrics_core.questions._documents import Corpus, CorpusSource, read_corpus
 from ragmetrics_core.questions._filters import Candidate
 from ragmetrics_core.questions._foreign_sets import read_questions
-from ragmetrics_core.questions._generating import Models, advance, corpus_lines, limits_of
+from ragmetrics_core.questions._generating import SetModels, advance, corpus_lines, limits_of
 from ragmetrics_core.questions._model import Question
 from ragmetrics_core.questions._set_files import CANDIDATES, CORPUS
 from ragmetrics_core.questions._settings import CheckSettings
@@ -95,7 +95,7 @@ async def acheck_questions(
     documents = corpus if isinstance(corpus, Corpus) else read_corpus(corpus, redact=redact)
     candidates = _chosen(_candidates(questions, documents, redact), sample, seed)
     metrics = check_metrics(leave_out)
-    models = Models(judge, None, prompts, redact, asked=requests is None, metrics=metrics)
+    models = SetModels(judge, None, prompts, redact, asked=requests is None, metrics=metrics)
     bench = await models.bench(Path(out), cache, traffic, budget, progress)
     given = candidate_lines(candidates)
     chosen = CheckSettings(

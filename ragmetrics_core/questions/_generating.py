@@ -243,7 +243,7 @@ async def agenerate_questions(
     traffic, budget = limits_of(traffic, budget, settings)
     folder = Path(out)
     documents = corpus if isinstance(corpus, Corpus) else read_corpus(corpus, redact=redact)
-    models = Models(judge, checker, prompts, redact, asked=requests is None)
+    models = SetModels(judge, checker, prompts, redact, asked=requests is None)
     bench = await models.bench(folder, cache, traffic, budget, progress)
     chosen = bench.settled(documents, per, settings)
     cells_of(documents, chosen)
@@ -336,7 +336,7 @@ async def aplan_questions(
     traffic, budget = limits_of(traffic, budget, settings)
     documents = corpus if isinstance(corpus, Corpus) else read_corpus(corpus, redact=redact)
     folder = Path(out) if out is not None else Path()
-    models = Models(judge, checker, prompts, redact, asked=False)
+    models = SetModels(judge, checker, prompts, redact, asked=False)
     bench = await models.bench(folder, cache, traffic, budget)
     chosen = bench.settled(documents, per, settings)
     checks = Checks(documents)
@@ -404,7 +404,7 @@ class QuestionPlan(NamedTuple):
         return sum(known) if len(known) == len(costs) else None
 
 
-class Models(NamedTuple):
+class SetModels(NamedTuple):
     """Judge, checker and prompts of a call, and the metrics of each stage that it measures."""
 
     judge: AnyJudge

@@ -34,14 +34,14 @@ from ragmetrics_core.runs import MetricEntry, Run
 from ragmetrics_core.runs.lock import FolderLock
 from ragmetrics_core.samples import Label, Sample
 
-__all__ = ["Traffic", "questions_of_run"]
+__all__ = ["ChosenQuestions", "questions_of_run"]
 
 _FAITHFULNESS: Final = "faithfulness"
 _STATEMENT: Final = "answer statement"
 _BANDS: Final = 4
 
 
-class Traffic(NamedTuple):
+class ChosenQuestions(NamedTuple):
     """Questions chosen from a run.
 
     Attributes:
@@ -89,7 +89,7 @@ def questions_of_run(
     per: int | Mapping[str, int],
     seed: int = 0,
     redact: Redact | None = None,
-) -> Traffic:
+) -> ChosenQuestions:
     """Choose questions from a run, and propose the faithful answers as gold answers.
 
     An answer is proposed if its faithfulness is 1 and the corpus contains what the judge quoted for it, which
@@ -132,7 +132,7 @@ def questions_of_run(
     settings = TrafficSettings(
         corpus=corpus.digest, run=digest, per=per, seed=seed, redacted=redact is not None
     )
-    return Traffic(
+    return ChosenQuestions(
         tuple(questions), available, chosen, len(repeated), dict(sorted(asked.items())), corpus, settings
     )
 
