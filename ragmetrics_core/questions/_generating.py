@@ -302,7 +302,9 @@ async def advance(
                     break
         for name, text in files_of(state.summary, state.decided).items():
             put_in_place(folder / name, text)
-    return QuestionSet(folder, waiting=waiting, stage=at, stopped=stopped)
+        made = QuestionSet(folder, waiting=waiting, stage=at, stopped=stopped)
+        made.write_reviewed()
+    return made
 
 
 def corpus_lines(corpus: Corpus) -> str:

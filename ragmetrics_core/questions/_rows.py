@@ -11,7 +11,7 @@ __all__ = ["OWN_LABELS", "question_id", "question_of", "row_of", "sample_of", "w
 
 OWN_LABELS = frozenset({
     "kind", "style", "length", "persona", "persona_role", "quotes", "records", "known_without_documents",
-    "answered_by_first_hit",
+    "answered_by_first_hit", "reviewed",
 })  # fmt: skip
 """Labels that a test set gives its questions."""
 

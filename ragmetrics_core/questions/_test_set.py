@@ -8,15 +8,24 @@ from typing import Any, NamedTuple, Self
 
 from pydantic import ValidationError
 
+from ragmetrics_core.boundary.writing import put_in_place
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.questions._checks import METRICS
+from ragmetrics_core.questions._decisions import (
+    REVIEWED_FILE,
+    DecisionFile,
+    StoredDecision,
+    review_of,
+    store_decisions,
+    stored_decisions,
+)
 from ragmetrics_core.questions._derivation import derived
 from ragmetrics_core.questions._documents import Corpus, read_corpus
 from ragmetrics_core.questions._filters import Reason
 from ragmetrics_core.questions._model import Question
 from ragmetrics_core.questions._quotes import chunks_with
-from ragmetrics_core.questions._rows import question_of, sample_of
-from ragmetrics_core.questions._set_files import CORPUS, DROPPED, QUESTIONS, is_run, summary_in
+from ragmetrics_core.questions._rows import question_of, row_of, sample_of
+from ragmetrics_core.questions._set_files import CORPUS, DROPPED, QUESTIONS, is_run, lines_of, summary_in
 from ragmetrics_core.runs import Run
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.texts.wording import number_of
@@ -58,7 +67,8 @@ class QuestionSet:
         self.stopped = stopped
         self.summary = summary_in(self.path)
         kept = list(_rows(self.path / QUESTIONS))
-        self.questions: tuple[Question, ...] = tuple([_question(row, where) for where, row in kept])
+        self.checked: tuple[Question, ...] = tuple([_question(row, where) for where, row in kept])
+        self.review = review_of(self.checked, stored_decisions(self.path))
         self.records: Mapping[str, Mapping[str, str]] = {row["id"]: row.get("records", {}) for _, row in kept}
         self.dropped: tuple[DroppedQuestion, ...] = tuple(
             [_dropped(row, where) for where, row in _rows(self.path / DROPPED)]
@@ -72,6 +82,11 @@ class QuestionSet:
             RecordError: there is no test set, or it cannot be read.
         """
         return cls(folder)
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """The questions that remain after the decisions of reviewers; `checked` has them before any."""
+        return self.review.questions
 
     @property
     def is_complete(self) -> bool:
@@ -110,6 +125,27 @@ class QuestionSet:
             for question, sample in zip(self.questions, samples, strict=True)
         ]
 
+    def decide(self, file: DecisionFile) -> tuple[StoredDecision, ...]:
+        """Store the decisions of a reviewer, write reviewed.jsonl, and return the decisions that are new.
+
+        Raises:
+            ConfigError: a question is not in the set, or has changed since the sheet was written; nothing is
+                stored.
+        """
+        new = store_decisions(self.path, file, self.checked)
+        self.review = review_of(self.checked, stored_decisions(self.path))
+        self.write_reviewed()
+        return new
+
+    def write_reviewed(self) -> None:
+        """Write reviewed.jsonl, the questions that remain, if a reviewer decided on any."""
+        if self.review.decisions:
+            put_in_place(self.path / REVIEWED_FILE, self._reviewed())
+
+    def _reviewed(self) -> str:
+        """Text of reviewed.jsonl."""
+        return lines_of(row_of(question, self.records[question.id]) for question in self.questions)
+
     def runs(self) -> Mapping[str, Run]:
         """The runs of the stages that have begun."""
         places = {stage: self.path / stage for stage in METRICS}
@@ -130,6 +166,9 @@ class QuestionSet:
         for name, text in texts.items():
             if (self.path / name).read_text(encoding="utf-8") != text:
                 found.append(f"{name} is not what the records give")
+        reviewed = self.path / REVIEWED_FILE
+        if reviewed.exists() and reviewed.read_text(encoding="utf-8") != self._reviewed():
+            found.append(f"{reviewed.name} is not what the decisions give")
         return found
 
     def __len__(self) -> int:

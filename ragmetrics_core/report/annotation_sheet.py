@@ -15,7 +15,8 @@ def sheet_html(sheet: Sheet, *, title: str = "Answers to judge") -> str:
     The content security policy allows that one script by its digest, and no connections.
     """
     script = script_of(
-        ("html", "script", "building.js"), ("html", "script", "annotations.js"), ("annotation", "sheet.js")
+        *(("html", "script", f"{name}.js") for name in ("building", "bookkeeping", "annotations")),
+        ("annotation", "sheet.js"),
     )
     items = [
         {

@@ -7,7 +7,7 @@ policy names style and script by their digests and forbids everything else.
 import base64
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -15,21 +15,16 @@ from typing import Any
 
 __all__ = ["as_json", "asset", "chunk", "digest_of", "page", "script_of"]
 
-# In this order. The scripts share their names: each may use what any other defines.
-STYLES = ("colours", "page", "overview", "pictures", "samples", "proof", "annotate", "media")
-SCRIPTS = (
-    "building",
-    "annotations",
-    "elements",
-    "places",
-    "pictures",
-    "overview",
-    "samples",
-    "sample",
-    "proof",
-    "annotate",
-    "start",
-)
+# In this order. The scripts of a page share their names: each may use what any other defines.
+STYLES = ("colours", "page", "overview", "pictures", "samples", "proof", "annotate", "questions", "media")
+_COMMON = ("building", "bookkeeping", "annotations", "elements", "frame", "places", "pictures")
+_PROOF = ("sample", "proof", "annotate")
+SCRIPTS: Mapping[str, Sequence[str]] = {
+    "report": (*_COMMON, "overview", "samples", *_PROOF, "start"),
+    "test set": (*_COMMON, *_PROOF, "questions", "test_set"),
+    "review": ("building", "bookkeeping", "elements", "frame", "proof", "questions", "review"),
+}
+"""Scripts of each kind of page."""
 POLICY = (
     "default-src 'none'; script-src '{script}'; style-src '{style}'; "
     "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
@@ -46,19 +41,25 @@ def chunk(value: Any) -> str:
     return base64.b64encode(zlib.compress(as_json(value), 9)).decode("ascii")
 
 
-def page(first: Mapping[str, str], rest: Mapping[str, str]) -> str:
+def page(
+    first: Mapping[str, str], rest: Mapping[str, str], *, kind: str = "report", command: str = "show RUN"
+) -> str:
     """The file.
 
     Args:
         first: chunks for the first view, by name; they precede the script.
         rest: chunks that are read when a sample is opened.
+        kind: one of `SCRIPTS`.
+        command: command that shows the same on the terminal.
     """
     style = _style()
-    script = script_of(*(("html", "script", f"{name}.js") for name in SCRIPTS))
+    script = script_of(*(("html", "script", f"{name}.js") for name in SCRIPTS[kind]))
     return asset("html", "report.html").format(
         policy=POLICY.format(script=digest_of(script), style=digest_of(style)),
         style=style,
         script=script,
+        kind=kind,
+        command=command,
         first="\n".join(_element(*each) for each in first.items()),
         rest="\n".join(_element(*each) for each in rest.items()),
     )

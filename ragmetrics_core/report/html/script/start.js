@@ -1,14 +1,6 @@
-// The head of the page, keys, and the start.
+// The head of the report, keys, and the start.
 
 function top() {
-  const themes = ["auto", "light", "dark"];
-  const chosen = document.documentElement.dataset;
-  const turn = () => {
-    const next = themes[(themes.indexOf(chosen.theme || "auto") + 1) % 3];
-    next === "auto" ? delete chosen.theme : (chosen.theme = next);
-    colours.textContent = `Colours: ${next}`;
-  };
-  const colours = button("Colours: auto", turn, { id: "theme" });
   const href = table.whole ? `../${encodeURIComponent(table.whole)}` : "#overview";
   document
     .getElementById("top")
@@ -21,7 +13,7 @@ function top() {
         el("a", { href: "#samples", id: "to-samples" }, `Samples (${table.ids.length.toLocaleString("en")})`),
       ),
       h.span("grow"),
-      colours,
+      coloursButton(),
     );
 }
 
@@ -29,10 +21,6 @@ addEventListener("hashchange", (event) => {
   const from = new URL(event.oldURL).hash;
   show();
   if (from.startsWith("#samples")) filtered = from;
-});
-document.querySelector(".skip").addEventListener("click", (event) => {
-  event.preventDefault();
-  page.focus();
 });
 addEventListener("keydown", (event) => {
   if (event.key !== "/" || event.target.closest("input, select, textarea")) return;
@@ -45,12 +33,7 @@ addEventListener("keydown", (event) => {
 });
 
 async function start() {
-  if (typeof DecompressionStream === "undefined") {
-    page.replaceChildren(
-      h.p("notice", "This browser is too old to open the report: it cannot decompress data."),
-    );
-    return;
-  }
+  if (isOld) return;
   [overview, table] = await Promise.all([read("overview"), read("table")]);
   two = overview.runs.length === 2;
   metrics = overview.metrics;
