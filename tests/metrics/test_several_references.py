@@ -51,6 +51,8 @@ def reads(request):
                 "reason": "",
                 "rating": 4 if "Ulm" in str(variables) and "Bonn" not in str(variables) else 0,
             }
+        case "closed_book":
+            return {"answer": "It is in Ulm.", "known": True}
         case "questions":
             return {"questions": [{"question": "Where is it?", "noncommittal": False}] * 3}
         case _:

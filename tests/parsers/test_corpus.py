@@ -10,11 +10,13 @@ from ragmetrics_core.parsers import Expected, Scale, VerdictList
 from ragmetrics_core.prompts import Prompt
 
 ITEMS = ("The tower is high in the air.", "It is old and white.", "It was built in 1653.")
+# Prompts whose forms have other fields than those of their answer type that the replies below follow: no
+# evidence, no answer, an earlier turn.
+OTHER_FIELDS = {"nugget_importance", "write_unanswerable", "write_follow_up"}
 CURRENT = [
     prompt
     for prompt in vars(prompts).values()
-    # whether a nugget is vital has no evidence, which the verdicts below quote
-    if isinstance(prompt, Prompt) and prompt is not prompts.NUGGET_IMPORTANCE
+    if isinstance(prompt, Prompt) and prompt.name not in OTHER_FIELDS
 ]
 PROMPTS = [
     *(prompt for prompt in CURRENT if prompt.numbered is None),

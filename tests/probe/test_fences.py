@@ -13,7 +13,7 @@ PROMPTS = [value for value in vars(prompts).values() if isinstance(value, Prompt
 ATTACKS = read_corpus().attacks
 FENCES = (
     *("question", "answer", "reference", "contexts", "chunk", "items"),
-    *("first", "second", "before", "after"),
+    *("first", "second", "before", "after", "brief", "history"),
 )
 ANY_FENCE = re.compile(rf"<\s*/?\s*(?:{'|'.join(FENCES)})\b", re.IGNORECASE)
 CLEAN = {
@@ -27,6 +27,8 @@ CLEAN = {
     "second": "42 metres.",
     "before": "It is a tower.",
     "after": "It is new.",
+    "brief": "length: short",
+    "history": "user: Is there a tower?",
 }
 
 
@@ -66,7 +68,7 @@ def shown(prompt: Prompt, variable: str, value: object) -> str:
 CASES = [
     (prompt, variable)
     for prompt in PROMPTS
-    for variable in ("contexts", "items", "answer", "question", "reference")
+    for variable in ("contexts", "items", "answer", "question", "reference", "brief", "history")
     if variable in prompt.variables
 ]
 
