@@ -26,7 +26,7 @@ from ragmetrics_core.study import GateVerdict, contradictions, decide_limits, re
 __all__ = ["closing", "evaluate", "means", "plan"]
 
 
-class FailIf(StrEnum):
+class RunCondition(StrEnum):
     """Conditions for failure; typer needs an enumeration for a list of choices."""
 
     CANNOT_TELL = "cannot-tell"
@@ -60,7 +60,7 @@ def evaluate(
     kept: Kept,
     limits: Limits,
     *,
-    fail_if: list[FailIf] | None = None,
+    fail_if: list[RunCondition] | None = None,
     as_json: AsJson = False,
     **settings: Unpack[EvaluationArgs],
 ) -> None:
@@ -81,7 +81,7 @@ def evaluate(
     conditions = frozenset(fail_if or ())
     chosen = evaluating.keywords()
     limits.check(chosen["metrics"])
-    if FailIf.CONTRADICTED in conditions:
+    if RunCondition.CONTRADICTED in conditions:
         check_three_way(chosen["metrics"])
     try:
         with progress_of(remarks(), count_rows(data, at_most=evaluating.limit)) as progress:
@@ -108,7 +108,7 @@ def evaluate(
     code = 0
     if gate is not None:
         tell(gate)
-        code = gate.code if gate.failed or FailIf.CANNOT_TELL in conditions else 0
+        code = gate.code if gate.failed or RunCondition.CANNOT_TELL in conditions else 0
     if code or not causes.measured:
         raise typer.Exit(code or 1)
 
@@ -134,13 +134,13 @@ def plan(
         show(page(), terminal.plan_page(counted))
 
 
-def _gate(run: Run, limits: Limits, conditions: Collection[FailIf]) -> GateVerdict | None:
+def _gate(run: Run, limits: Limits, conditions: Collection[RunCondition]) -> GateVerdict | None:
     """The verdict on the limits and on contradictions; None if neither is asked for."""
     gate = None
     if limits:
         scores = read_scores(run)
         gate = decide_limits(scores, limits.of(scores))
-    if FailIf.CONTRADICTED in conditions:
+    if RunCondition.CONTRADICTED in conditions:
         gate = gate or GateVerdict()
         gate = gate._replace(failed=(*gate.failed, *contradictions(run)))
     return gate
