@@ -32,6 +32,7 @@ from ragmetrics_core.study import (
     decide,
     gate_tables,
     short,
+    stance_tables,
     system_comparison_tables,
     trace_difference,
     trace_tables,
@@ -172,7 +173,8 @@ def compare(
         put(junit_text(found, gate), out)
     else:
         rows = chain.from_iterable(map(trace_tables, traces if trace else ()))
-        output.show([*comparison_tables(found), *gate_tables(gate), *rows])
+        stances = stance_tables([Run.load(run) for run in runs])
+        output.show([*comparison_tables(found), *stances, *gate_tables(gate), *rows])
     if comment is not None:
         write_whole(comment, comment_text(found, gate, traces, link=link))
     output.draw(plot=partial(_draw, found))

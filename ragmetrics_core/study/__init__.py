@@ -33,7 +33,7 @@ from ragmetrics_core.study._comparison import (
     comparison_tables,
 )
 from ragmetrics_core.study._consensus import Consensus, Rule, consensus_of, rule_of
-from ragmetrics_core.study._contradictions import contradictions
+from ragmetrics_core.study._contradictions import contradictions, stance_tables
 from ragmetrics_core.study._detection import calibration
 from ragmetrics_core.study._estimates import Estimate, Summary, mean_of, score_mean, wilson_interval
 from ragmetrics_core.study._funnel import Funnel, funnel_tables, study_funnel
@@ -254,6 +254,7 @@ __all__ = [
     "short",
     "shown",
     "spearman_figure",
+    "stance_tables",
     "study_abstention",
     "study_agreement",
     "study_funnel",

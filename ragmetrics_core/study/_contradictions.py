@@ -1,14 +1,18 @@
-"""Contradicted statements of a run, as reasons why a gate does not let it pass."""
+"""Contradicted statements of runs: their number, and the reasons why a gate does not let a run pass."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.parsers import CONTRADICTED
+from ragmetrics_core.prompts import STANCES
 from ragmetrics_core.records import Record
 from ragmetrics_core.runs import Run
+from ragmetrics_core.study._tables import StudyTable, plain_table
 
-__all__ = ["contradictions"]
+__all__ = ["contradictions", "stance_tables"]
 
+_COUNTS = ("statements", CONTRADICTED, "not_mentioned", "unproven")
 _MOST_NAMED = 20
 _LONGEST = 200
 
@@ -44,6 +48,24 @@ def contradictions(run: Run) -> tuple[tuple[str, str], ...]:
     left = len(reasons) - _MOST_NAMED
     more = [("", f"{left} more statements are contradicted or undecided")] if left > 0 else []
     return (*reasons[:_MOST_NAMED], *more)
+
+
+def stance_tables(runs: Sequence[Run]) -> Iterator[StudyTable]:
+    """Table of the contradicted statements of each run and metric, if a run has verdicts in three ways."""
+    rows: list[tuple[str, ...]] = []
+    for run in runs:
+        if all(prompt.name != STANCES.name for prompt in run.prompts.values()):
+            continue
+        found: dict[str, Counter[str]] = {}
+        for record in run.records():
+            if CONTRADICTED in record.counts:
+                counted = {name: int(record.counts.get(name, 0)) for name in _COUNTS}
+                found.setdefault(record.signature, Counter()).update(counted)
+        name = run.path.name if run.path else "run"
+        rows += [(name, metric, *(str(counts[each]) for each in _COUNTS)) for metric, counts in found.items()]
+    if rows:
+        columns = ["run", "metric", *(name.replace("_", " ") for name in _COUNTS)]
+        yield plain_table("contradicted", "Contradicted statements", columns, rows)
 
 
 def _reasons(record: Record) -> Iterator[str]:

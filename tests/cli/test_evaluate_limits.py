@@ -176,5 +176,9 @@ def test_a_comparison_fails_if_the_second_run_has_a_contradiction(measure, comma
 
     failed = command("study compare", before, after, "--fail-if contradicted")
     passed = command("study compare", after, before, "--fail-if contradicted")
+    tables = command("study compare", before, after, "--format json").json
+    (table,) = [each for each in tables if each["name"] == "contradicted"]
     assert (failed.code, passed.code) == (1, 0)
+    # two statements each; one of the second run is contradicted, one of the first is not mentioned
+    assert [list(row.values())[2:] for row in table["rows"]] == [["2", "0", "1", "0"], ["2", "1", "0", "0"]]
     assert 'of sample q1: contradicted: "It is not in Paris."' in failed.err
