@@ -99,7 +99,7 @@ SETS: Mapping[str, Callable[[Path], list[Row]]] = {
 def with_wrong_gold(rows: Sequence[Row], seed: int) -> list[Row]:
     """The rows, each with the passages of another one, which has no passage in common with it."""
     chance = random.Random(seed)
-    wrong = []
+    wrong: list[Row] = []
     for row in rows:
         own = set(row["reference_contexts"])
         others = [other for other in rows if own.isdisjoint(other["reference_contexts"])]
