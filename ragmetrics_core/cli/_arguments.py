@@ -56,9 +56,9 @@ class Judging:
         redact: Replace matches of this regular expression by [redacted] before a model or a file gets the
             text; or apply MODULE:FUNCTION, which takes and returns a text. Can be repeated.
         judge: The judge: embedded, embedded:FILE.json, openai:MODEL, openai:MODEL@URL,
-            entailment:MODEL, grounded:MODEL, decisions:MODEL, cascade:CHEAP,EXPENSIVE, or a judge of an
-            installed package. Can
-            be repeated: the majority of the panel decides.
+            entailment:MODEL, grounded:MODEL, decisions:MODEL, calibrated:CARD.json,JUDGE,
+            cascade:CHEAP,EXPENSIVE, or a judge of an installed package. Can be repeated: the majority of the
+            panel decides.
         judge_option: Setting of the judge: temperature, seed, max_tokens, response_format or timeout;
             NAME=none does not send it. Can be repeated.
         embedder: The embedder: embedded, openai:MODEL or openai:MODEL@URL.

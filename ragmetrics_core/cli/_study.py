@@ -24,6 +24,7 @@ from ragmetrics_core.cli._study_output import (
 )
 from ragmetrics_core.cli._study_people import (
     agreement,
+    calibrate,
     correlations,
     estimate,
     pairwise,
@@ -219,7 +220,9 @@ def items(
 
 study = typer.Typer(help="Analyze scores: groups, comparisons, agreement with people.")
 add_commands(study, groups, compare, agreement, correlations, pairwise, systems, estimate)
-add_commands(study, plan, repeats, trend, retriever, funnel, abstention, items, annotate, annotations)
+add_commands(
+    study, calibrate, plan, repeats, trend, retriever, funnel, abstention, items, annotate, annotations
+)
 
 
 def _samples(path: Path) -> list[Sample]:

@@ -1,5 +1,6 @@
 """Studies with human labels: `ragmetrics study agreement`, `estimate` and others."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -8,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from ragmetrics_core.boundary.writing import write_whole
 from ragmetrics_core.cli._arguments import RunFolder
 from ragmetrics_core.cli._screen import remarks
 from ragmetrics_core.cli._study_labels import (
@@ -22,22 +24,28 @@ from ragmetrics_core.cli._study_output import (
     Alpha,
     Plotted,
     Runs,
+    Seed,
     Studied,
     StudyOutput,
     draw_shares,
     open_runs,
 )
-from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.report.plots import draw_curves, draw_heat_map, draw_intervals
 from ragmetrics_core.runs import Run
 from ragmetrics_core.study import (
     HUMAN,
     Agreement,
+    CalibrationMethod,
+    CalibrationStudy,
     Estimate,
+    HumanLabel,
     Judgement,
+    LabelledSet,
     QualityEstimate,
     Scores,
     agreement_tables,
+    calibration_tables,
     compare_systems,
     corrected_verdicts,
     estimate_quality,
@@ -50,6 +58,7 @@ from ragmetrics_core.study import (
     powered_runs,
     powered_tables,
     preference_tables,
+    read_labelled,
     read_labels,
     read_scores,
     repeat_tables,
@@ -63,8 +72,9 @@ from ragmetrics_core.study import (
     system_tables,
     systems_of,
 )
+from ragmetrics_core.study import calibrate as run_calibration
 
-__all__ = ["agreement", "correlations", "estimate", "pairwise", "plan", "systems"]
+__all__ = ["agreement", "calibrate", "correlations", "estimate", "pairwise", "plan", "systems"]
 
 CorrectFrom = Annotated[
     float | None,
@@ -255,6 +265,55 @@ def estimate(
     output.show(tables, plot=partial(_draw_estimate, study))
 
 
+def calibrate(
+    labels: Annotated[
+        Path,
+        typer.Argument(
+            help="Annotations: sample_id, annotator, value, and metric and statement for single verdicts; "
+            "or labelled samples, as for probe --on."
+        ),
+    ],
+    run: RunFolder,
+    how: Labelling,
+    output: Plotted,
+    *,
+    metric: str = "faithfulness",
+    method: CalibrationMethod = "isotonic",
+    card: Path | None = None,
+    cluster: str | None = None,
+    seed: Seed = 0,
+) -> None:
+    """Calibrate a judge's probabilities on people's labels.
+
+    Fits a map from the probability of a verdict to the share that people confirm. Reports Brier score and
+    expected calibration error before and after, cross-validated by source, and the calibration curve. Apply
+    the card with --judge calibrated:CARD.json,JUDGE.
+
+    Args:
+        metric: Metric whose verdicts were labelled.
+        method: isotonic (a rising curve, for hundreds of labels) or platt (a line for log odds, for fewer).
+        card: Write the map to this .json file.
+        cluster: Label of the run's samples that names their source. Default: the source of labelled samples;
+            for annotations session, if samples have it, else each sample.
+    """
+    people = _people_in(labels, how)
+    study = run_calibration(
+        Run.load(run),
+        people,
+        metric=metric,
+        method=method,
+        label=how.label,
+        good=good_values_in(how.good),
+        adjudicator=how.adjudicator,
+        cluster=cluster,
+        seed=seed,
+    )
+    if card is not None:
+        write_whole(card, study.card.model_dump_json(indent=1) + "\n")
+        remarks().print(f"card written to {card}")
+    output.show(calibration_tables(study), plot=partial(_draw_calibrated, study))
+
+
 def plan(
     run: Path,
     how: Labelling,
@@ -300,6 +359,24 @@ def plan(
 def _people(runs: list[Path], source: Source) -> tuple[list[Scores], list[dict[str, float]]]:
     opened = open_runs(runs)
     return opened, [source.numbers(*pair) for pair in zip(opened, source.files(len(runs)), strict=True)]
+
+
+def _people_in(labels: Path, how: Labelling) -> Sequence[HumanLabel] | LabelledSet:
+    """Annotations, or labelled samples."""
+    try:
+        return read_labels(labels)
+    except ConfigError as error:
+        try:
+            return read_labelled(labels, label=how.label, good=good_values_in(how.good))
+        except (ConfigError, SampleError):
+            raise error from None
+
+
+def _draw_calibrated(study: CalibrationStudy, path: Path) -> None:
+    curves = ("before", study.before), ("after", study.after)
+    points = [(when, each.mean, each.correct) for when, bins in curves for each in bins]
+    axes = "mean probability", "share of confirmed verdicts"
+    draw_shares(points, path, title="Calibration", axes=axes, diagonal=True)
 
 
 def _draw_estimate(study: QualityEstimate, path: Path) -> None:

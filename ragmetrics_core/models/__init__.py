@@ -21,6 +21,7 @@ from ragmetrics_core.package.lazy import loaded_when_asked
 if TYPE_CHECKING:
     from ragmetrics_core.models._batched import Batched
     from ragmetrics_core.models._budget import Budget, BudgetArgs, Price, Prices
+    from ragmetrics_core.models._calibration import CalibratedJudge, CalibrationCard, CalibrationFigure
     from ragmetrics_core.models._decisions import (
         DecisionJudge,
         DecisionModel,
@@ -40,6 +41,9 @@ __all__ = [
     "Batched",
     "Budget",
     "BudgetArgs",
+    "CalibratedJudge",
+    "CalibrationCard",
+    "CalibrationFigure",
     "CallableJudge",
     "Cascade",
     "CrossEncoderScorer",
@@ -86,6 +90,7 @@ __all__ = [
 _MODULES = {
     "_batched": ["Batched"],
     "_budget": ["Budget", "BudgetArgs", "Price", "Prices"],
+    "_calibration": ["CalibratedJudge", "CalibrationCard", "CalibrationFigure"],
     "_decisions": ["DecisionJudge", "DecisionModel", "DecisionReply", "DecisionServer", "DecisionQuestion"],
     "_encoders": ["CrossEncoderScorer", "TokenMatchScorer"],
     "_entailment": ["EntailmentJudge"],

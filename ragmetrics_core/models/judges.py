@@ -31,6 +31,7 @@ _JUDGES = (
     '"entailment:MODEL" for an NLI model with the embedded rules, '
     '"grounded:MODEL" for MiniCheck, FactCG, LettuceDetect and similar models with the same rules, '
     '"decisions:MODEL" for a decision model, with @URL at another address, '
+    '"calibrated:CARD.json,JUDGE" for a judge with calibrated probabilities, '
     '"cascade:CHEAP,EXPENSIVE" for two judges, the cheap one first'
 )
 
@@ -39,8 +40,8 @@ def as_judge(judge: Judge | TextFunction | str, *, identity: str | None = None, 
     """A judge from a judge, from any callable `str -> str` (synchronous or not), or from a name.
 
     Names are those of the command line: "embedded", "openai:MODEL", "openai:MODEL@URL", "entailment:MODEL",
-    "grounded:MODEL", "decisions:MODEL", "cascade:CHEAP,EXPENSIVE", and those of installed packages
-    ("mine:MODEL").
+    "grounded:MODEL", "decisions:MODEL", "calibrated:CARD.json,JUDGE", "cascade:CHEAP,EXPENSIVE", and those of
+    installed packages ("mine:MODEL").
 
     A function is identified by a digest of its bytecode, defaults, closure, bound arguments and the globals
     it uses, but not of what it reads while it runs. A function that holds an object without a digest, such as
@@ -117,13 +118,18 @@ def _options_of(name: str) -> frozenset[str]:
     kind, _, rest = name.partition(":")
     if kind == "openai":
         return SETTINGS
+    if kind == "calibrated":
+        return _options_of(_parts(rest)[-1])
     if kind == "cascade":
         return frozenset[str]().union(*map(_options_of, _parts(rest)))
     return frozenset() if kind in BUILT_IN else plugin_options(kind, SETTINGS)
 
 
 def _parts(rest: str) -> list[str]:
-    return [name.strip() for name in rest.split(",", 1)]
+    """Two parts with a comma between them; the first may be a calibrated judge, which has one of its own."""
+    own = 2 if rest.lstrip().startswith("calibrated:") else 1
+    names = rest.split(",", own)
+    return [name.strip() for name in (",".join(names[:own]), *names[own:])]
 
 
 def _judge(name: str, settings: Mapping[str, Any], *, asked: bool) -> Judge:
@@ -151,6 +157,10 @@ def _judge(name: str, settings: Mapping[str, Any], *, asked: bool) -> Judge:
 
         model, base_url = at_server(rest)
         return DecisionJudge(decisions=DecisionServer(model, base_url=base_url, asked=asked))
+    if kind == "calibrated" and len(parts := _parts(rest)) == 2 and all(parts):
+        from ragmetrics_core.models._calibration import CalibratedJudge
+
+        return CalibratedJudge(_judge(parts[1], settings, asked=asked), card=parts[0])
     if kind == "cascade" and len(parts := _parts(rest)) == 2 and all(parts):
         cheap, dear = (_judge(part, settings, asked=asked) for part in parts)
         return Cascade(cheap, dear)

@@ -22,7 +22,7 @@ __all__ = [
     "scorer_by_name",
 ]
 
-BUILT_IN: Final = frozenset({"openai", "entailment", "grounded", "decisions", "cascade"})
+BUILT_IN: Final = frozenset({"openai", "entailment", "grounded", "decisions", "calibrated", "cascade"})
 
 TIMEOUT: Final = "timeout"
 """The only option that is not a setting of the judge but of its caller; it does not change replies."""

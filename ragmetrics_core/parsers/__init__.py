@@ -1,6 +1,7 @@
 """Read replies as typed values, or object to them; split sentences and locate quotes."""
 
 from ragmetrics_core.parsers._answer import ANYTHING, READER, Answer, Declined, Expected, Reading, Scale
+from ragmetrics_core.parsers._calibrated import IsotonicMap, PlattMap, ProbabilityMap
 from ragmetrics_core.parsers._claims import stating_sentences
 from ragmetrics_core.parsers._closed_book import ClosedBookAnswer
 from ragmetrics_core.parsers._decisions import RATED
@@ -59,7 +60,10 @@ __all__ = [
     "ExtractedSentences",
     "FactLists",
     "GeneratedQuestion",
+    "IsotonicMap",
     "NumberedVerdict",
+    "PlattMap",
+    "ProbabilityMap",
     "QuestionList",
     "Rating",
     "Reading",

@@ -21,6 +21,7 @@ from ragmetrics_core.parsers._answer import (
     object_of,
     validated,
 )
+from ragmetrics_core.parsers._calibrated import CalibratedReply, ProbabilityMap, holds_calibrated
 from ragmetrics_core.parsers._decisions import (
     PROBABILITY,
     Chosen,
@@ -151,6 +152,8 @@ class VerdictList(Answer):
         """Read the verdicts; object to numbers that have none."""
         if expected.graded and holds_decisions(value):
             return cls._of_decisions(value, expected)
+        if expected.graded and holds_calibrated(value) and "yes" in cls.words:
+            return cls._of_calibrated(validated(CalibratedReply, value), expected)
         entries = value.get("verdicts")
         if not isinstance(entries, list) or len(value) != 1:
             raise NotRead('the object holds not one list, "verdicts"')
@@ -216,6 +219,15 @@ class VerdictList(Answer):
             verdict="yes" if share > 0.5 else "no",
             probability=share,
         )
+
+    @classmethod
+    def _of_calibrated(cls, calibrated: CalibratedReply, expected: Expected) -> Reading[Self]:
+        """Read another judge's reply, and decide by the calibrated probabilities."""
+        reading = cls.read(calibrated.reply, expected)
+        if reading.value is None:
+            return reading
+        verdicts = tuple([_calibrated(each, calibrated.calibration) for each in reading.value.verdicts])
+        return reading._replace(value=reading.value.model_copy(update={"verdicts": verdicts}))
 
     @classmethod
     def of_lines(cls, body: str) -> dict[str, Json]:
@@ -367,6 +379,22 @@ class DecliningVerdict(VerdictList):
             return None
         first = self.verdicts[0]
         return Declined(declined=first.supported, reason=first.reason.strip() or None)
+
+
+def _calibrated(verdict: NumberedVerdict, calibration: ProbabilityMap) -> NumberedVerdict:
+    """The verdict by its calibrated probability; unchanged if it has none or is left open."""
+    before = verdict.probability
+    if before is None or verdict.verdict in (PASSED_ON, UNKNOWN):
+        return verdict
+    share = calibration.calibrated(before)
+    told = f"probability {before:.3g}, calibrated {share:.3g}"
+    return verdict.model_copy(
+        update={
+            "reason": f"{verdict.reason}; {told}" if verdict.reason else told,
+            "verdict": "yes" if share > 0.5 else "no",
+            "probability": share,
+        }
+    )
 
 
 def _word(entry: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from ragmetrics_core.boundary.writing import write_whole
 from ragmetrics_core.models.identity import is_unnamed
 from ragmetrics_core.probe._card import CardPart, Count, Replies, StoredEstimate, read_json
 from ragmetrics_core.runs import Run
-from ragmetrics_core.study import Column, Estimate, Question
+from ragmetrics_core.study import Column, Estimate, Question, reliability_bar
 
 __all__ = [
     "PEOPLE",
@@ -32,9 +32,6 @@ __all__ = [
 
 PEOPLE = "people.json"
 """The name of the file of a folder's cards."""
-
-# of a bar, in characters
-_WIDTH = 20
 
 
 class Ranking(CardPart):
@@ -110,9 +107,7 @@ class ReliabilityBin(CardPart):
     @property
     def figure(self) -> str:
         """The share of good items as a bar, with a mark at the probability."""
-        filled, at = round(_WIDTH * (self.good.value or 0.0)), min(round(_WIDTH * self.mean), _WIDTH - 1)
-        bar = "#" * filled + "." * (_WIDTH - filled)
-        return f"{bar[:at]}|{bar[at + 1 :]}"
+        return reliability_bar(self.good.value or 0.0, self.mean)
 
 
 class Saving(CardPart):

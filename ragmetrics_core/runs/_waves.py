@@ -170,6 +170,8 @@ async def aexport_wave(
             raise ConfigError(
                 f"the replies to {judge.identity} could not be found again: it {WITHOUT_IDENTITY}"
             )
+        if not getattr(getattr(judge, "dear", judge), "by_file", True):
+            raise ConfigError(f"the judge {judge.identity} cannot answer by file: use it with evaluate")
     requests, place = Path(requests), Path(out) / WAITING
     waiting: dict[str, str] = {}
     folder = Folder.begin(out, prepared.manifest)

@@ -17,6 +17,12 @@ from ragmetrics_core.study._annotation import (
     read_annotations,
     verdict_changes,
 )
+from ragmetrics_core.study._calibration import (
+    CalibrationMethod,
+    CalibrationStudy,
+    calibrate,
+    calibration_tables,
+)
 from ragmetrics_core.study._clustering import Clustering, clustering_of
 from ragmetrics_core.study._coefficients import (
     Correlation,
@@ -34,7 +40,7 @@ from ragmetrics_core.study._comparison import (
 )
 from ragmetrics_core.study._consensus import Consensus, Rule, consensus_of, rule_of
 from ragmetrics_core.study._contradictions import contradictions, stance_tables
-from ragmetrics_core.study._detection import calibration
+from ragmetrics_core.study._detection import calibration, reliability_bar
 from ragmetrics_core.study._estimates import Estimate, Summary, mean_of, score_mean, wilson_interval
 from ragmetrics_core.study._funnel import Funnel, funnel_tables, study_funnel
 from ragmetrics_core.study._gating import (
@@ -130,6 +136,8 @@ __all__ = [
     "AbstentionStudy",
     "Agreement",
     "Annotations",
+    "CalibrationMethod",
+    "CalibrationStudy",
     "Cell",
     "Clustering",
     "Column",
@@ -184,7 +192,9 @@ __all__ = [
     "annotation_tables",
     "beyond",
     "bootstrap",
+    "calibrate",
     "calibration",
+    "calibration_tables",
     "clustering_of",
     "compare_correlations",
     "compare_metrics",
@@ -245,6 +255,7 @@ __all__ = [
     "read_scores",
     "read_units",
     "reading_of",
+    "reliability_bar",
     "repeat_tables",
     "repeats_needed",
     "retrieval_tables",

@@ -29,8 +29,10 @@ __all__ = [
     "Threshold",
     "area_under_curve",
     "best_threshold",
+    "bin_places",
     "calibration",
     "detect",
+    "reliability_bar",
     "roc_points",
 ]
 
@@ -39,6 +41,9 @@ _MOST_CUTS = 500
 
 # How many resamples are searched for a threshold.
 _SEARCHES = 500
+
+# Characters of a bar.
+_WIDTH = 20
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -73,6 +78,11 @@ class Bin(NamedTuple):
     def scores(self) -> str:
         """Range of the scores: "0.1 to 0.2"."""
         return f"{self.low:.1f} to {self.high:.1f}"
+
+    @property
+    def figure(self) -> str:
+        """The share of correct answers as a bar, with a mark at the mean score."""
+        return reliability_bar(self.correct.value or 0.0, self.mean)
 
 
 class Detection(NamedTuple):
@@ -231,7 +241,7 @@ def calibration(
     if not len(scores) or scores.min() < 0 or scores.max() > 1:
         return (), None
     edges = np.linspace(0, 1, bins + 1).tolist()
-    place = np.clip(np.digitize(scores, edges[1:-1], right=False), 0, bins - 1)
+    place = bin_places(scores, bins)
     made: list[Bin] = []
     for number in np.unique(place).tolist():
         inside = scores[place == number], correct[place == number]
@@ -240,6 +250,22 @@ def calibration(
     expected = ((1 - each.mean if lower_is_better else each.mean, each) for each in made)
     errors = (abs(mean - (each.correct.value or 0.0)) * each.n for mean, each in expected)
     return tuple(made), sum(errors) / len(scores)
+
+
+def bin_places(scores: Array, bins: int = 10) -> NDArray[np.intp]:
+    """The bin of each score from 0 to 1; a score on an edge belongs to the bin below, as in scikit-learn."""
+    return np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], scores)
+
+
+def reliability_bar(share: float, at: float) -> str:
+    """A share as a bar, with a mark at a probability.
+
+    >>> reliability_bar(0.5, 0.75)
+    '##########.....|....'
+    """
+    filled, place = round(_WIDTH * share), min(round(_WIDTH * at), _WIDTH - 1)
+    bar = "#" * filled + "." * (_WIDTH - filled)
+    return f"{bar[:place]}|{bar[place + 1 :]}"
 
 
 def _logistic(value: float) -> float:

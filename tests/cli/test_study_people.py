@@ -320,3 +320,31 @@ def test_ratings_are_written_in_the_form_of_the_files_ending(command, runs, tmp_
     as_csv, as_lines = (read_labels(tmp_path / f"labels.{ending}") for ending in ("csv", "jsonl"))
     assert (as_csv, len(as_csv)) == (as_lines, 3)
     assert "--labels takes a .csv or .jsonl file" in command(*words, tmp_path / "labels.xlsx").err
+
+
+def test_calibration_writes_a_card_that_evaluate_takes_by_name(command, tmp_path):
+    claims = tmp_path / "claims.jsonl"
+    rows = [
+        {
+            "claim": f"Tea number {place} is green.",
+            "contexts": [context],
+            "faithful": context.startswith("Tea"),
+        }
+        for place in range(12)
+        for context in (f"Tea number {place} is green.", f"Coffee {place} has a colour.")
+    ]
+    claims.write_text("\n".join(map(json.dumps, rows)))
+    assert command("probe", "--judge embedded --on", claims, "--out", tmp_path / "probe").code == 0
+    card, plot = tmp_path / "card.json", tmp_path / "curve.svg"
+    told = command("study calibrate", claims, tmp_path / "probe" / "run", "--card", card, "--plot", plot)
+    assert told.code == 0, told.err
+    assert "Brier score" in told.out
+    assert plot.read_text().startswith("<?xml")
+    judge = f"calibrated:{card},embedded"
+    metric = "faithfulness(granularity=answer)"
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text(claims.read_text().replace('"claim"', '"answer"'))
+    told = command("evaluate", answers, "--judge", judge, "--metrics", metric, "--out", tmp_path / "run")
+    assert told.code == 0, told.err
+    card.unlink()
+    assert command("audit", tmp_path / "run").code == 0

@@ -73,6 +73,7 @@ def test_an_unknown_judge_is_told_with_the_forms_that_there_are(name: str):
         '"entailment:MODEL" for an NLI model with the embedded rules, '
         '"grounded:MODEL" for MiniCheck, FactCG, LettuceDetect and similar models with the same rules, '
         '"decisions:MODEL" for a decision model, with @URL at another address, '
+        '"calibrated:CARD.json,JUDGE" for a judge with calibrated probabilities, '
         '"cascade:CHEAP,EXPENSIVE" for two judges, the cheap one first'
     )
 
