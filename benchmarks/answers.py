@@ -1,4 +1,4 @@
-"""What the local server answers: good replies, and failures as often as its settings say.
+"""Answers of the local server: good replies, and failures as often as its settings say.
 
 A reply depends on the request alone, so a run with faults can be compared with one without. Which request
 fails, and how, depends on the seed, the request and how often it was asked before, not on the order in which
@@ -30,7 +30,7 @@ _HTML = b"<html><body><h1>Bad gateway</h1></body></html>"
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How the server behaves.
+    """Settings of the server.
 
     Attributes:
         latency: seconds from a request to its answer.
@@ -64,7 +64,7 @@ class Settings:
 
 @dataclass(kw_only=True)
 class Counts:
-    """What the server has seen.
+    """Requests that the server has seen.
 
     Attributes:
         total: requests for a completion or for embeddings.
@@ -92,7 +92,7 @@ class Counts:
 
 
 class Answer(NamedTuple):
-    """What goes out, and what that counts as."""
+    """Outgoing answer, and its kind in the counts."""
 
     data: bytes
     outcome: str

@@ -31,7 +31,7 @@ GOAL = 0.65
 
 
 class Pair:
-    """What was measured of the other commit and of this tree, in turns."""
+    """Measurements of the other commit and of this tree, in turns."""
 
     def __init__(self, measure: Callable[[Path], float], other: Path, repeats: int) -> None:
         turns = [(measure(other), measure(_ROOT)) for _ in range(repeats)]

@@ -1,4 +1,4 @@
-"""How often a 95 % interval holds the true value, for data whose true value is known.
+"""Share of 95 % intervals that hold the true value, for data whose true value is known.
 
     python -m benchmarks.coverage [--simulations 2000] [--only WORD]
 

@@ -89,7 +89,7 @@ def known_as(model: Judge | Embedder | Scorer) -> str:
 
 
 def unlike(one: str | None, other: str | None) -> str | None:
-    """Why two models differ, as the end of a sentence: "is A, not B"; None if they are the same.
+    """Reason that two models differ, as the end of a sentence: "is A, not B"; None if they are the same.
 
     >>> unlike("A", "B"), unlike("A", "A")
     ('is A, not B', None)

@@ -39,7 +39,7 @@ __all__ = ["Derived", "State", "candidate_lines", "checked", "derived", "progres
 
 
 class Derived(NamedTuple):
-    """What the records of a test set give.
+    """Content of a test set, derived from its records.
 
     Attributes:
         decided: questions and dropped candidates, up to the open samples.

@@ -400,7 +400,7 @@ class QuestionPlan(NamedTuple):
 
     @property
     def cost(self) -> float | None:
-        """Cost of the first round, in the currency of the prices; None without prices."""
+        """Cost of the first round, in the currency of the prices; None if there are no prices."""
         costs = [plan.cost(plan.total) for plan in self.stages.values()]
         known = [cost for cost in costs if cost is not None]
         return sum(known) if len(known) == len(costs) else None

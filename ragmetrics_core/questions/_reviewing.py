@@ -56,7 +56,7 @@ class DocumentCoverage(NamedTuple):
 
     @property
     def share(self) -> Annotated[float | None, Column("share covered", "number")]:
-        """Share of the passages that a quote touches; None without passages."""
+        """Share of the passages that a quote touches; None if there are none."""
         return self.covered / self.passages if self.passages else None
 
 

@@ -116,7 +116,7 @@ class PairedMetric:
         verdict: "better" or "worse" if the pessimistic interval lies on one side of zero and adjusted p is
             below alpha; else "cannot tell".
         within_margin: whether the second run is shown to be worse by no more than the margin: the bad end of
-            the pessimistic interval does not reach it, and there are enough pairs; None without a margin.
+            the pessimistic interval does not reach it, and there are enough pairs; None if no margin is set.
         lower_is_better: whether lower is better.
         lost: number of samples that only the first run scored, including samples missing in the second.
         gained: number of samples that only the second run scored.
