@@ -13,9 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from scipy.stats import binomtest
-
 from ragmetrics_core.parsers import split_sentences
+from ragmetrics_core.study import wilson_interval
 from ragmetrics_embedded._support import support_model
 
 
@@ -67,7 +66,7 @@ def main() -> None:
     print("| --- | --- | --- | --- | --- | --- |")
     for kind, words in sorted(found.items()):
         against, without = words.count("contradicted"), words.count("not mentioned")
-        interval = binomtest(against, against + without).proportion_ci(method="wilson")
+        interval = wilson_interval(against, against + without)
         share = f"{against / (against + without):.2f} ({interval.low:.2f} to {interval.high:.2f})"
         print(f"| {kind} | {len(words)} | {words.count('supported')} | {against} | {without} | {share} |")
 

@@ -5,6 +5,7 @@ import pytest
 from ragmetrics_core import ConfigError, evaluate
 from ragmetrics_core.drivers import audit
 from ragmetrics_core.metrics import resolve
+from ragmetrics_core.models import EntailmentJudge
 from ragmetrics_core.models.grounded import GroundedFinding, GroundedJudge
 from ragmetrics_core.testing import ScriptedJudge
 
@@ -245,3 +246,28 @@ def test_a_grounded_model_that_decides_two_ways_is_refused():
 
     with pytest.raises(ConfigError, match=r"measure the variant strict\.1"):
         evaluate([SAMPLE], metrics="faithfulness/strict.2", judge=judge)
+
+
+class Classes:
+    """A model of three classes that knows one entailment and one contradiction."""
+
+    identity = "three classes"
+
+    def rate(self, pairs, label="entailment"):
+        known = {
+            (STATEMENTS[0], STATEMENTS[0]): "entailment",
+            (CONTRARY, STATEMENTS[1]): "contradiction",
+        }
+        return [0.9 if label == known.get(pair) else 0.05 for pair in pairs]
+
+
+def test_an_entailment_model_names_the_sentence_that_contradicts():
+    others = ScriptedJudge({"statements": {"statements": STATEMENTS}})
+    judge = EntailmentJudge(scorer=Classes(), others=others)
+    sample = {**SAMPLE, "contexts": ["Einstein was born in Ulm.", f"He was old. {CONTRARY}"]}
+    (record,) = evaluate([sample], metrics="faithfulness/strict.2", judge=judge).records()
+
+    assert labels(record) == ["supported", "contradicted", "not mentioned"]
+    (evidence,) = record.verdicts[1].evidence
+    assert (evidence.quote, evidence.span.chunk, evidence.span.start) == (CONTRARY, 2, 12)
+    assert audit(record) == []
