@@ -66,8 +66,10 @@ def main() -> None:
     print("| --- | --- | --- | --- | --- | --- |")
     for kind, words in sorted(found.items()):
         against, without = words.count("contradicted"), words.count("not mentioned")
-        interval = wilson_interval(against, against + without)
-        share = f"{against / (against + without):.2f} ({interval.low:.2f} to {interval.high:.2f})"
+        share = "-"
+        if against + without:
+            interval = wilson_interval(against, against + without)
+            share = f"{against / (against + without):.2f} ({interval.low:.2f} to {interval.high:.2f})"
         print(f"| {kind} | {len(words)} | {words.count('supported')} | {against} | {without} | {share} |")
 
 
