@@ -17,6 +17,7 @@ from pathlib import Path
 
 from llama_index.core import Document, VectorStoreIndex
 from llama_index.core.node_parser import SentenceSplitter
+from llama_index.core.schema import BaseNode
 from llama_index_loop import WordVectors
 
 from ragmetrics_core.questions import QuestionSet
@@ -38,7 +39,7 @@ def main() -> None:
         splitter = SentenceSplitter(
             chunk_size=size,
             chunk_overlap=size // 6,
-            id_func=lambda number, document: f"{document.node_id}#{number}",
+            id_func=numbered,
         )
         nodes = splitter.get_nodes_from_documents(documents)
         retriever = VectorStoreIndex(nodes, embed_model=WordVectors()).as_retriever(similarity_top_k=given.k)
@@ -52,6 +53,11 @@ def main() -> None:
             lines.append(sample.model_copy(update=retrieved).model_dump_json(exclude_none=True))
         (given.folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
         print(f"{name}: {len(nodes)} nodes, {len(lines)} questions")
+
+
+def numbered(number: int, document: BaseNode) -> str:
+    """The id of a node: that of its document, and its number."""
+    return f"{document.node_id}#{number}"
 
 
 if __name__ == "__main__":
