@@ -41,10 +41,6 @@ class Run:
     """
 
     def __init__(self, folder: Folder, *, metrics: dict[str, Metric[Any]] | None = None) -> None:
-        if not isinstance(folder, Folder):
-            raise ConfigError(
-                f"Run takes a Folder, not {folder!r}; open the run of a path with Run.load(path)"
-            )
         self._folder = folder
         self._metrics = metrics or {}
         self._entries = tuple(
