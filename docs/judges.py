@@ -225,7 +225,7 @@ def results(cards: Sequence[PeopleCard]) -> str:
     """A row for each set: the metric's score and the baselines."""
     rows = [_result(card) for card in cards]
     head = ("set", "n, sources", "figure", "by its score", "by the least probable statement", "word overlap",
-            "shorter", "score less overlap")  # fmt: skip
+            "shorter", "score less overlap", "calls, seconds an item")  # fmt: skip
     return "\n".join(_table(head, rows))
 
 
@@ -242,6 +242,7 @@ def _result(card: PeopleCard) -> tuple[str, ...]:
         _figure(overlap),
         _figure(shorter),
         _signed(overlap.gain),
+        f"{card.calls or 0:.1f}, {card.seconds or 0:.3f}",
     )
 
 

@@ -22,7 +22,8 @@ class Limits:
     """Limits on the means of a run.
 
     Attributes:
-        min_: Exit with 1 if a metric's mean is lower: faithfulness=0.8. Can be repeated.
+        min_: Exit with 1 if a metric's mean is lower: faithfulness=0.8; or, with faithfulness=0.8@p90, if the
+            90 % interval of its expected mean, by the verdicts' probabilities, begins lower. Can be repeated.
         max_: Exit with 1 if a metric's mean is higher: hallucination=0.1; declined=0.1 limits the share of
             answers that decline. Can be repeated.
     """

@@ -53,6 +53,7 @@ from ragmetrics_core.study._gating import (
     doubts_of_mean,
     gate_tables,
     limit_of,
+    missed_limit,
     near,
 )
 from ragmetrics_core.study._groups import GroupStudy, group_tables, study_groups
@@ -237,6 +238,7 @@ __all__ = [
     "limited",
     "matrix_tables",
     "mean_of",
+    "missed_limit",
     "named_runs",
     "near",
     "on_unit_scale",

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, get_args
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.runs import Run
+from ragmetrics_core.scoring.uncertain_counts import lowest_mean
 from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._comparison import PairedMetric, RunComparison
 from ragmetrics_core.study._contradictions import contradictions
@@ -15,6 +16,7 @@ from ragmetrics_core.study._estimates import score_mean
 from ragmetrics_core.study._pairs import lacking_in, pairs_of, without_doubtful
 from ragmetrics_core.study._scores import DECLINED, Scores, read_scores
 from ragmetrics_core.study._tables import StudyTable, in_notebooks, plain_table
+from ragmetrics_core.study._verdict_probabilities import is_verdict_share
 
 __all__ = [
     "FailIf",
@@ -26,6 +28,7 @@ __all__ = [
     "doubts_of_mean",
     "gate_tables",
     "limit_of",
+    "missed_limit",
     "near",
 ]
 
@@ -36,11 +39,19 @@ End = Literal["min", "max"]
 
 
 class Limit(NamedTuple):
-    """A minimum or maximum of a mean; `DECLINED` is the share of answers that decline."""
+    """A minimum or maximum of a mean; `DECLINED` is the share of answers that decline.
+
+    Attributes:
+        metric: the metric's signature.
+        value: the limit.
+        end: "min" or "max".
+        level: for a limit of the expected mean, the level of the interval whose worse end must meet it.
+    """
 
     metric: str
     value: float
     end: End
+    level: float | None = None
 
     def is_beyond(self, mean: float) -> bool:
         """Whether a mean is beyond the limit."""
@@ -49,6 +60,9 @@ class Limit(NamedTuple):
     @property
     def mean(self) -> str:
         """The limited quantity in words."""
+        if self.level is not None:
+            side = "lower" if self.end == "min" else "upper"
+            return f"the {side} end ({self.level:.4g} % interval) of the expected mean of {self.metric}"
         share = "the share of answers that decline"
         return share if self.metric == DECLINED else f"the mean of {self.metric}"
 
@@ -61,24 +75,29 @@ class Limit(NamedTuple):
 def limit_of(text: str, scores: Scores, end: End) -> Limit:
     """Read a limit such as "faithfulness=0.8"; "declined=0.1" limits the share of answers that decline.
 
+    "faithfulness=0.8@p90" is a limit of the expected mean: the worse end of its 90 % interval must meet it.
+
     Raises:
         ConfigError: the text is not a limit, there is no such metric, or no score or every score would meet
-            the limit.
+            the limit; or the metric is not a share of verdicts, which a level needs.
     """
     name, equals, number = text.rpartition("=")
+    number, at, percent = number.partition("@p")
     try:
-        value = float(number)
+        value, level = float(number), float(percent) if at else None
     except ValueError:
-        equals, value = "", 0.0
-    if not equals or not isfinite(value):
-        raise ConfigError(f"--{end} takes METRIC=0.8, not {text!r}")
+        equals, value, level = "", 0.0, None
+    if not equals or not isfinite(value) or (level is not None and not 0 < level < 100):
+        raise ConfigError(f"--{end} takes METRIC=0.8 or METRIC=0.8@p90, not {text!r}")
     metric = DECLINED if name.strip() == DECLINED else scores.metric(name.strip())
     low, high = scores.range_of(metric)
     if value < low or (value > high and metric not in scores.exceeds):
         raise ConfigError(
             f"scores of {metric} lie from {low:g} to {high:g}: {text!r} is not a possible {end}imum"
         )
-    return Limit(metric, value, end)
+    if level is not None and not is_verdict_share(metric):
+        raise ConfigError(f"{text!r}: {metric} is not the share of its verdicts, which @p{level:g} needs")
+    return Limit(metric, value, end, level)
 
 
 def beyond(scores: Scores, limit: Limit, *, before: Scores | None = None) -> Iterator[str]:
@@ -89,6 +108,10 @@ def beyond(scores: Scores, limit: Limit, *, before: Scores | None = None) -> Ite
     each of which may be one of the invalid rows. The mean over the earlier run's samples must meet the limit
     too, so that new easy samples cannot raise it. An answer that declines only in this run has lost its
     scores. In the share of answers that decline, undecided answers count as declined.
+
+    A limit with a level is one of the expected mean: each scored sample's share of positive verdicts is
+    random, with the judge's probabilities, and all verdicts are independent. The worse end of the interval of
+    their mean must meet the limit (`lowest_mean`). All other samples count as above.
 
     Args:
         scores: the run.
@@ -116,7 +139,7 @@ def beyond(scores: Scores, limit: Limit, *, before: Scores | None = None) -> Ite
         wholes.append((f" of {before.name}", of_before, certain))
     for whose, counted, measured in wholes:
         values = counted.values
-        mean = sum(values) / len(values) if values else limit.value
+        mean = _mean(counted, measured, limit) if values else limit.value
         if limit.is_beyond(mean):
             known = measured.values[metric]
             without = sum(each not in known for each in counted.by_id) + len(counted.rows)
@@ -135,7 +158,7 @@ def near(scores: Scores, limit: Limit, *, cluster: str | None = None) -> Iterato
         limit: limit that the mean meets.
         cluster: label whose values are the clusters, or "none"; see `clustering_of`.
     """
-    scores = _held(scores, limit)
+    scores, limit = _held(scores, limit), limit._replace(level=None)
     clustering = clustering_of((scores,), cluster)
     counted = _counted(scores, limit)
     clusters = [*clustering.clusters(counted.by_id), *(("row", each) for each in range(len(counted.rows)))]
@@ -177,6 +200,30 @@ def _counted(scores: Scores, limit: Limit, lost: Mapping[str, float] = MappingPr
     unmeasured = {each: worst for each in scores.samples if each not in why}
     by_id = {**lost, **unmeasured, **sure, **scores.values[limit.metric]}
     return _Counted(by_id, (worst,) * scores.rejected)
+
+
+def _mean(counted: _Counted, scores: Scores, limit: Limit) -> float:
+    """The mean of the values, or the worse end of the expected mean."""
+    values = counted.values
+    if limit.level is None:
+        return sum(values) / len(values)
+    if limit.metric in scores.repetitions:
+        raise ConfigError(
+            f"a limit such as 0.8@p90 needs {limit.metric} to be measured once, without full_repeats"
+        )
+    known = scores.values[limit.metric].keys() & counted.by_id.keys()
+    probabilities = scores.probabilities(limit.metric)
+    shares = [probabilities[each] for each in counted.by_id if each in known]
+    tail = (1 - limit.level / 100) / 2
+    if limit.end == "min":
+        end = lowest_mean(shares, tail=tail) if shares else 0.0
+    else:
+        others = [[1 - share for share in each] for each in shares]
+        end = 1 - lowest_mean(others, tail=tail) if shares else 0.0
+    if len(shares) == len(values):
+        return end
+    rest = [value for each, value in counted.by_id.items() if each not in known]
+    return (end * len(shares) + sum(rest) + sum(counted.rows)) / len(values)
 
 
 def _worst(scores: Scores, limit: Limit) -> float:
@@ -309,6 +356,23 @@ def doubts_of_mean(run: Run, metric: str, limit: float, *, cluster: str | None =
     signature = DECLINED if metric == DECLINED else run.mean(metric).metric
     end: End = "max" if signature in (DECLINED, *scores.lower_is_better) else "min"
     return tuple(near(scores, Limit(signature, limit, end), cluster=cluster))
+
+
+def missed_limit(run: Run, metric: str, limit: str) -> Sequence[str]:
+    """Reason why a run does not meet a limit such as "0.8@p90"; none if it does.
+
+    Args:
+        run: the run.
+        metric: a name that is unique in the run, or a signature.
+        limit: minimum, or maximum if lower is better; see `limit_of`.
+
+    Raises:
+        ConfigError: there is no such metric, or the limit is malformed or does not fit the metric.
+    """
+    scores = read_scores(run)
+    signature = scores.metric(metric)
+    end: End = "max" if signature in scores.lower_is_better else "min"
+    return tuple(beyond(scores, limit_of(f"{signature}={limit}", scores, end)))
 
 
 @in_notebooks

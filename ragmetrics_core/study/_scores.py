@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from functools import partial
 from hashlib import blake2b
 from math import inf
 from pathlib import Path
@@ -14,6 +15,7 @@ from ragmetrics_core.metrics import signature_of
 from ragmetrics_core.runs import Declines, MetricEntry, Outcome, Run
 from ragmetrics_core.samples import Label, Sample
 from ragmetrics_core.study._tables import short
+from ragmetrics_core.study._verdict_probabilities import verdict_probabilities
 from ragmetrics_core.texts.wording import number_of
 
 __all__ = [
@@ -72,6 +74,7 @@ class Scores:
         asks: whether any step of the run checked whether an answer declines.
         of_answers: signatures of metrics whose score is lost if the answer declines.
         by_reference: signatures of metrics that need a reference, so that declining gains nothing.
+        probabilities: function from a signature to the probabilities of each scored sample's verdicts.
     """
 
     name: str
@@ -96,6 +99,7 @@ class Scores:
     asks: bool = False
     of_answers: frozenset[str] = frozenset()
     by_reference: frozenset[str] = frozenset()
+    probabilities: Callable[[str], Mapping[str, Sequence[float]]] = verdict_probabilities
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -276,6 +280,7 @@ def read_scores(run: Run, *, name: str | None = None, apart: bool = False) -> Sc
         asks=any(outcome.declined is not None for _, outcome in run.outcomes()),
         of_answers=frozenset(each.signature for each in run.metrics if each.reads_answer),
         by_reference=frozenset(each.signature for each in run.metrics if each.by_reference),
+        probabilities=partial(verdict_probabilities, records=run.records),
     )
 
 

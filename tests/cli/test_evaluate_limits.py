@@ -182,3 +182,14 @@ def test_a_comparison_fails_if_the_second_run_has_a_contradiction(measure, comma
     # two statements each; one of the second run is contradicted, one of the first is not mentioned
     assert [list(row.values())[2:] for row in table["rows"]] == [["2", "0", "1", "0"], ["2", "1", "0", "0"]]
     assert 'of sample q1: contradicted: "It is not in Paris."' in failed.err
+
+
+def test_a_limit_of_the_expected_mean_exits_with_1_and_says_why(measure):
+    # every verdict of embedded is a yes, with a probability below 1
+    assert measure([GOOD] * 3, "--min", "faithfulness=0.3@p90").code == 0
+    outcome = measure([GOOD] * 3, "--min", "faithfulness=1@p99")
+    assert outcome.code == 1
+    assert "failed: the lower end (99 % interval) of the expected mean of faithfulness/strict.1" in outcome.err
+    outcome = measure([GOOD], "--min", "faithfulness=0.8@90")
+    assert outcome.code == 2
+    assert "--min takes METRIC=0.8 or METRIC=0.8@p90" in outcome.err

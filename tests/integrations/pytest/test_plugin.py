@@ -8,6 +8,7 @@ import pytest
 
 from ragmetrics_core import Run, evaluate
 from ragmetrics_core.errors import ConfigError, ModelRefused, RecordError
+from ragmetrics_core.protocol import Completion
 from ragmetrics_core.runs import merge
 from ragmetrics_core.testing import ScriptedJudge
 from ragmetrics_pytest import assert_scores
@@ -445,3 +446,26 @@ def test_a_run_that_was_changed_fails_whatever_it_scores(tmp_path):
     path.write_bytes(path.read_bytes().replace(b'"value":0.0', b'"value":1.0'))
     with pytest.raises(RecordError, match=r"records\.jsonl in .* was changed .*: ragmetrics audit"):
         assert_scores(Run.load(tmp_path / "run"), faithfulness=0.5)
+
+
+def test_a_limit_of_the_expected_mean_is_a_text(run):
+    pytest.importorskip("scipy", reason=STUDY)
+
+    def graded(request):
+        if request.prompt.name == "statements":
+            return reply(request)
+        verdicts = [
+            {"number": item.number, "verdict": "yes", "probability": 0.9}
+            for item in request.variables["items"]
+        ]
+        return Completion(json.dumps({"verdicts": verdicts}), held_to="graded")
+
+    sure = evaluate(SAMPLES, metrics="faithfulness", judge=ScriptedJudge(graded))
+    # one statement and two at 0.9: T = 1 with 0.729, 0.75 with 0.162, 0.5 with 0.9 * 0.01 + 0.1 * 0.81 = 0.09
+    assert_scores(sure, faithfulness="0.5@p90")
+    with pytest.raises(
+        AssertionError, match=r"lower end \(90 % interval\) .* is 0.500 over 2 samples, below 0.6"
+    ):
+        assert_scores(sure, {"faithfulness/strict.1": "0.6@p90"})
+    with pytest.raises(ConfigError, match="without a probability"):
+        assert_scores(run, faithfulness="0.5@p90")
