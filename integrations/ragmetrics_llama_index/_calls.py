@@ -14,6 +14,7 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.tools import BaseTool
 
 from ragmetrics_core.adapting import Call, Fields, Kind, as_now
+from ragmetrics_core.samples import cited_text
 from ragmetrics_llama_index._dialect import DIALECT, documents_by_field, request_of
 from ragmetrics_llama_index._instructions import WRITERS, Instructions
 from ragmetrics_llama_index._streams import Stream, is_unread, tee
@@ -130,7 +131,8 @@ def ended(seen: OpenCall, span: str, result: Any, hold: Hold, clock: Iterator[in
             if getattr(result, "is_error", False):
                 return
         case "model":
-            call.outputs = None if inspect.isgenerator(result) else DIALECT.text(result)
+            if not inspect.isgenerator(result):
+                call.outputs, call.cited = DIALECT.text(result), cited_text(result)
         case _ if not isinstance(seen.instance, BaseSynthesizer):
             call.outputs = documents_by_field(result)
             _tell_streamed(call, result)
@@ -162,3 +164,4 @@ def _tell_streamed(step: Call, result: Any) -> None:
         for call in step.children[-1:]:
             if call.kind == "model" and call.outputs is None:
                 call.outputs = DIALECT.text(result.response)
+                call.cited = cited_text(result.response)

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from ragmetrics_core.adapting._documents import Chunk
 from ragmetrics_core.adapting._earlier_requests import EarlierRequests
+from ragmetrics_core.samples import CitedText
 
 __all__ = [
     "Call",
@@ -76,6 +77,7 @@ class Call:
         inputs: the host's inputs; for a model call, the request.
         outputs: the host's outputs; for a model call, the reply; None if there is no output.
         query: the query of a search or a tool; None to read it from `inputs`.
+        cited: the reply with its citations, if `outputs` is only its text.
         sources: the calls that produced its inputs, if the host knows its wiring; None if any call that ended
             before may be one.
         began, ended: positions in the order of the run's events; `ended` is None for a failed call.
@@ -87,6 +89,7 @@ class Call:
     inputs: Any = None
     outputs: Any = None
     query: Any = None
+    cited: CitedText | None = None
     sources: "Sequence[Call] | None" = None
     began: int = 0
     ended: int | None = None

@@ -1,7 +1,7 @@
 """Translation of a captured run into a sample: the same rules for all frameworks."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ragmetrics_core.adapting._account import account_for
@@ -22,7 +22,7 @@ from ragmetrics_core.adapting._stages import documents_by_place, once, retrieval
 from ragmetrics_core.adapting._wiring import calls_before, contradiction, makers_of, messages_in
 from ragmetrics_core.boundary.shapes import is_series
 from ragmetrics_core.errors import SampleError
-from ragmetrics_core.samples import Sample, Turn
+from ragmetrics_core.samples import CitedText, Sample, Turn, citations_of, cited_text
 
 __all__ = ["sample_of"]
 
@@ -89,7 +89,47 @@ def sample_of(run: CapturedRun, dialect: Dialect, rules: Rules | None = None) ->
             sample = sample.with_account(account.chunks, account.stage, account.derived)
     fields = {name: getattr(given, name) for name in given.model_fields_set - _USED}
     labels = sample.labels | {"found_contexts": found} | given.labels
-    return sample.model_copy(update={**fields, "labels": labels})
+    sample = sample.model_copy(update={**fields, "labels": labels})
+    return sample if sample.citations is not None else _with_citations(sample, run, makers, dialect)
+
+
+def _with_citations(sample: Sample, run: CapturedRun, makers: Sequence[Call], dialect: Dialect) -> Sample:
+    """The sample with the citations of the reply that is its answer, as the provider returned them.
+
+    The label `found_citations` names their place, or says why they could not be read.
+    """
+    answer = sample.answer or ""
+    places = [(call.cited or call.outputs, f"reply of {call.name}") for call in makers]
+    for place, rule in [*places, (run.outputs, "the output")]:
+        for value in _values(place, dialect):
+            cited = value if isinstance(value, CitedText) else cited_text(value)
+            if cited is None or not cited.citations or cited.text.split() != answer.split():
+                continue
+            try:
+                citations = citations_of(
+                    cited.citations,
+                    answer,
+                    text=cited.text,
+                    contexts=sample.contexts or (),
+                    ids=sample.context_ids or (),
+                )
+            except SampleError as error:
+                refused = sample.labels | {"found_citations": f"not read: {error}"}
+                return sample.model_copy(update={"labels": refused})
+            labels = sample.labels | {"found_citations": rule}
+            return sample.model_copy(update={"citations": citations, "labels": labels})
+    return sample
+
+
+def _values(value: Any, dialect: Dialect) -> Iterator[Any]:
+    """A value, and the values inside of it that may be replies, the last ones first."""
+    yield value
+    if isinstance(value, CitedText):
+        return
+    for part in [value] if is_series(value) else dialect.fields(value).values():
+        yield part
+        if is_series(part):
+            yield from reversed(part)
 
 
 def _request(makers: Sequence[Call], dialect: Dialect) -> list[Turn] | None:

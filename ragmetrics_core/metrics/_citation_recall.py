@@ -6,7 +6,7 @@ from ragmetrics_core.measurement import Judged, Measurement, undefined
 from ragmetrics_core.metrics._steps.citations import CitingMetric
 from ragmetrics_core.metrics._steps.shares import supported_share
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.samples import Grounded
+from ragmetrics_core.samples import Citing
 
 __all__ = ["CitationRecall"]
 
@@ -16,10 +16,14 @@ class CitationRecall(CitingMetric):
     """Share of the answer's sentences that are supported by all their cited chunks together.
 
     Range [0, 1], higher is better; undefined when the answer has no sentence. A sentence is not supported if
-    it cites nothing or a chunk that was not retrieved. A citation is a number in brackets (`[2]`, `[1, 3]`,
-    `[1][3]`), a footnote (`[^2]`) or a marker like `【2†source】`, and names a chunk by its rank. A marker
-    after a full stop belongs to the sentence before it; a marker at the start of a line belongs to the
-    sentence after it.
+    it cites nothing or a chunk that is not among the contexts.
+
+    If the sample has `citations`, these count. Otherwise citations are read from the answer: `[2]`, `[1, 3]`,
+    `[1][3]`, `[1-3]`, `[doc 2]`, a footnote `[^2]` or `【2†source】` name chunks by rank; the id of a chunk
+    in brackets names it too. Other brackets, such as `[2019]` or `[sic]`, are citations only if they name a
+    chunk or have the form of a citation that does. A marker after a full stop belongs to the sentence before
+    it; a marker at the start of a line belongs to the sentence after it. A list of sources at the end of the
+    answer is not a claim.
 
     Attributes:
         first: number by which the answer cites the first chunk.
@@ -30,12 +34,12 @@ class CitationRecall(CitingMetric):
 
     name = "citation_recall"
 
-    def measure(self, sample: Grounded) -> Steps[Measurement]:
+    def measure(self, sample: Citing) -> Steps[Measurement]:
         """Find the citations of each sentence, judge it against its cited chunks, take the share."""
-        sentences = yield from self.cited(sample.answer)
+        sentences = yield from self.cited(sample)
         if not sentences:
             return undefined("no_sentences")
         supported = yield from self.supported(sentences, sample.contexts)
         judged = Judged(tuple(supported[sentence] for sentence in sentences))
-        uncited = sum(not sentence.ranks for sentence in sentences)
+        uncited = sum(not sentence.sources for sentence in sentences)
         return supported_share(judged, "supported", "sentences", uncited=uncited)

@@ -26,6 +26,9 @@ _LEADING = re.compile(rf"\s*(?:{_MARKER.pattern}\s*)+")
 class CitationSupport(Metric[Grounded]):
     """Share of the answer's citations whose chunk supports the sentence that cites it.
 
+    Replaced by `citation_recall` and `citation_precision`: if a sentence needs two chunks together, both of
+    its citations fail here, and ALCE counts both. It remains for runs that already use it.
+
     Range [0, 1], higher is better; undefined when the answer cites nothing. A citation is a number in square
     brackets, [2] or [1, 3], and names a chunk by its rank. A marker after a full stop belongs to the sentence
     before it; a marker at the start of a line belongs to the sentence after it. A citation of a chunk that

@@ -2,24 +2,35 @@
 
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Final, Literal
 
-__all__ = ["DECIDING", "decisions_in", "decisions_stored", "read_decisions"]
+__all__ = ["DECIDING", "Decided", "decisions_in", "decisions_stored", "read_decisions"]
 
 DECIDING: Mapping[str, str] = {
     "faithfulness": "answer ",
     "factual_correctness": "answer ",
     "context_recall": "reference ",
     "citation_recall": "sentence that cites ",
+    "citation_precision": "sentence that cites a missing chunk",
 }
 """Kinds of text whose verdicts count in a diagnosis, by metric name."""
+
+Decided = Literal["supported", "unsupported", "uncited", "dangling"]
+"""A decision as a diagnosis takes it: `uncited` and `dangling` are unsupported for a reason of their own."""
+
+_REASONS: Final[Mapping[str, Decided]] = {
+    "sentence that cites nothing": "uncited",
+    "sentence that cites a missing chunk": "dangling",
+}
+_CODES: Final[Mapping[Decided, str]] = {"supported": "1", "unsupported": "0", "uncited": "u", "dangling": "d"}
+_DECIDED: Final[Mapping[str, Decided]] = {code: decided for decided, code in _CODES.items()}
 
 _DIGITS = 12
 
 
 def decisions_in(
     metric: str, verdicts: Iterable[tuple[str, str, bool | None]], counts: Mapping[str, Any]
-) -> dict[str, bool]:
+) -> dict[str, Decided]:
     """Decisions of a metric that count in a diagnosis, by text.
 
     With several references, only decisions on the reference that counts.
@@ -35,20 +46,27 @@ def decisions_in(
     several = counts.get("references") and counts.get("reference")
     which = f"(reference {several:g})" if several else ""
     return {
-        text: supported
+        text: "supported" if supported else _unsupported(kind)
         for kind, text, supported in verdicts
         if supported is not None and kind.startswith(about) and kind.endswith(which)
     }
 
 
-def decisions_stored(decisions: Mapping[str, bool]) -> str:
+def decisions_stored(decisions: Mapping[str, Decided]) -> str:
     """Decisions in one short line, the texts as digests."""
-    return ",".join(f"{supported:d}{_digest(text)}" for text, supported in decisions.items())
+    return ",".join(f"{_CODES[decided]}{_digest(text)}" for text, decided in decisions.items())
 
 
-def read_decisions(line: str) -> dict[str, bool]:
+def read_decisions(line: str) -> dict[str, Decided]:
     """The decisions of a short line, by the digests of their texts."""
-    return {each[1:]: each[0] == "1" for each in line.split(",") if each}
+    return {each[1:]: _DECIDED[each[0]] for each in line.split(",") if each}
+
+
+def _unsupported(kind: str) -> Decided:
+    for about, decided in _REASONS.items():
+        if kind.startswith(about):
+            return decided
+    return "unsupported"
 
 
 def _digest(text: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
 from ragmetrics_core.records import Record
-from ragmetrics_core.runs._decisions import decisions_in
+from ragmetrics_core.runs._decisions import Decided, decisions_in
 
 __all__ = ["Finding", "Findings", "diagnose", "findings_of"]
 
@@ -15,6 +15,8 @@ Code = Literal[
     "answered_from_outside",
     "more_than_reference",
     "unsupported_citation",
+    "uncited_statement",
+    "dangling_citation",
 ]
 
 MEANINGS: Mapping[Code, str] = {
@@ -26,7 +28,9 @@ MEANINGS: Mapping[Code, str] = {
         "the contexts support it and the reference does not say it; only the verdict's reason can tell "
         "whether the reference contradicts it"
     ),
-    "unsupported_citation": "a sentence is not supported by what it cites, or cites nothing",
+    "unsupported_citation": "a sentence is not supported by what it cites",
+    "uncited_statement": "a sentence cites nothing",
+    "dangling_citation": "a sentence cites a chunk that is not among the contexts",
 }
 
 
@@ -54,8 +58,10 @@ def diagnose(records: Iterable[Record]) -> Findings:
       finding about domain-adapted models).
     - more_than_reference: supported answer statements that the reference does not confirm. A short reference
       leaves out much that is right; the verdict alone does not tell whether it contradicts them.
-    - unsupported_citation: sentences that, according to citation recall, cite nothing, a missing chunk, or
-      chunks that do not support them.
+    - unsupported_citation: sentences that, according to citation recall, their cited chunks do not support.
+    - uncited_statement: sentences without a citation, according to citation recall.
+    - dangling_citation: sentences that cite a chunk that is not among the contexts, according to citation
+      recall or citation precision.
 
     `answered_from_outside` and `more_than_reference` need both faithfulness and factual correctness;
     statements are matched by their text. If a metric was measured several times (`full_repeats`, variants),
@@ -67,36 +73,37 @@ def diagnose(records: Iterable[Record]) -> Findings:
     return (*abstained, *findings_of((record.metric, decisions_of(record)) for record in records))
 
 
-def findings_of(measured: Iterable[tuple[str, Mapping[str, bool]]]) -> Findings:
+def findings_of(measured: Iterable[tuple[str, Mapping[str, Decided]]]) -> Findings:
     """Diagnose a sample from decisions alone; see `decisions_in`.
 
     Args:
         measured: metric name and decisions of each record of the sample.
     """
-    decided: dict[str, Mapping[str, bool]] = {}
+    by_metric: dict[str, Mapping[str, Decided]] = {}
     for metric, decisions in measured:
         if decisions:
-            decided.setdefault(metric, decisions)
-    grounded = decided.get("faithfulness", {})
-    factual = decided.get("factual_correctness", {})
-    recalled = decided.get("context_recall", {})
-    cited = decided.get("citation_recall", {})
+            by_metric.setdefault(metric, decisions)
 
-    unsupported = [text for text, supported in grounded.items() if not supported]
+    def texts(decided: Decided, *metrics: str) -> list[str]:
+        decisions = (item for metric in metrics for item in by_metric.get(metric, {}).items())
+        return list(dict.fromkeys(text for text, each in decisions if each == decided))
+
+    factual = by_metric.get("factual_correctness", {})
+    unsupported = texts("unsupported", "faithfulness")
+    supported = texts("supported", "faithfulness")
     found: list[tuple[Code, list[str]]] = [
-        ("missed_retrieval", [text for text, supported in recalled.items() if not supported]),
+        ("missed_retrieval", texts("unsupported", "context_recall")),
         ("unsupported_statement", unsupported),
-        ("answered_from_outside", [text for text in unsupported if factual.get(text) is True]),
-        (
-            "more_than_reference",
-            [text for text, supported in grounded.items() if supported and factual.get(text) is False],
-        ),
-        ("unsupported_citation", [text for text, supported in cited.items() if not supported]),
+        ("answered_from_outside", [text for text in unsupported if factual.get(text) == "supported"]),
+        ("more_than_reference", [text for text in supported if factual.get(text) == "unsupported"]),
+        ("unsupported_citation", texts("unsupported", "citation_recall")),
+        ("uncited_statement", texts("uncited", "citation_recall")),
+        ("dangling_citation", texts("dangling", "citation_recall", "citation_precision")),
     ]
-    return tuple(Finding(code, tuple(texts)) for code, texts in found if texts)
+    return tuple(Finding(code, tuple(shown)) for code, shown in found if shown)
 
 
-def decisions_of(record: Record) -> dict[str, bool]:
+def decisions_of(record: Record) -> dict[str, Decided]:
     """Decisions of a record that count in a diagnosis, by text."""
     verdicts = ((verdict.about, verdict.text, verdict.supported) for verdict in record.verdicts)
     return decisions_in(record.metric, verdicts, record.counts)

@@ -45,7 +45,7 @@ __all__ = ["Index", "Known", "Place", "Sealed", "remove_kept"]
 
 T = TypeVar("T", bound=tuple[Any, ...] | str)
 
-FORMAT = 6
+FORMAT = 7
 # Bytes of records: fewer are read in the time that it takes to look for a copy.
 LONG = 2**20
 # By how much the records of a run that is written grow before it is copied again: what is copied in all is

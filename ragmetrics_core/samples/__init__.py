@@ -1,5 +1,6 @@
 """Samples, their retrieval stages, and the views that metrics take."""
 
+from ragmetrics_core.samples._citations import Citation, CitedText, citations_of, cited_text
 from ragmetrics_core.samples._sample import (
     Label,
     Sample,
@@ -30,6 +31,7 @@ from ragmetrics_core.samples._views import (
     Answered,
     Asked,
     Attributed,
+    Citing,
     Compared,
     Complete,
     Grounded,
@@ -53,6 +55,9 @@ __all__ = [
     "Answered",
     "Asked",
     "Attributed",
+    "Citation",
+    "CitedText",
+    "Citing",
     "Compared",
     "Complete",
     "Grounded",
@@ -77,6 +82,8 @@ __all__ = [
     "UnverifiedContexts",
     "View",
     "Worded",
+    "citations_of",
+    "cited_text",
     "counted",
     "distinct_references",
     "labels_digest",

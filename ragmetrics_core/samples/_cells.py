@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from ragmetrics_core.boundary.shapes import is_mapping, is_sequence, is_series
 from ragmetrics_core.errors import SampleError
+from ragmetrics_core.samples._citations import read_citations
 from ragmetrics_core.samples._documents import document_text, is_document, message_text, turn_parts
 from ragmetrics_core.samples._printed import Unreadable, is_printed_object, printed_value
 from ragmetrics_core.samples._stages import Stage
@@ -22,7 +23,18 @@ from ragmetrics_core.samples._stages import Stage
 __all__ = ["Kind", "dated", "parsed", "plain", "read_cell", "shown", "valid_text"]
 
 Kind: TypeAlias = Literal[
-    "id", "name", "text", "answer", "texts", "chunks", "relevant", "ids", "grades", "turns", "stages"
+    "id",
+    "name",
+    "text",
+    "answer",
+    "citations",
+    "texts",
+    "chunks",
+    "relevant",
+    "ids",
+    "grades",
+    "turns",
+    "stages",
 ]
 """Kinds of cells; a blank `answer` is an answer, and a blank `text` is absent."""
 
@@ -268,11 +280,17 @@ def _stages(what: str, value: object) -> tuple[Stage, ...]:
         raise SampleError(f"{what} must be a list of stages: {error.errors()[0]['msg']}") from None
 
 
+def _citations(what: str, value: object) -> tuple[object, ...] | None:
+    """Citations, from a list or its text; None for an empty list."""
+    return read_citations(what, parsed(value)) or None
+
+
 _READERS: Final[Mapping[str, Callable[[str, object], object]]] = {
     "id": _identifier,
     "name": valid_text,
     "text": _said,
     "answer": _said,
+    "citations": _citations,
     "grades": _grades,
     "turns": _turns,
     "stages": _stages,

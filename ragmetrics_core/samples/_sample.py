@@ -14,6 +14,7 @@ from pydantic_core import PydanticSerializationError
 from ragmetrics_core.boundary.redaction import Redact, Renamed, redacted, redacted_reply
 from ragmetrics_core.boundary.shapes import is_tuple
 from ragmetrics_core.errors import SampleError
+from ragmetrics_core.samples._citations import Citation
 from ragmetrics_core.samples._labels import Label
 from ragmetrics_core.samples._stages import (
     Shown,
@@ -62,6 +63,7 @@ class Sample(BaseModel, frozen=True):
             of the row's place; repeated rows of a data set get "-2", "-3", ... at the end.
         question: the question.
         answer: the answer of the system under test.
+        citations: the answer's citations, if they are known apart from markers in its text.
         contexts: the chunks that the answering model received, in rank order; empty if it received none.
         reference: the expected answer. Default: the first of `references`.
         references: acceptable answers.
@@ -83,6 +85,7 @@ class Sample(BaseModel, frozen=True):
     id: str = ""
     question: str | None = None
     answer: str | None = None
+    citations: tuple[Citation, ...] | None = None
     contexts: tuple[str, ...] | None = None
     reference: str | None = None
     references: tuple[str, ...] | None = None
@@ -104,6 +107,7 @@ class Sample(BaseModel, frozen=True):
             id: str = "",
             question: str | None = None,
             answer: str | None = None,
+            citations: Sequence[Citation | Mapping[str, object]] | None = None,
             contexts: Texts | None = None,
             reference: str | None = None,
             references: Texts | None = None,
@@ -131,6 +135,13 @@ class Sample(BaseModel, frozen=True):
                 raise SampleError(
                     f"reference_context_grades has {len(self.reference_context_grades)} grades "
                     f"for {len(graded)} relevant chunks"
+                )
+        end = len(self.answer or "")
+        for number, citation in enumerate(self.citations or (), start=1):
+            if not 0 <= citation.start <= citation.end <= end:
+                raise SampleError(
+                    f"citation {number} has the place {citation.start} to {citation.end}, "
+                    f"but the answer has {end} characters"
                 )
         shown = None if self.contexts is None else self.shown_stage
         if shown is not None and self.contexts != tuple(chunk.text for chunk in shown.chunks):
@@ -293,7 +304,7 @@ class Sample(BaseModel, frozen=True):
         # the underscore keeps the cached value out of `dict(sample)`
         fields = ((name, getattr(self, name)) for name in type(self).model_fields.keys() - {"id", "labels"})
         content = {name: value for name, value in fields if value is not None}
-        for name in ("history", "request_messages", "stages"):
+        for name in ("citations", "history", "request_messages", "stages"):
             if name in content:
                 content[name] = [part.model_dump(exclude_none=True) for part in content[name]]
         return hashlib.sha256(_canonical(content).encode("ascii")).hexdigest()
@@ -328,12 +339,25 @@ class Sample(BaseModel, frozen=True):
             values["id"] = ""
         if self.references and self.reference == self.references[0]:
             values["reference"] = None
+        if self.citations and "answer" in update and "citations" not in update:
+            values["citations"] = self._citations_in(update["answer"])
         if "contexts" in update and "stages" not in update and self.stages is not None:
             values["stages"] = tuple(stage for stage in self.stages if stage.name != "shown") or None
         copy = type(self)(**{**values, **update})
         if is_derived:
             copy._fill("id", copy.id + self.id[_LENGTH_OF_ID:])
         return copy
+
+    def _citations_in(self, answer: str | None) -> tuple[Citation, ...] | None:
+        """The citations of an answer that is the end of this one; None for any other answer."""
+        if not answer or not (self.answer or "").endswith(answer):
+            return None
+        left = len(self.answer or "") - len(answer)
+        kept = [citation for citation in self.citations or () if citation.end > left]
+        return tuple(
+            citation.model_copy(update={"start": max(0, citation.start - left), "end": citation.end - left})
+            for citation in kept
+        )
 
     def redacted(self, redact: Redact) -> Self:
         """The sample with `redact` applied to its texts; see docs/security.md.
@@ -354,6 +378,16 @@ class Sample(BaseModel, frozen=True):
                     return names.of(value)
                 case str():
                     return redacted(redact, value)
+                case Citation():
+                    return value.model_copy(
+                        update={
+                            "start": _redacted_place(redact, self.answer or "", value.start, -1),
+                            "end": _redacted_place(redact, self.answer or "", value.end, 1),
+                            "chunks": tuple(
+                                names.of(each) if isinstance(each, str) else each for each in value.chunks
+                            ),
+                        }
+                    )
                 case Turn():
                     return Turn(role=redacted(redact, value.role), content=redacted(redact, value.content))
                 case Stage():
@@ -429,6 +463,14 @@ class Sample(BaseModel, frozen=True):
             return sample.with_contexts(sample.contexts, ids=sample.context_ids or ())
         except SampleError as error:
             raise SampleError(f"{where}: {error}" if where else str(error)) from None
+
+
+def _redacted_place(redact: Redact, text: str, place: int, step: int) -> int:
+    """A place of a text after redaction; a place inside of something redacted moves to its end."""
+    whole = redacted(redact, text)
+    while 0 < place < len(text) and not whole.startswith(redacted(redact, text[:place])):
+        place += step
+    return len(whole) if place >= len(text) else len(redacted(redact, text[:place]))
 
 
 def labels_digest(labels: Mapping[str, Any]) -> str:

@@ -5,12 +5,14 @@ from functools import cache
 from typing import Any, Self
 
 from ragmetrics_core.errors import SampleError
+from ragmetrics_core.samples._citations import Citation
 from ragmetrics_core.samples._sample import Sample, Turn
 
 __all__ = [
     "Answered",
     "Asked",
     "Attributed",
+    "Citing",
     "Compared",
     "Complete",
     "Grounded",
@@ -140,6 +142,14 @@ class Grounded(Answered):
 
     contexts: tuple[str, ...]
     unaccounted: tuple[str, ...] = field(default=(), kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Citing(Grounded):
+    """An answer with its citations, if they are known apart from markers in it, and the cited contexts."""
+
+    citations: tuple[Citation, ...] = field(default=(), kw_only=True)
+    context_ids: tuple[str, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

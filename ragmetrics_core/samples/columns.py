@@ -5,12 +5,13 @@ Used by `Sample.from_mapping`, whose docstring states the rules.
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple
 
 from ragmetrics_core.boundary.shapes import is_mapping
 from ragmetrics_core.errors import ConfigError, SampleError
-from ragmetrics_core.samples._cells import Kind, plain, read_cell, shown, valid_text
+from ragmetrics_core.samples._cells import Kind, parsed, plain, read_cell, shown, valid_text
+from ragmetrics_core.samples._citations import Citation, CitedText, citations_of, cited_text
 from ragmetrics_core.samples._labels import Label, label_of, labels_in
 
 __all__ = [
@@ -40,6 +41,7 @@ COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
         "answer", "response", "predicted_answer", "predicted_answers", "actual_output", "output",
         "actual_answer", "generated_answer", "generated_text", "generated_texts",
     ),
+    "citations": ("citations",),
     "contexts": (
         "contexts", "retrieved_contexts", "retrieved_context", "retrieval_context", "documents", "context",
         "retrieved_contents", "retrieved_content", "retrieved_documents", "retrieved_chunks",
@@ -67,6 +69,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "language": "name",
     "question": "text",
     "answer": "answer",
+    "citations": "citations",
     "reference": "text",
     "references": "texts",
     "contexts": "chunks",
@@ -176,8 +179,14 @@ def read_row(
     values: dict[str, Any] = {}
     labels: dict[str, Label] = {}
     source: dict[str, str] = {}
-    for column, (_, raw) in zip(layout, cells, strict=True):
-        name = column.name
+    cited: list[CitedText] = []
+    for column, (_, cell) in zip(layout, cells, strict=True):
+        name, raw = column.name, cell
+        if (column.kind == "answer" or _key(name) == "statements") and (reply := _reply(raw)) is not None:
+            cited.append(reply)
+            if column.kind is None:  # statements may be a part of the answer
+                continue
+            raw = reply.text
         is_absent = textual and isinstance(raw, str) and raw in _ABSENT
         if column.kind is None:
             value = None if is_absent else plain(raw)
@@ -200,10 +209,41 @@ def read_row(
                 f"{source[field]!r} and {name!r} both mean {field} and disagree; "
                 f"keep one, or choose it: columns={{{field!r}: {source[field]!r}}}"
             )
+    drafts = values.pop("citations", ())
+    if cited:
+        values.setdefault("answer", cited[0].text)
+    if drafts or cited:
+        values["citations"] = _citations(values, drafts, cited)
     is_nothing = textual and not any(value for name, value in values.items() if name not in _ABOUT)
     if is_nothing or not values.keys() - _ABOUT:
         raise SampleError(f"no sample field, only the columns {[column for column, _ in cells]}")
     return {**values, "labels": labels}
+
+
+def _reply(raw: object) -> CitedText | None:
+    """A reply with citations, also as the text of its JSON."""
+    if isinstance(raw, str) and raw.lstrip()[:1] not in ("{", "["):
+        return None
+    reply = cited_text(parsed(plain(raw)))
+    return None if isinstance(raw, str) and reply is not None and not reply.citations else reply
+
+
+def _citations(values: Mapping[str, Any], drafts: Any, cited: list[CitedText]) -> tuple[Citation, ...] | None:
+    """Citations of the answer, from a column of their own or from the reply that has them."""
+    answer = values.get("answer") or ""
+    place = partial(
+        citations_of,
+        answer=answer,
+        contexts=values.get("contexts") or (),
+        ids=values.get("context_ids") or (),
+    )
+    found = {place(reply.citations, text=reply.text) for reply in cited}
+    if drafts:
+        found.add(place(drafts))
+    found.discard(())
+    if len(found) > 1:
+        raise SampleError("'citations' and the citations in the answer disagree; keep one of them")
+    return next(iter(found), None)
 
 
 @lru_cache(maxsize=1024)

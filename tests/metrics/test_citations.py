@@ -1,6 +1,8 @@
 """Citations as ALCE defines them: recall by all that a sentence cites, precision by what it needs."""
 
+import json
 import random
+import re
 from fractions import Fraction
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from ragmetrics_core import evaluate
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import CitationPrecision, CitationRecall
+from ragmetrics_core.parsers import split_sentences
 from ragmetrics_core.testing import ScriptedJudge
 
 SAMPLE = {"question": "How is the weather?", "contexts": ["Sun.", "Rain.", "Wind."]}
@@ -90,11 +93,115 @@ def test_markers_are_read_in_each_form_and_belong_to_their_sentence(measure, mar
 
 
 @pytest.mark.parametrize(
-    "text", ["Sun shines [1-3].", "Sun shines [a].", "Sun shines (1).", "Sun shines [12345]."]
+    "text",
+    ["Sun shines [2019].", "Sun shines [sic].", "Sun shines [a].", "Sun shines (1).", "Sun shines [12345]."],
 )
 def test_what_is_no_marker_cites_nothing(measure, text):
     assert scored(measure, CitationRecall(), text).score.counts["uncited"] == 1
     assert scored(measure, CitationPrecision(), text).score.reason == "no_citations"
+
+
+def claims(score):
+    """The sentences of a score with what they cite, in the order of the answer."""
+    return {each.text: each.about.removeprefix("sentence that cites ") for each in score.verdicts}
+
+
+@pytest.mark.parametrize(
+    "marker",
+    [
+        "[1-3]", "[1–3]", "[1, 2-3]", "[1][2][3]", "[[1]][[2]][[3]]", "[1](https://a.example)[2, 3]",
+        "([1], [2], [3])", "[^1][^2][^3]", "[doc1][doc2][doc3]", "[Source 1, 2, 3]",
+        "[citation:1][citation:2-3]", "【1】【2】【3】", "【1†a.pdf】【2†b.pdf】【3†c.pdf】",
+        "[١][٢][٣]", "[１，２，３]", "[一][二][三]",
+    ],
+)  # fmt: skip
+def test_markers_are_read_as_models_write_them(measure, marker):
+    fields = {"context_ids": ["一", "二", "三"]} if "一" in marker else {}
+    for answer in (f"Sun shines {marker}. Rain falls.", f"Sun shines. {marker} Rain falls."):
+        assert claims(scored(measure, CitationRecall(), answer, **fields).score) == {
+            "Sun shines. [1, 2, 3]": "chunks 1, 2, 3",
+            "Rain falls.": "nothing",
+        }
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        # a year or a remark in brackets is not known to be a citation, and stays in the sentence
+        ("In [2019] sun shone [1].", {"In [2019] sun shone. [1]": "chunk 1"}),
+        ("He said so [sic].", {"He said so [sic].": "nothing"}),
+        # the id of a chunk is a citation, and so is a name of the same form
+        ("Sun [doc-a].", {"Sun. [1]": "chunk 1"}),
+        ("Sun [w-2]. Rain [w-7].", {"Sun. [2]": "chunk 2", "Rain. [w-7]": "a missing chunk: w-7"}),
+        ("Sun [2019].", {"Sun. [3]": "chunk 3"}),
+        ("Sun [2019]. Rain [2024].", {"Sun. [3]": "chunk 3", "Rain. [2024]": "a missing chunk: 2024"}),
+        # the first number is that of a message: which chunk it means is unknown
+        ("Sun 【4:0†source】.", {"Sun. [4:0]": "a missing chunk: 4:0"}),
+    ],
+)
+def test_other_brackets_are_citations_only_if_they_lead_to_a_chunk(measure, answer, expected):
+    fields = {"context_ids": ["doc-a", "w-2", "2019" if "Sun [2019]" in answer else "c"]}
+    assert claims(scored(measure, CitationRecall(), answer, **fields).score) == expected
+
+
+def test_a_bracket_that_may_be_a_citation_is_named(measure):
+    score = scored(measure, CitationRecall(), "Sun shone in [2019]. Rain falls [1].").score
+    assert score.verdicts[0].reason == "it cites nothing; [2019] leads to no chunk"
+
+
+@pytest.mark.parametrize(
+    "footnotes",
+    [
+        "\n\n[1] Handbook, page 3\n[2] Almanac. See there.",
+        "\nSources:\n[1] Handbook\n[2] Almanac\n[3] Unused",
+        "\n\n## References\n\n- [1] Handbook\n- [2] Almanac",
+        "\n\n**Quellen**\n[^1] Handbook\n[^2] Almanac",
+        "\n[^1]: Handbook\n[^2]: https://almanac.example",
+        "\n\n【1】 Handbook\n【2】 Almanac",
+    ],
+)
+def test_a_list_of_sources_at_the_end_is_not_a_claim(measure, footnotes):
+    answer = "Sun shines [1]. Rain falls [2]."
+    assert claims(scored(measure, CitationRecall(), answer + footnotes).score) == {
+        "Sun shines. [1]": "chunk 1",
+        "Rain falls. [2]": "chunk 2",
+    }
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "[1] Sun shines.\n[2] Rain falls.",
+        "- [1] Sun shines.\n- [2] Rain falls.",
+        "Sun shines [1]\n\n[2] Rain falls",
+    ],
+)
+def test_lines_that_begin_with_their_citation_are_claims(measure, answer):
+    assert list(claims(scored(measure, CitationRecall(), answer).score).values()) == ["chunk 1", "chunk 2"]
+
+
+def test_citations_of_the_sample_replace_markers_in_the_answer(measure):
+    answer = "Sun shines【4:0†source】. Rain falls [2]. Wind blows."
+    citations = [
+        {"start": 10, "end": 22, "chunks": [3]},
+        {"start": answer.index("Wind"), "end": len(answer), "chunks": [1, "other.pdf"]},
+    ]
+    score = scored(measure, CitationRecall(), answer, citations=citations).score
+    assert claims(score) == {
+        "Sun shines. [3]": "chunk 3",
+        "Rain falls.": "nothing",
+        "Wind blows. [1, other.pdf]": "a missing chunk: other.pdf",
+    }
+
+
+def test_citations_keep_their_places_behind_a_thought(measure):
+    answer = "<think>Is it sunny?</think>\nSun shines. Rain falls."
+    start = answer.index("Rain")
+    citations = [{"start": start, "end": len(answer), "chunks": [2]}]
+    assert claims(scored(measure, CitationRecall(), answer, citations=citations).score) == {
+        "Sun shines.": "nothing",
+        "Rain falls. [2]": "chunk 2",
+    }
 
 
 def test_where_a_footnote_leads_is_no_sentence_of_the_answer(measure):
@@ -113,13 +220,18 @@ def test_a_marker_that_leads_to_nothing_is_told_and_costs_no_call(measure):
 
 
 def test_sentences_whose_citations_fail_are_a_finding_of_the_sample():
-    row = SAMPLE | {"id": "q", "answer": "There is sun [1]. There is wind [7]. It is nice."}
+    row = SAMPLE | {
+        "id": "q",
+        "answer": "There is sun [1]. There is rain [1]. There is wind [7]. It is nice.",
+    }
     judge_of_weather = ScriptedJudge(judge(weather))
     run = evaluate([row], metrics="citation_recall", judge=judge_of_weather)
-    (finding,) = run.diagnosis("q")
-    assert str(finding) == (
-        "a sentence is not supported by what it cites, or cites nothing: It is nice.; There is wind. [7]"
-    )
+    assert [str(finding) for finding in run.diagnosis("q")] == [
+        "a sentence is not supported by what it cites: There is rain. [1]",
+        "a sentence cites nothing: It is nice.",
+        "a sentence cites a chunk that is not among the contexts: There is wind. [7]",
+    ]
+    assert run.diagnoses()["q"] == ("unsupported_citation", "uncited_statement", "dangling_citation")
 
 
 def test_chunks_may_be_counted_from_0(measure):
@@ -163,6 +275,74 @@ def alce(citing, has):
     ]
     total = sum(map(len, citing.values()))
     return Fraction(sum(supported.values()), len(citing)), Fraction(sum(good), total) if total else None
+
+
+def alce_program(sentences, docs, entails):
+    """Citation recall and precision as ALCE's eval.py counts them, in integers.
+
+    Precision has no denominator of sentences that cite an absent document, as in the program.
+    """
+    recalled = precise = citations = 0
+    for sentence in sentences:
+        claim = re.sub(r"\s*\[\d+\]", "", sentence)
+        cited = [int(number) - 1 for number in re.findall(r"\[(\d+)", sentence)]
+        if not cited or max(cited) >= len(docs):
+            continue
+        citations += len(cited)
+        if not entails("\n".join(docs[each] for each in cited), claim):
+            continue
+        recalled += 1
+        for each in cited:
+            others = "\n".join(docs[other] for other in cited if other != each)
+            is_superfluous = not entails(docs[each], claim) and entails(others, claim)
+            precise += len(cited) == 1 or not is_superfluous
+    return recalled, precise, citations
+
+
+def contains(passage, claim):
+    """Every word of the claim is in the passage."""
+    return set(re.findall(r"\w+", claim.casefold())) <= set(re.findall(r"\w+", passage.casefold()))
+
+
+def test_both_equal_alce_s_program_on_its_utility_set(measure, shared_data):
+    # the set has answers without citations: each sentence gets some here, and each half of it is a document
+    rows = shared_data("alce_utility/alce_utility.jsonl").read_text(encoding="utf-8").splitlines()
+    chance = random.Random(61)
+    seen = {"joint": 0, "superfluous": 0, "answers": 0}
+    for row in rows[::3]:
+        plain = [
+            each
+            for each in split_sentences(json.loads(row)["answer"])
+            if each.endswith(".") and "[" not in each
+        ]
+        halves = [each.split() for each in plain]
+        docs = [
+            " ".join(part)
+            for words in halves
+            for part in (words[: len(words) // 2], words[len(words) // 2 :])
+        ]
+        marked = []
+        for number, sentence in enumerate(plain):
+            own = [2 * number, 2 * number + 1]
+            cited = chance.choice([own, own[:1], [*own, chance.randrange(len(docs))], [], [len(docs)]])
+            markers = "".join(f"[{each + 1}]" for each in dict.fromkeys(cited))
+            marked.append(f"{sentence[:-1]} {markers}." if markers else sentence)
+        answer = " ".join(marked)
+        if len(split_sentences(answer)) != len(marked) or len(set(plain)) != len(plain) or not plain:
+            continue
+        recalled, precise, citations = alce_program(marked, docs, contains)
+        fields = {"contexts": docs, "has": lambda text, shown: contains("\n".join(shown), text)}
+        recall = scored(measure, CitationRecall(), answer, **fields).score
+        precision = scored(measure, CitationPrecision(), answer, **fields).score
+        assert (recall.counts["supported"], recall.counts["sentences"]) == (recalled, len(plain))
+        absent = sum(f"[{len(docs) + 1}]" in each for each in marked)
+        if citations + absent:
+            counts = (precision.counts["needed"], precision.counts["citations"])
+            assert counts == (precise, citations + absent)
+        seen["answers"] += 1
+        seen["joint"] += recalled
+        seen["superfluous"] += citations - precise
+    assert min(seen.values()) > 50
 
 
 @pytest.mark.parametrize("seed", range(40))
