@@ -30,7 +30,7 @@ class Citation(BaseModel, frozen=True):
     chunks: tuple[Source, ...]
 
 
-class _Named(NamedTuple):
+class _NamedSource(NamedTuple):
     """A source as a provider names it.
 
     Attributes:
@@ -48,7 +48,7 @@ class _Draft(NamedTuple):
     start: int | None
     end: int | None
     text: str | None
-    sources: tuple[_Named, ...]
+    sources: tuple[_NamedSource, ...]
 
 
 class CitedText(NamedTuple):
@@ -282,7 +282,7 @@ def _is_empty(citation: object) -> bool:
     return any(is_series(each) for each in lists) and not any(lists)
 
 
-def _sources(fields: Mapping[str, Any]) -> Iterator[_Named]:
+def _sources(fields: Mapping[str, Any]) -> Iterator[_NamedSource]:
     quote = fields.get("cited_text") or _part(fields.get("cited_content"), "text")
     quote = quote if isinstance(quote, str) and quote.strip() else None
     for name in _LISTS:
@@ -294,14 +294,14 @@ def _sources(fields: Mapping[str, Any]) -> Iterator[_Named]:
         for each in value if is_series(value) else [value]:
             inner = _names(each)
             if inner:
-                yield _Named(inner, quote=quote)
+                yield _NamedSource(inner, quote=quote)
         return
     index = _number(fields, "document_index")
     names = tuple(fields[name] for name in _NAMES if isinstance(fields.get(name), str) and fields[name])
     if index is not None:
-        yield _Named(names, index + 1, quote)
+        yield _NamedSource(names, index + 1, quote)
     elif names or quote:
-        yield _Named(names, quote=quote)
+        yield _NamedSource(names, quote=quote)
 
 
 def _names(source: object) -> tuple[Source, ...]:
@@ -385,7 +385,9 @@ def _moved(draft: _Draft, text: str, answer: str) -> _Draft:
 # Sources
 
 
-def _resolved(what: str, source: _Named, contexts: Sequence[str], ids: Sequence[str]) -> tuple[Source, ...]:
+def _resolved(
+    what: str, source: _NamedSource, contexts: Sequence[str], ids: Sequence[str]
+) -> tuple[Source, ...]:
     """Ranks of the chunks that a source names; its name if it is not among them."""
     quoting = _quoting(source.quote, contexts)
     if source.rank is not None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ragmetrics_core.samples import Citing
 
-__all__ = ["Cited", "Mark", "cited_sentences", "marks_of"]
+__all__ = ["Cited", "CitationMark", "cited_sentences", "marks_of"]
 
 Source = int | str
 """The rank of a chunk from 1, or a name or number that leads to no chunk."""
@@ -47,7 +47,7 @@ class Cited(NamedTuple):
     unknown: tuple[str, ...] = ()
 
 
-class Mark(NamedTuple):
+class CitationMark(NamedTuple):
     """A citation, or brackets that may be one.
 
     Attributes:
@@ -64,7 +64,7 @@ class Mark(NamedTuple):
     is_read: bool = True
 
 
-def marks_of(sample: Citing, first: int) -> list[Mark]:
+def marks_of(sample: Citing, first: int) -> list[CitationMark]:
     """The citations of an answer.
 
     If the sample has citations of its own, only they count, and markers in the answer are left out.
@@ -77,15 +77,15 @@ def marks_of(sample: Citing, first: int) -> list[Mark]:
     markers = _markers(sample, first)
     if not sample.citations:
         return markers
-    placed: list[Mark] = []
+    placed: list[CitationMark] = []
     for citation in sample.citations:
         covered = answer[citation.start : citation.end].strip()
         is_marker = not covered or (covered[0] in "([【（" and covered[-1] in ")]】）")
-        placed.append(Mark(citation.start, citation.end, citation.chunks, not is_marker))
+        placed.append(CitationMark(citation.start, citation.end, citation.chunks, not is_marker))
     return [*(mark._replace(is_read=False) for mark in markers if mark.sources is not None), *placed]
 
 
-def _markers(sample: Citing, first: int) -> list[Mark]:
+def _markers(sample: Citing, first: int) -> list[CitationMark]:
     """Brackets in the text.
 
     A short number is a citation. Anything else, such as `[2019]` or `[sic]`, is a citation if it names a
@@ -103,7 +103,7 @@ def _markers(sample: Citing, first: int) -> list[Mark]:
             is_plain = True
         found.append((match, form, sources, is_plain or (match[0].startswith("【") and "†" in match[0])))
     return [
-        Mark(match.start(), match.end(), sources if is_plain or form in forms else None)
+        CitationMark(match.start(), match.end(), sources if is_plain or form in forms else None)
         for match, form, sources, is_plain in found
     ]
 
@@ -139,7 +139,7 @@ def _numbers(part: str) -> list[int]:
     return list(range(start, end + 1)) if start <= end < start + _LONGEST_RANGE else []
 
 
-def cited_sentences(answer: str, sentences: Sequence[str], marks: Sequence[Mark]) -> Iterator[Cited]:
+def cited_sentences(answer: str, sentences: Sequence[str], marks: Sequence[CitationMark]) -> Iterator[Cited]:
     """The sentences of an answer with their citations; footnotes are not sentences.
 
     A marker belongs to the sentence before it. At the start of a line it belongs to the sentence after it.
@@ -160,7 +160,7 @@ def cited_sentences(answer: str, sentences: Sequence[str], marks: Sequence[Mark]
             letters += own
             owners += [len(texts)] * len(own)
             texts.append((start, end))
-    marked: list[list[Mark]] = [[] for _ in texts]
+    marked: list[list[CitationMark]] = [[] for _ in texts]
     for mark in read if texts else []:
         for number in _owners(mark, visible, letters, owners) if mark.is_read else ():
             marked[number].append(mark)
@@ -174,7 +174,7 @@ def cited_sentences(answer: str, sentences: Sequence[str], marks: Sequence[Mark]
         yield Cited(plain, tuple(dict.fromkeys(sources)), tuple(dict.fromkeys(unknown)))
 
 
-def _owners(mark: Mark, visible: str, letters: Sequence[int], owners: Sequence[int]) -> Sequence[int]:
+def _owners(mark: CitationMark, visible: str, letters: Sequence[int], owners: Sequence[int]) -> Sequence[int]:
     """The sentences that a mark belongs to.
 
     Args:
@@ -202,7 +202,7 @@ def _without(text: str, places: Sequence[tuple[int, int]]) -> str:
     return "".join(characters)
 
 
-def _footnotes(answer: str, marks: Sequence[Mark]) -> list[tuple[int, int]]:
+def _footnotes(answer: str, marks: Sequence[CitationMark]) -> list[tuple[int, int]]:
     """Places of footnotes: lines like `[^2]: Handbook`, and a list of sources at the end.
 
     A list of sources begins each line with a citation of the text before it. There is a heading or a blank
