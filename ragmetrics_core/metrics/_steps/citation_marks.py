@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ragmetrics_core.samples import Citing
 
-__all__ = ["Cited", "CitationMark", "cited_sentences", "marks_of"]
+__all__ = ["CitationMark", "Cited", "cited_sentences", "marks_of"]
 
 Source = int | str
 """The rank of a chunk from 1, or a name or number that leads to no chunk."""
