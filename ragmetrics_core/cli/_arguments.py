@@ -59,8 +59,8 @@ class Judging:
             entailment:MODEL, grounded:MODEL, decisions:MODEL, calibrated:CARD.json,JUDGE,
             cascade:CHEAP,EXPENSIVE, or a judge of an installed package. Can be repeated: the majority of the
             panel decides.
-        judge_option: Setting of the judge: temperature, seed, max_tokens, response_format or timeout;
-            NAME=none does not send it. Can be repeated.
+        judge_option: Setting of the judge: temperature, seed, max_tokens, response_format, logprobs=true
+            (probabilities of verdicts) or timeout; NAME=none does not send it. Can be repeated.
         embedder: The embedder: embedded, openai:MODEL or openai:MODEL@URL.
         scorer: The scoring model: cross-encoder:MODEL or token-match:MODEL, where MODEL is a folder or a name
             on the hub.

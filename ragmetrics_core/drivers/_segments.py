@@ -5,7 +5,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from ragmetrics_core.drivers._questions import Places, SharedRequest
-from ragmetrics_core.parsers import split_sentences, stating_sentences, without_reasoning
+from ragmetrics_core.parsers import plain_reply, split_sentences, stating_sentences, without_reasoning
 from ragmetrics_core.prompts import Prompt, digest_of, marked_sentences, numbered_sentences
 from ragmetrics_core.protocol import Generate, Unread
 from ragmetrics_core.samples import Sample
@@ -114,7 +114,9 @@ class Segments:
         )
         for unread in chain.from_iterable(map(_conversation, request.follows)):
             expected = unread.expected
-            messages = prompt.follow_up(messages, without_reasoning(unread.reply), unread.objections)
+            messages = prompt.follow_up(
+                messages, without_reasoning(plain_reply(unread.reply)), unread.objections
+            )
         sent = request._replace(
             prompt=prompt,
             expected=expected._replace(form=prompt.user),

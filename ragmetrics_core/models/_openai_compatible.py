@@ -17,7 +17,8 @@ from ragmetrics_core.boundary.keywords import checked
 from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.models._openai_endpoint import Endpoint, encodable
 from ragmetrics_core.models._secrets import secrets_in
-from ragmetrics_core.models.openai_replies import completions_in
+from ragmetrics_core.models.openai_replies import completions_in, with_log_probabilities
+from ragmetrics_core.parsers import VerdictList
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.protocol import Completion, Generate, fixed_property
 
@@ -25,6 +26,8 @@ __all__ = ["OpenAIEmbedder", "OpenAIJudge", "Served"]
 
 ResponseFormat = Literal["text", "json_object", "json_schema"]
 _PLAINEST: Final = Way()
+# The most that OpenAI's servers give for one token.
+_ALTERNATIVES: Final = 20
 
 # Bytes. The longest texts that models write have less than a megabyte; with probabilities, some more.
 _LARGEST_REPLY = 2**24
@@ -117,6 +120,9 @@ class OpenAIJudge(Served):
             weaker one is used (after the schema a plainer one); if its message names the constraint, also for
             later calls with this prompt.
         extra_body: additional parameters of the request.
+        logprobs: whether verdicts of yes and no get a probability, P(yes) / (P(yes) + P(no)) of the token at
+            their place, from the 20 likeliest tokens that the server reports. A verdict whose token cannot
+            be found has none.
         asked: False to report a missing package or key only on first use.
 
     Raises:
@@ -130,6 +136,7 @@ class OpenAIJudge(Served):
     seed: int | None = field(default=None, kw_only=True)
     response_format: ResponseFormat = field(default="json_schema", kw_only=True)
     extra_body: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False, kw_only=True)
+    logprobs: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.temperature is not None and not 0 <= self.temperature <= 2:
@@ -142,6 +149,11 @@ class OpenAIJudge(Served):
             )
         super().__post_init__()
 
+    @property
+    def by_file(self) -> bool:
+        """Whether replies may come from a file, which has no log-probabilities."""
+        return not self.logprobs
+
     @fixed_property
     def identity(self) -> str:
         """Server, model and the settings that change its replies; never the key."""
@@ -152,6 +164,7 @@ class OpenAIJudge(Served):
             "seed": self.seed,
             "response_format": None if self.response_format == "json_schema" else self.response_format,
             "extra_body": digest_of(extra)[:12] if self.extra_body else None,
+            "logprobs": _ALTERNATIVES if self.logprobs else None,
         }
         return self.named(settings)
 
@@ -161,17 +174,27 @@ class OpenAIJudge(Served):
         Raises:
             ModelError: the server failed; the message says why and never holds the key.
         """
-        return await self._ways.replies(
+        choices: list[object] = []
+        replies = await self._ways.replies(
             request,
-            partial(self._ask, request),
+            partial(self._ask, request, choices),
             form=self.response_format,
             settings=frozenset(sampling_of(self)),
             several=request.draws > 1,
         )
+        if not self._has_probabilities(request):
+            return replies
+        return [with_log_probabilities(*pair) for pair in zip(replies, choices, strict=False)]
 
-    async def _ask(self, request: Generate[Any], way: Way) -> list[Completion]:
+    async def _ask(self, request: Generate[Any], choices: list[object], way: Way) -> list[Completion]:
         reply = await self.endpoint.post("/chat/completions", self.body(request, way))
-        return completions_in(reply, where=self.endpoint.url, model=self.model)[: request.draws]
+        completions = completions_in(reply, where=self.endpoint.url, model=self.model)[: request.draws]
+        choices[:] = reply["choices"]
+        return completions
+
+    def _has_probabilities(self, request: Generate[Any]) -> bool:
+        answer = request.prompt.answer
+        return self.logprobs and issubclass(answer, VerdictList) and "yes" in answer.words
 
     def body(self, request: Generate[Any], way: Way = _PLAINEST) -> Mapping[str, object]:
         """The JSON body for the request's first draw, or for all draws at once."""
@@ -185,6 +208,8 @@ class OpenAIJudge(Served):
             body["n"] = request.draws
         if (form := way.response_format(request)) is not None:
             body["response_format"] = form
+        if self._has_probabilities(request):
+            body |= {"logprobs": True, "top_logprobs": _ALTERNATIVES}
         return {"model": self.model, "messages": messages, **body, **self.extra_body}
 
     @cached_property

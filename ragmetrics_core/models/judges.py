@@ -23,7 +23,7 @@ __all__ = ["Cascade", "as_judge", "judge_by_name", "judges_by_name"]
 
 UNSURE: Final = (0.2, 0.8)
 # What `none` stands for where it is not the parameter's own: no form is asked for, nothing goes along.
-_NONE: Final[Mapping[str, Any]] = {"response_format": "text", "extra_body": {}}
+_NONE: Final[Mapping[str, Any]] = {"response_format": "text", "extra_body": {}, "logprobs": False}
 _JUDGES = (
     '"embedded" (a small support model, no language model), "embedded:FILE.json" for one that you trained '
     '(ragmetrics train-judge), "openai:MODEL", '

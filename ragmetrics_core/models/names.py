@@ -30,6 +30,7 @@ TIMEOUT: Final = "timeout"
 # What a command line may set of a judge; the key and the address stand elsewhere.
 _OPTIONS: Final[Mapping[str, tuple[str, Any]]] = {
     "extra_body": ("a JSON object", Json[dict[str, Any]]),
+    "logprobs": ("true or false", bool),
     "max_tokens": ("a whole number", int),
     "response_format": ("text, json_object, json_schema", str),
     "seed": ("a whole number", int),

@@ -9,6 +9,7 @@ from ragmetrics_core.parsers._earlier import of_earlier
 from ragmetrics_core.parsers._entities import EntityList
 from ragmetrics_core.parsers._evidence import ELLIPSIS, Span, at_words, comparable, locate
 from ragmetrics_core.parsers._facts import FactLists
+from ragmetrics_core.parsers._log_probabilities import AlternativeTokens, plain_reply, yes_or_no_in
 from ragmetrics_core.parsers._questions import GeneratedQuestion, QuestionList
 from ragmetrics_core.parsers._ratings import Rating
 from ragmetrics_core.parsers._relevance import INSUFFICIENT, ExtractedSentences, RelevantSentences
@@ -50,6 +51,7 @@ __all__ = [
     "UNKNOWN",
     "UNPROVEN",
     "WITH_CLAIM",
+    "AlternativeTokens",
     "Answer",
     "ClosedBookAnswer",
     "Declined",
@@ -79,8 +81,10 @@ __all__ = [
     "comparable",
     "locate",
     "of_earlier",
+    "plain_reply",
     "sentence_question",
     "split_sentences",
     "stating_sentences",
     "without_reasoning",
+    "yes_or_no_in",
 ]

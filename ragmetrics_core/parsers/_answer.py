@@ -295,7 +295,9 @@ class Answer(BaseModel):
             if inside and not placeholders.isdisjoint(_words(inside[1])):
                 raise NotRead(f"it leaves <{inside[1][:80]}> as the form has it")
         reading = cls.of_value(value, expected)
-        return reading if reading.value is None else reading._replace(rule="json" if as_json else "lines")
+        if reading.value is None or reading.rule != "unread":  # a reply within a reply has its own rule
+            return reading
+        return reading._replace(rule="json" if as_json else "lines")
 
 
 def entries(texts: Iterable[str], what: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -32,6 +32,7 @@ from ragmetrics_core.parsers._decisions import (
     holds_decisions,
 )
 from ragmetrics_core.parsers._evidence import locate
+from ragmetrics_core.parsers._log_probabilities import LogProbabilityReply, holds_log_probabilities
 from ragmetrics_core.parsers._reply import NotRead, lines_of
 from ragmetrics_core.texts.comparing import folded, plain_form
 
@@ -154,6 +155,8 @@ class VerdictList(Answer):
             return cls._of_decisions(value, expected)
         if expected.graded and holds_calibrated(value) and "yes" in cls.words:
             return cls._of_calibrated(validated(CalibratedReply, value), expected)
+        if expected.graded and holds_log_probabilities(value) and "yes" in cls.words:
+            return cls._of_log_probabilities(validated(LogProbabilityReply, value), expected)
         entries = value.get("verdicts")
         if not isinstance(entries, list) or len(value) != 1:
             raise NotRead('the object holds not one list, "verdicts"')
@@ -227,6 +230,20 @@ class VerdictList(Answer):
         if reading.value is None:
             return reading
         verdicts = tuple([_calibrated(each, calibrated.calibration) for each in reading.value.verdicts])
+        return reading._replace(value=reading.value.model_copy(update={"verdicts": verdicts}))
+
+    @classmethod
+    def _of_log_probabilities(cls, reply: LogProbabilityReply, expected: Expected) -> Reading[Self]:
+        """Read a language model's reply, and the probabilities at the places of its verdicts."""
+        reading = cls.read(reply.reply, expected._replace(graded=False))
+        if reading.value is None:
+            return reading
+        verdicts = tuple(
+            [
+                each.model_copy(update={"probability": reply.probability(each.number, each.verdict)})
+                for each in reading.value.verdicts
+            ]
+        )
         return reading._replace(value=reading.value.model_copy(update={"verdicts": verdicts}))
 
     @classmethod

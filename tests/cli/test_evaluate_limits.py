@@ -189,7 +189,9 @@ def test_a_limit_of_the_expected_mean_exits_with_1_and_says_why(measure):
     assert measure([GOOD] * 3, "--min", "faithfulness=0.3@p90").code == 0
     outcome = measure([GOOD] * 3, "--min", "faithfulness=1@p99")
     assert outcome.code == 1
-    assert "failed: the lower end (99 % interval) of the expected mean of faithfulness/strict.1" in outcome.err
+    assert (
+        "failed: the lower end (99 % interval) of the expected mean of faithfulness/strict.1" in outcome.err
+    )
     outcome = measure([GOOD], "--min", "faithfulness=0.8@90")
     assert outcome.code == 2
     assert "--min takes METRIC=0.8 or METRIC=0.8@p90" in outcome.err

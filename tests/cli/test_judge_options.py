@@ -61,7 +61,7 @@ def test_a_time_limit_changes_no_reply_and_is_no_part_of_the_judge(command, one,
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        ("heat=1", "no judge has an option 'heat'; the options are extra_body, max_tokens"),
+        ("heat=1", "no judge has an option 'heat'; the options are extra_body, logprobs, max_tokens"),
         ("temperature", "--judge-option takes NAME=VALUE, such as temperature=none, not 'temperature'"),
         ("temperature=", "--judge-option takes NAME=VALUE"),
         ("temperature=warm", "the judge's option temperature takes a number or none, not 'warm'"),
