@@ -326,6 +326,7 @@ def test_calibration_writes_a_card_that_evaluate_takes_by_name(command, tmp_path
     claims = tmp_path / "claims.jsonl"
     rows = [
         {
+            "question": "What is green?",
             "claim": f"Tea number {place} is green.",
             "contexts": [context],
             "faithful": context.startswith("Tea"),
@@ -346,5 +347,6 @@ def test_calibration_writes_a_card_that_evaluate_takes_by_name(command, tmp_path
     answers.write_text(claims.read_text().replace('"claim"', '"answer"'))
     told = command("evaluate", answers, "--judge", judge, "--metrics", metric, "--out", tmp_path / "run")
     assert told.code == 0, told.err
+    assert "24 of 24" in told.out
     card.unlink()
     assert command("audit", tmp_path / "run").code == 0
