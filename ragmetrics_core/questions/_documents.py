@@ -85,8 +85,8 @@ class Corpus:
 
     @cached_property
     def word_forms(self) -> Mapping[str, str]:
-        """The form of each document in which quotes are looked for."""
-        return {id: word_form(document.text).text for id, document in self.documents.items()}
+        """The form of each document in which quotes are looked for, in the order of the ids."""
+        return {id: word_form(self.documents[id].text).text for id in sorted(self.documents)}
 
     @cached_property
     def labels(self) -> Mapping[str, frozenset[Label]]:

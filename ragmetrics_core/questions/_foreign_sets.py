@@ -244,7 +244,7 @@ def _near(sample: Sample, labels: Mapping[str, Label], corpus: Corpus) -> tuple[
     """Documents of the corpus that the row names: by id, or by the name of their file."""
     named = [*(sample.reference_context_ids or ()), *(str(labels[name]) for name in _FILES if name in labels)]
     wanted = {part for name in named for part in (name, PurePath(name).name)}
-    return tuple(id for id in corpus.documents if id in wanted or PurePath(id).name in wanted)
+    return tuple(id for id in sorted(corpus.documents) if id in wanted or PurePath(id).name in wanted)
 
 
 def _by_texts(

@@ -66,7 +66,7 @@ def find_quotes(
     """Find quotes in a corpus, as `find_quote` does; returns them and the texts that were not found.
 
     A quote with an ellipsis that is not there as a whole is as many quotes as it has parts, and each must be
-    there.
+    there. Of several documents with a quote, one with the same case is preferred, otherwise the first by id.
 
     Args:
         texts: the quotes.

@@ -179,3 +179,12 @@ def test_passages_without_a_quote_are_uncovered_longest_first():
     quote = find_quote("Part A Some words of it", corpus.documents["a"])
     untouched = uncovered([Question(id="q", question="?", quotes=(quote,))], corpus, words=30)
     assert [passage.text[:8] for passage in untouched] == ["# Part C", "# Part B"]
+
+
+def test_the_order_of_the_documents_does_not_choose_the_place_of_a_quote():
+    text = "The tower of Oslo has nine bells."
+    rows = [{"id": id, "text": text, "copy": id} for id in "cab"]
+    places = {
+        find_quotes([text], read_corpus(order))[0][0].document for order in itertools.permutations(rows)
+    }
+    assert places == {"a"}
