@@ -20,7 +20,7 @@ from ragmetrics_core.questions._foreign_sets import read_questions
 from ragmetrics_core.questions._generating import SetModels, advance, corpus_lines, limits_of
 from ragmetrics_core.questions._model import Question
 from ragmetrics_core.questions._set_files import CANDIDATES, CORPUS
-from ragmetrics_core.questions._settings import CheckSettings
+from ragmetrics_core.questions._settings import CheckSettings, one_or_more
 from ragmetrics_core.questions._test_set import QuestionSet
 from ragmetrics_core.runs import EVALUATION_DEFAULTS, EvaluationArgs, Progress
 from ragmetrics_core.runs.preparation import AnyJudge, Prompts
@@ -85,6 +85,7 @@ async def acheck_questions(
         SampleError: questions or corpus cannot be read.
         RunStopped: the model refuses every call.
     """
+    leave_out = one_or_more(leave_out)
     if wrong := sorted(set(leave_out) - set(_OPTIONAL)):
         raise ConfigError(f"leave_out takes {' or '.join(_OPTIONAL)}, not {wrong[0]!r}")
     if not 0 <= first_hit_share <= 1:

@@ -15,6 +15,8 @@ __all__ = [
     "SetArgs",
     "TestSetSettings",
     "TrafficSettings",
+    "counts_of",
+    "one_or_more",
     "settings_of",
 ]
 
@@ -148,14 +150,9 @@ def settings_of(
         ConfigError: a setting is invalid; the message names the value.
     """
     chosen: Any = {**SET_DEFAULTS, **given}
-    kinds: Sequence[str] | Mapping[str, float] = chosen["kinds"]
-    styles, lengths = chosen["styles"], chosen["lengths"]
-    counts = {"": per} if isinstance(per, int) else dict(per)
-    for label, count in counts.items():
-        if count < 1:
-            raise ConfigError(f"per must be at least 1{f' for {label!r}' if label else ''}, not {count}")
-    if not counts:
-        raise ConfigError("per names no label: pass a number, or {'country': 5}")
+    kinds: Sequence[str] | Mapping[str, float] = one_or_more(chosen["kinds"])
+    styles, lengths = one_or_more(chosen["styles"]), one_or_more(chosen["lengths"])
+    counts_of(per)
     weights: dict[str, Any] = dict(kinds) if isinstance(kinds, Mapping) else dict.fromkeys(kinds, 1.0)
     for what, values, known in (
         ("kind", weights, KINDS), ("style", styles, STYLES), ("length", lengths, LENGTHS)
@@ -163,8 +160,9 @@ def settings_of(
         for value in values:
             if value not in known:
                 raise ConfigError(f"there is no {what} {value!r}; the {what}s are {', '.join(known)}")
-    if bad := [kind for kind, weight in weights.items() if not 0 <= weight < float("inf")]:
-        raise ConfigError(f"the weight of {bad[0]} must be 0 or more, not {weights[bad[0]]}")
+    for kind, weight in weights.items():
+        if not isinstance(weight, int | float) or not 0 <= weight < float("inf"):
+            raise ConfigError(f"the weight of {kind} must be a number of 0 or more, not {weight!r}")
     if not any(weights.values()):
         raise ConfigError(f"kinds is empty: name at least one of {', '.join(KINDS)}")
     if not 0 <= chosen["first_hit_share"] <= 1:
@@ -175,15 +173,38 @@ def settings_of(
         "kinds": {kind: weights[kind] for kind in KINDS if kind in weights},
         "styles": tuple(styles),
         "lengths": tuple(lengths),
-        "personas": tuple([_persona(each) for each in chosen["personas"]]),
+        "personas": tuple([_persona(each) for each in one_or_more(chosen["personas"])]),
     }
     return TestSetSettings(corpus=corpus, judge=judge, checker=checker, per=per, redacted=redacted, **chosen)
 
 
-def _persona(given: Persona | str) -> Persona:
+def counts_of(per: int | Mapping[str, int]) -> dict[str, int]:
+    """The numbers of questions by label; a number in all has the label "".
+
+    Raises:
+        ConfigError: a number is not a whole number of at least 1, or there is none.
+    """
+    counts = {"": per} if isinstance(per, int) else dict(per)
+    for label, count in counts.items():
+        if type(count) is not int or count < 1:
+            place = f" for {label!r}" if label else ""
+            raise ConfigError(f"per must be a whole number of at least 1{place}, not {count!r}")
+    if not counts:
+        raise ConfigError("per names no label: pass a number, or {'country': 5}")
+    return counts
+
+
+def one_or_more(given: Any) -> Any:
+    """The values of a setting that takes several; one alone may be given without a list."""
+    return (given,) if isinstance(given, str | Persona) else given
+
+
+def _persona(given: object) -> Persona:
     """A persona, also from "NAME: ROLE"."""
     if isinstance(given, Persona):
         return given
+    if not isinstance(given, str):
+        raise ConfigError(f"a persona is a text such as 'Ada: a nurse', or a Persona, not {given!r}")
     name, _, role = given.partition(":")
     if not name.strip():
         raise ConfigError(f"a persona needs a name, as in 'Ada: a nurse who works at night', not {given!r}")

@@ -27,7 +27,7 @@ from ragmetrics_core.questions._set_files import (
     lines_of,
     summary_text,
 )
-from ragmetrics_core.questions._settings import TrafficSettings
+from ragmetrics_core.questions._settings import TrafficSettings, counts_of
 from ragmetrics_core.questions._test_set import QuestionSet
 from ragmetrics_core.records import Record
 from ragmetrics_core.runs import MetricEntry, Run
@@ -39,6 +39,7 @@ __all__ = ["ChosenQuestions", "questions_of_run"]
 _FAITHFULNESS: Final = "faithfulness"
 _STATEMENT: Final = "answer statement"
 _BANDS: Final = 4
+_FEW: Final = "the run has no more different questions"
 
 
 class ChosenQuestions(NamedTuple):
@@ -70,7 +71,14 @@ class ChosenQuestions(NamedTuple):
         """
         place = Path(folder)
         cells = [
-            CellCount(label=stratum, value=None, kind=None, asked=asked, kept=self.chosen[stratum])
+            CellCount(
+                label=stratum,
+                value=None,
+                kind=None,
+                asked=asked,
+                kept=self.chosen[stratum],
+                why_short=_FEW if self.chosen[stratum] < asked else "",
+            )
             for stratum, asked in self.asked.items()
         ]
         summary = SetSummary(settings=self.settings, finished=True, cells=tuple(cells))
@@ -104,29 +112,33 @@ def questions_of_run(
         redact: function that removes private parts from a text.
 
     Raises:
-        ConfigError: `per` names neither a label nor a metric of the run, or both.
+        ConfigError: `per` names neither a label nor a metric of the run, or both; or the run has no question.
     """
     samples = sorted((each for each in run.samples() if each.question), key=lambda sample: sample.id)
+    if not samples:
+        raise ConfigError("no sample of the run has a question: pass a run whose samples have some")
     random.Random(seed).shuffle(samples)
     questions: list[Question] = []
     available: Counter[str] = Counter()
     chosen: Counter[str] = Counter()
     repeated: set[str] = set()
+    taken: set[str] = set()
     faithful = _records(run)
     asked: dict[str, int] = {}
-    for name, count in _counts(per):
+    for name, count in counts_of(per).items():
         stratum = _stratum(name, run, samples)
         for sample in samples:
             place = stratum(sample)
             available[place] += 1
             asked[place] = count
-            if chosen[place] >= count or sample.id in repeated:
+            if chosen[place] >= count or sample.id in repeated or sample.id in taken:
                 continue
             question = _question(sample, faithful.get(sample.id), corpus, redact)
             if any(are_near_duplicates(question, other) for other in questions):
                 repeated.add(sample.id)
                 continue
             questions.append(question)
+            taken.add(sample.id)
             chosen[place] += 1
     digest = hashlib.sha256("".join(sorted(sample.digest for sample in samples)).encode()).hexdigest()
     settings = TrafficSettings(
@@ -135,14 +147,6 @@ def questions_of_run(
     return ChosenQuestions(
         tuple(questions), available, chosen, len(repeated), dict(sorted(asked.items())), corpus, settings
     )
-
-
-def _counts(per: int | Mapping[str, int]) -> list[tuple[str, int]]:
-    counts = [("", per)] if isinstance(per, int) else list(per.items())
-    for name, count in counts:
-        if count < 1:
-            raise ConfigError(f"per must be at least 1{f' for {name!r}' if name else ''}, not {count}")
-    return counts
 
 
 def _stratum(name: str, run: Run, samples: list[Sample]) -> Callable[[Sample], str]:

@@ -92,3 +92,24 @@ def test_private_parts_are_in_no_part_of_a_question():
 def test_an_unknown_stratum_names_what_there_is():
     with pytest.raises(ConfigError, match=r"no single metric 'town'; there is country, faithfulness/"):
         questions_of_run(run_of([asked("How long is the Rhine?", country="de")]), CORPUS, per={"town": 1})
+
+
+def test_a_question_counts_for_one_of_several_strata_and_repeats_nothing():
+    # one sample, which both labels would choose
+    run = run_of([asked("How long is the Rhine?", country="de", topic="rivers")])
+    traffic = questions_of_run(run, CORPUS, per={"country": 1, "topic": 1})
+    assert (len(traffic.questions), traffic.repeated) == (1, 0)
+
+
+def test_a_stratum_with_too_few_questions_says_why(tmp_path):
+    run = run_of([asked("How long is the Rhine?")])
+    made = questions_of_run(run, CORPUS, per=2).write(tmp_path / "set")
+    assert [(cell.kept, cell.asked, cell.why_short) for cell in made.summary.cells] == [
+        (1, 2, "the run has no more different questions")
+    ]
+
+
+def test_a_run_without_questions_is_refused():
+    run = evaluate([{"answer": "yes", "reference": "yes"}], metrics="exact_match")
+    with pytest.raises(ConfigError, match="no sample of the run has a question"):
+        questions_of_run(run, CORPUS, per=2)
