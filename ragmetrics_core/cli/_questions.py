@@ -1,5 +1,6 @@
 """`ragmetrics questions`: write a test set on documents, or check one."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ import typer
 from rich.text import Text
 from typer.core import TyperGroup
 
+from ragmetrics_core.boundary.redaction import Redact
 from ragmetrics_core.cli._arguments import AsJson, Positive, traffic_of
 from ragmetrics_core.cli._options import add_commands
 from ragmetrics_core.cli._own import redact_of
@@ -20,6 +22,7 @@ from ragmetrics_core.models.judges import judges_by_name
 from ragmetrics_core.models.names import read_options
 from ragmetrics_core.questions import (
     CheckSettings,
+    Corpus,
     QuestionSet,
     TrafficSettings,
     check_questions,
@@ -28,6 +31,7 @@ from ragmetrics_core.questions import (
     questions_of_run,
     read_corpus,
 )
+from ragmetrics_core.records import FAILED
 from ragmetrics_core.report import terminal
 from ragmetrics_core.report.json_pages import question_set_json
 from ragmetrics_core.report.terminal import plain
@@ -139,9 +143,7 @@ def generate(
         is_plan: Count the calls, without a call.
     """
     remove = redact_of(redact)
-    documents = read_corpus(corpus, redact=remove)
-    for skipped in documents.skipped:
-        remarks().print(plain(f"{skipped.where} is left out: {skipped.reason}"), soft_wrap=True)
+    documents = _documents(corpus, remove)
     if from_run is not None:
         if judge or checker or requests or is_plan:
             raise ConfigError("--from-run makes no call: leave out --judge, --checker, --requests and --plan")
@@ -220,10 +222,12 @@ def check(
     """
     options = read_options(judge_option or ())
     (model,) = judges_by_name([judge], options=options, asked=requests is None)
+    remove = redact_of(redact)
+    documents = _documents(corpus, remove)
     with progress_of(remarks(), None) as progress:
         made = check_questions(
             file,
-            corpus,
+            documents,
             out=out,
             judge=model,
             sample=sample,
@@ -231,7 +235,7 @@ def check(
             first_hit_share=first_hit_share,
             leave_out=_names(leave_out),
             prompts=prompts,
-            redact=redact_of(redact),
+            redact=remove,
             cache=cache,
             requests=requests,
             progress=progress,
@@ -241,6 +245,14 @@ def check(
 
 
 add_commands(questions, generate, check, review, decisions, coverage, report)
+
+
+def _documents(corpus: Path, redact: Redact | None) -> Corpus:
+    """Read the corpus, and say which files were left out."""
+    documents = read_corpus(corpus, redact=redact)
+    for skipped in documents.skipped:
+        remarks().print(plain(f"{skipped.where} is left out: {skipped.reason}"), soft_wrap=True)
+    return documents
 
 
 def _show(
@@ -262,7 +274,9 @@ def _show(
 def _tell(made: QuestionSet) -> None:
     """The number of questions, why some are missing, and the next command, on standard error."""
     summary = made.summary
-    lines = [f"{number_of(len(made), 'question')} of {summary.asked:,} in {made.path / 'questions.jsonl'}"]
+    lines = [
+        f"{number_of(len(made.checked), 'question')} of {summary.asked:,} in {made.path / 'questions.jsonl'}"
+    ]
     if made.stopped:
         lines.append(f"Stopped: {made.stopped}. The same command resumes there.")
     elif isinstance(summary.settings, TrafficSettings):
@@ -272,8 +286,26 @@ def _tell(made: QuestionSet) -> None:
             lines.append(f"The others are in {made.path / 'dropped.jsonl'}, with the reasons.")
     elif not made.is_complete:
         lines.append("Fewer than asked for: more --tries, other --kinds or more documents give more.")
+    if failed := _failed(made):
+        lines.append(failed)
     for line in lines:
         remarks().print(plain(line), soft_wrap=True)
+
+
+def _failed(made: QuestionSet) -> str:
+    """The number of failed scores of an incomplete test set, with the main reason; "" if none failed."""
+    if made.is_complete or made.stopped:
+        return ""
+    reasons: Counter[str] = Counter(
+        f"{outcome.status}, {outcome.reason}"
+        for run in made.runs().values()
+        for _, outcome in run.outcomes()
+        if outcome.status in FAILED
+    )
+    if not reasons:
+        return ""
+    count = number_of(reasons.total(), "score")
+    return f"{count} failed (mostly: {reasons.most_common(1)[0][0]}). The same command tries them again."
 
 
 def _tell_requests(made: QuestionSet, requests: Path | None, cache: Path | None) -> None:

@@ -1,12 +1,13 @@
 """Derivation of a test set from its records: the same records give the same questions and reasons."""
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.questions._checks import (
     Checks,
     DecidedCandidates,
@@ -167,18 +168,29 @@ def summary_of(state: State, settings: TestSetSettings) -> SetSummary:
 
 
 def derived(folder: Path) -> dict[str, str]:
-    """Texts of the files of a test set, derived from its records again."""
+    """Texts of the files of a test set, derived from its records again.
+
+    Raises:
+        RecordError: the documents or the candidates are not those that the records are of.
+    """
     settings = summary_in(folder).settings
     if isinstance(settings, TrafficSettings):
         raise ConfigError(
             f"{folder} holds questions of a run, which nothing has checked: run `ragmetrics questions check`"
         )
     corpus = read_corpus(folder / CORPUS)
+    if corpus.digest != settings.corpus:
+        raise RecordError(f"{folder / CORPUS} has changed since the test set was made: restore the file")
     checks = Checks(corpus)
     if isinstance(settings, CheckSettings):
         stored = StoredRecords(folder, retry=False, metrics=check_metrics(settings.left_out))
-        lines = (folder / CANDIDATES).read_text(encoding="utf-8").splitlines()
-        found = checked([_candidate(json.loads(line)) for line in lines], settings, checks, stored)
+        file = folder / CANDIDATES
+        text = file.read_text(encoding="utf-8") if file.is_file() else ""
+        if hashlib.sha256(text.encode()).hexdigest() != settings.questions:
+            raise RecordError(f"{file} is missing, or has changed since the check: restore the file")
+        found = checked(
+            [_candidate(json.loads(line)) for line in text.splitlines()], settings, checks, stored
+        )
         return files_of(found.summary, found.decided)
     state = progressed(corpus, settings, checks, StoredRecords(folder, retry=False))
     return files_of(summary_of(state, settings), state.decided)

@@ -147,7 +147,7 @@ class Bench:
             cache=self.cache,
             traffic=self.traffic,
             budget=self.budget,
-            progress=self.progress,
+            progress=self._progress_of(stage),
         )
         self._spend({name: count - before.get(name, 0) for name, count in run.tally.items()}, stage)
         return run
@@ -178,6 +178,13 @@ class Bench:
                 "its own replacements"
             )
         return reason
+
+    def _progress_of(self, stage: Stage) -> Callable[[Progress], None] | bool | None:
+        """The progress function, which also gets the stage."""
+        report = self.progress
+        if not callable(report):
+            return report
+        return lambda progress: report(progress._replace(stage=stage))
 
     def _redacted(self, text: str) -> str:
         assert self.redact is not None

@@ -79,8 +79,8 @@ def cells_of(corpus: Corpus, settings: TestSetSettings) -> tuple[Cell, ...]:
         if label is None:
             places.append((None, None, count))
         elif label not in corpus.labels:
-            known = ", ".join(corpus.labels) or "none"
-            raise ConfigError(f"no document has the label {label!r}; the labels are {known}")
+            known = f"the labels are {', '.join(corpus.labels)}" if corpus.labels else "they have no labels"
+            raise ConfigError(f"no document has the label {label!r}; {known}")
         else:
             places += [(label, value, count) for value in sorted(corpus.labels[label] - {None}, key=str)]
     given: Counter[Kind] = Counter()

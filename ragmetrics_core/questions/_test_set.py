@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 from pydantic import ValidationError
 
 from ragmetrics_core.boundary.writing import put_in_place
-from ragmetrics_core.errors import RecordError
+from ragmetrics_core.errors import RecordError, SampleError
 from ragmetrics_core.questions._checks import METRICS
 from ragmetrics_core.questions._decisions import (
     REVIEWED_FILE,
@@ -28,6 +28,7 @@ from ragmetrics_core.questions._rows import question_of, row_of, sample_of
 from ragmetrics_core.questions._set_files import CORPUS, DROPPED, QUESTIONS, is_run, lines_of, summary_in
 from ragmetrics_core.runs import Run
 from ragmetrics_core.samples import Sample
+from ragmetrics_core.samples.columns import shown
 from ragmetrics_core.texts.wording import number_of
 
 __all__ = ["DroppedQuestion", "QuestionSet"]
@@ -162,9 +163,16 @@ class QuestionSet:
             for key, differences in run.audit()
             for difference in differences
         ]
-        texts = derived(self.path)
+        try:
+            texts = derived(self.path)
+        except (RecordError, SampleError) as error:
+            texts = {}
+            found.append(str(error))
         for name, text in texts.items():
-            if (self.path / name).read_text(encoding="utf-8") != text:
+            file = self.path / name
+            if not file.is_file():
+                found.append(f"{name} is missing")
+            elif file.read_text(encoding="utf-8") != text:
                 found.append(f"{name} is not what the records give")
         reviewed = self.path / REVIEWED_FILE
         if reviewed.exists() and reviewed.read_text(encoding="utf-8") != self._reviewed():
@@ -191,6 +199,8 @@ def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 row = json.loads(line)
             except ValueError as error:
                 raise RecordError(f"{where} is not JSON: {error}") from error
+            if not isinstance(row, dict):
+                raise RecordError(f"{where} is not a JSON object, but {shown(row)}")
             yield where, row
 
 

@@ -29,6 +29,7 @@ class Progress(NamedTuple):
         failed: number of failed scores.
         tally: calls, tokens and failures so far.
         kept: number of samples that an earlier call had finished.
+        stage: stage of a test set, such as "quoted"; "" for a run of its own.
     """
 
     samples: int
@@ -36,6 +37,7 @@ class Progress(NamedTuple):
     failed: int
     tally: Tally
     kept: int = 0
+    stage: str = ""
 
 
 Report = Callable[[Progress], None]
@@ -72,7 +74,8 @@ def in_words(progress: Progress, total: int | None) -> str:
     """The progress in words: "12 of 52 samples, 3 failed, 120 calls, 45k tokens"."""
     done = progress.samples + progress.rejected
     samples = f"{done} of {number_of(total, 'sample')}" if total is not None else number_of(done, "sample")
-    return f"{samples}, {_details(progress)}"
+    stage = f"{progress.stage}: " if progress.stage else ""
+    return f"{stage}{samples}, {_details(progress)}"
 
 
 def _details(progress: Progress) -> str:

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from ragmetrics_core.questions import QuestionSet
+from ragmetrics_core.questions.reviewing import DecisionFile, digest_of_shown
 from tests.questions.towers import Towers, documents
-from tests.servers import OpenAIServer
+from tests.servers import Answer, OpenAIServer
 
 
 @pytest.fixture
@@ -139,3 +140,37 @@ def test_the_waves_of_all_stages_give_the_same_questions_as_a_server(command, co
     assert found.code == 0, found.err
     assert rows_in(folder) == rows_in(tmp_path / "set")
     assert QuestionSet.read(folder).audit() == []
+
+
+def test_failed_calls_are_told_apart_from_bad_questions(questions, server):
+    server.answer = Answer(status=500, body={"error": {"message": "out of order"}})
+    found = questions("--tries 1 --attempts 1")
+
+    assert found.code == 1
+    assert "4 scores failed (mostly: model_error" in found.err
+    assert "The same command tries them again." in found.err
+
+
+def test_candidates_with_several_reasons_are_explained(questions, server):
+    # not sufficient and not understandable: 1 candidate, 2 reasons
+    server.answer = Towers(Oslo="vague").answer
+    found = questions("--tries 1", per="country=3")
+
+    assert "A candidate can have several reasons." in found.out
+
+
+def test_rejected_questions_do_not_change_the_share_of_the_first_hit(questions, corpus, tmp_path):
+    questions()
+    folder = tmp_path / "set"
+    made = QuestionSet.read(folder)
+    rejected = [
+        {"question_id": each.id, "shown": digest_of_shown(each), "decision": "reject", "reason": "dull"}
+        for each in made.checked
+    ]
+    form = {"format": "ragmetrics-question-decisions", "version": 1, "annotator": "ann"}
+    made.decide(DecisionFile.model_validate({**form, "items": rejected[:3]}))
+    found = questions()
+
+    # the checks kept 4, and the page is about the checks
+    assert "of 4 (" in found.out
+    assert "4 questions of 4" in found.err

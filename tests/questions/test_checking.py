@@ -164,3 +164,12 @@ def test_private_parts_are_nowhere_in_the_folder(checked, tmp_path):
     for file in (tmp_path / "set").rglob("*"):
         assert not file.is_file() or b"Smith" not in file.read_bytes()
     assert json.loads((tmp_path / "set" / "test_set.json").read_text())["settings"]["redacted"] is True
+
+
+@pytest.mark.parametrize("content", ["", "\n"], ids=["no question", "a blank line"])
+def test_other_questions_in_the_folder_are_found_by_the_audit(checked, content):
+    found = checked([row("Oslo"), row("Bodo")])
+    (found.path / "candidates.jsonl").write_text(content)
+
+    (difference,) = found.audit()
+    assert "candidates.jsonl is missing, or has changed" in difference

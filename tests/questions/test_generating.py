@@ -5,8 +5,9 @@ from collections import Counter
 
 import pytest
 
-from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.questions import QuestionSet, generate_questions
+from ragmetrics_core.errors import ConfigError, RecordError
+from ragmetrics_core.questions import Persona, QuestionSet, generate_questions
+from ragmetrics_core.runs.progress_bar import in_words
 from tests.questions.towers import PLACES, Towers, documents, good
 
 
@@ -185,3 +186,66 @@ def test_an_altered_question_or_record_is_found_by_the_audit(made):
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
     assert found.audit() == ["questions.jsonl is not what the records give"]
+
+
+@pytest.mark.parametrize("name", ["questions.jsonl", "dropped.jsonl"])
+def test_a_missing_file_is_found_by_the_audit(made, name):
+    found = made()
+    (found.path / name).unlink()
+
+    assert found.audit() == [f"{name} is missing"]
+
+
+def test_another_document_in_the_folder_is_found_by_the_audit(made):
+    # the document changes no question, so only the digest of the documents shows it
+    found = made()
+    with (found.path / "corpus.jsonl").open("a") as lines:
+        lines.write(json.dumps({"id": "zz", "text": "Nobody asked about this."}) + "\n")
+
+    (difference,) = found.audit()
+    assert "corpus.jsonl has changed" in difference
+
+
+def test_a_line_that_is_not_an_object_is_named(made):
+    found = made()
+    (found.path / "dropped.jsonl").write_text("[1]\n")
+
+    with pytest.raises(RecordError, match=r"dropped.jsonl, line 1 is not a JSON object, but list"):
+        QuestionSet.read(found.path)
+
+
+@pytest.mark.parametrize(
+    ("settings", "name", "value"),
+    [
+        ({"kinds": "follow_up"}, "kinds", {"follow_up": 1.0}),
+        ({"styles": "misspelled"}, "styles", ("misspelled",)),
+        ({"lengths": "short"}, "lengths", ("short",)),
+        ({"personas": "Ada: a nurse"}, "personas", (Persona(name="Ada", role_description="a nurse"),)),
+        ({"personas": Persona(name="Ada")}, "personas", (Persona(name="Ada"),)),
+    ],
+)
+def test_one_value_of_a_setting_needs_no_list(made, settings, name, value):
+    assert getattr(made(per=1, tries=1, **settings).summary.settings, name) == value
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"per": {"country": "5"}}, "per must be a whole number of at least 1 for 'country', not '5'"),
+        ({"per": {"country": True}}, "per must be a whole number of at least 1 for 'country', not True"),
+        ({"kinds": {"follow_up": "2"}}, "the weight of follow_up must be a number of 0 or more, not '2'"),
+        ({"personas": [{"name": "Ada"}]}, "a persona is a text such as 'Ada: a nurse', or a Persona, not {"),
+    ],
+)
+def test_a_setting_of_the_wrong_type_is_refused_by_name_and_value(made, settings, message):
+    with pytest.raises(ConfigError) as refused:
+        made(**settings)
+    assert message in str(refused.value)
+
+
+def test_progress_names_the_stage(made):
+    seen = []
+    made(per=1, progress=seen.append)
+
+    assert list(dict.fromkeys(each.stage for each in seen)) == ["written", "quoted", "without", "first_hit"]
+    assert in_words(seen[0], None).startswith("written: 1 sample, 1 call")

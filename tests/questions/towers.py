@@ -45,7 +45,8 @@ class Towers:
         written: the reply to a writing task on a place. Default: a good question.
         known: places whose towers the judge knows without a document.
         faults: for a place, what the checks find: "insufficient", "unfaithful", "unclear", "several",
-            "elsewhere" (any passage answers it), "unread" (a check is not JSON).
+            "vague" (both insufficient and unclear), "elsewhere" (any passage answers it), "unread" (a check
+            is not JSON).
     """
 
     def __init__(
@@ -81,9 +82,12 @@ class Towers:
         if "contexts are sufficient" in prompt:
             if fault == "unread":
                 return "I would rather not say."
-            verdicts = [fault == "elsewhere" or (sentence_of(place) in prompt and fault != "insufficient")]
+            verdicts = [
+                fault == "elsewhere"
+                or (sentence_of(place) in prompt and fault not in ("insufficient", "vague"))
+            ]
         elif "Criteria:" in prompt:
-            verdicts = [fault != "unclear", fault != "several"]
+            verdicts = [fault not in ("unclear", "vague"), fault != "several"]
         else:
             verdicts = [fault != "unfaithful"] * len(_ITEMS.findall(prompt))
         return {

@@ -37,9 +37,12 @@ def question_set_page(made: QuestionSet) -> Iterator[RenderableType]:
         for code, count in made.counts.items():
             reasons.add_row(code, f"{count:,}", Text(CODES.get(code, ""), LABEL))  # type: ignore[call-overload]
         yield reasons
-    if len(made) and not isinstance(summary.settings, TrafficSettings):
-        share = summary.by_first_hit / len(made)
-        first_hit = f"BM25's first hit alone answers {summary.by_first_hit:,} of {len(made):,} ({share:.0%})"
+        if sum(made.counts.values()) > len(made.dropped):
+            yield Text("A candidate can have several reasons.", LABEL)
+    kept = len(made.checked)
+    if kept and not isinstance(summary.settings, TrafficSettings):
+        share = summary.by_first_hit / kept
+        first_hit = f"BM25's first hit alone answers {summary.by_first_hit:,} of {kept:,} ({share:.0%})"
         limit = summary.settings.first_hit_share
         if share > limit:
             first_hit += f", more than {limit:.0%}"
