@@ -15,7 +15,7 @@ from ragmetrics_core.cli._arguments import AsJson, Positive, traffic_of
 from ragmetrics_core.cli._options import add_commands
 from ragmetrics_core.cli._own import redact_of
 from ragmetrics_core.cli._progress import progress_of
-from ragmetrics_core.cli._questions_review import coverage, decisions, report, review
+from ragmetrics_core.cli._questions_review import audit, coverage, decisions, report, review
 from ragmetrics_core.cli._screen import page, remarks, show, write_json
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models.judges import judges_by_name
@@ -244,7 +244,7 @@ def check(
     _show(made, requests, cache, as_json=as_json)
 
 
-add_commands(questions, generate, check, review, decisions, coverage, report)
+add_commands(questions, generate, check, audit, review, decisions, coverage, report)
 
 
 def _documents(corpus: Path, redact: Redact | None) -> Corpus:

@@ -1,4 +1,4 @@
-"""People and test sets: `ragmetrics questions review`, `decisions`, `coverage` and `report`."""
+"""Existing test sets: `ragmetrics questions audit`, `review`, `decisions`, `coverage` and `report`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ragmetrics_core.boundary.writing import write_whole
-from ragmetrics_core.cli._screen import remarks
+from ragmetrics_core.cli._screen import page, remarks, show
 from ragmetrics_core.cli._study_output import Seed, StudyOutput
 from ragmetrics_core.questions import QuestionSet
 from ragmetrics_core.questions.reviewing import (
@@ -17,9 +17,10 @@ from ragmetrics_core.questions.reviewing import (
     review_tables,
 )
 from ragmetrics_core.report.html import review_sheet, write_test_set_report
+from ragmetrics_core.report.terminal import plain
 from ragmetrics_core.texts.wording import number_of
 
-__all__ = ["coverage", "decisions", "report", "review"]
+__all__ = ["audit", "coverage", "decisions", "report", "review"]
 
 Folder = Annotated[Path, typer.Argument(help="Folder of the test set.")]
 Files = Annotated[list[Path] | None, typer.Argument(metavar="[FILE]...")]
@@ -81,6 +82,23 @@ def coverage(folder: Folder, *, output: StudyOutput) -> None:
     """
     test_set = QuestionSet.read(folder)
     output.show(coverage_tables(coverage_of(test_set.questions, test_set.corpus)))
+
+
+def audit(folder: Folder) -> None:
+    """Recompute every score of a test set, and derive its questions again.
+
+    Makes no call. Lists each difference between the records and the files of the folder.
+
+    Exit codes: 0 no difference, 1 a difference, 2 usage error.
+    """
+    test_set = QuestionSet.read(folder)
+    differences = test_set.audit()
+    for difference in differences:
+        show(page(), [plain(difference)])
+    records = number_of(sum(len(run.keys) for run in test_set.runs().values()), "record")
+    remarks().print(f"{records} checked, {number_of(len(differences), 'difference')}")
+    if differences:
+        raise typer.Exit(1)
 
 
 def report(folder: Folder, *, out: Path) -> None:

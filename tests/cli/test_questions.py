@@ -174,3 +174,17 @@ def test_rejected_questions_do_not_change_the_share_of_the_first_hit(questions, 
     # the checks kept 4, and the page is about the checks
     assert "of 4 (" in found.out
     assert "4 questions of 4" in found.err
+
+
+def test_the_audit_of_a_set_has_exit_code_1_if_a_file_was_altered(questions, command, tmp_path):
+    # 2 questions, each with a record of question_writing, 4 of quoted, 1 of without and 1 of first_hit
+    questions(per="2")
+    folder = tmp_path / "set"
+    whole = command("questions", "audit", folder)
+    (folder / "questions.jsonl").write_text("")
+    altered = command("questions", "audit", folder)
+
+    assert (whole.code, whole.out) == (0, "")
+    assert "14 records checked, 0 differences" in whole.err
+    assert altered.code == 1
+    assert "questions.jsonl is not what the records give" in altered.out
