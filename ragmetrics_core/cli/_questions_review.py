@@ -85,9 +85,10 @@ def coverage(folder: Folder, *, output: StudyOutput) -> None:
 
 
 def audit(folder: Folder) -> None:
-    """Recompute every score of a test set, and derive its questions again.
+    """Prove a test set from its records.
 
-    Makes no call. Lists each difference between the records and the files of the folder.
+    Recomputes every score and derives the questions again, without a call. Lists each difference between the
+    records and the files of the folder.
 
     Exit codes: 0 no difference, 1 a difference, 2 usage error.
     """

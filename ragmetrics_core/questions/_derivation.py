@@ -201,10 +201,13 @@ def checked(
 ) -> Derived:
     """Decide on the questions of an existing set as far as the records are there."""
     decided = DecidedCandidates()
+    questions: list[Candidate] = []
     for candidate in candidates:
-        if candidate.fault:
-            decided.drop(candidate, (Reason(code="not_a_question", sentence=candidate.fault),), {})
-    work = decide([each for each in candidates if not each.fault], decided, checks, stored)
+        if fault := _fault(candidate):
+            decided.drop(candidate, (Reason(code="not_a_question", sentence=fault),), {})
+        else:
+            questions.append(candidate)
+    work = decide(questions, decided, checks, stored)
     asked: Counter[Kind | None] = Counter(candidate.question.kind for candidate in candidates)
     kept: Counter[Kind | None] = Counter(each.candidate.question.kind for each in decided.kept)
     reasons = Counter(reason.code for each in decided.dropped for reason in each.reasons)
@@ -219,6 +222,13 @@ def checked(
         by_first_hit=decided.by_first_hit,
     )
     return Derived(decided, work, summary)
+
+
+def _fault(candidate: Candidate) -> str:
+    """Why a row is not a question with a gold answer; "" if it is one."""
+    question = candidate.question
+    has_answer = (question.answer or "").strip() or question.kind == "unanswerable"
+    return candidate.fault or ("" if has_answer else "it has no gold answer")
 
 
 def candidate_lines(candidates: Iterable[Candidate]) -> str:

@@ -173,3 +173,13 @@ def test_other_questions_in_the_folder_are_found_by_the_audit(checked, content):
 
     (difference,) = found.audit()
     assert "candidates.jsonl is missing, or has changed" in difference
+
+
+def test_a_row_without_a_gold_answer_is_not_a_question(checked):
+    found = checked([row("Oslo"), row("Bodo", reference=None)])
+
+    (dropped,) = found.dropped
+    assert [(each.code, each.sentence) for each in dropped.reasons] == [
+        ("not_a_question", "it has no gold answer")
+    ]
+    assert found.audit() == []
