@@ -95,9 +95,9 @@ def progressed(corpus: Corpus, settings: TestSetSettings, checks: Checks, stored
 
 
 def candidates_of(task: Task, record: Record, corpus: Corpus, settings: TestSetSettings) -> list[Candidate]:
-    """The candidates that a writing task gave; one with a fault if it gave none."""
+    """The candidates that a writing task gave, at most as many as it asked for; one with a fault if none."""
     records = {"written/question_writing": record.digest}
-    written = written_in(record)
+    written = written_in(record)[: task.asked]
     if not written:
         blank = Question(id=task.sample.id, question="", kind=task.cell.kind)
         fault = record.headline

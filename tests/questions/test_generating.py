@@ -249,3 +249,19 @@ def test_progress_names_the_stage(made):
 
     assert list(dict.fromkeys(each.stage for each in seen)) == ["written", "quoted", "without", "first_hit"]
     assert in_words(seen[0], None).startswith("written: 1 sample, 1 call")
+
+
+def test_a_judge_that_writes_too_many_questions_fills_no_cell_beyond_its_number(made):
+    # three questions on each tower, where one is asked for
+    def many(place):
+        (question,) = good(place)["questions"]
+        texts = (
+            f"{words} built the tower of {place}?" for words in ("Who", "By whom and when was", "Why then")
+        )
+        return {"questions": [{**question, "question": text} for text in texts]}
+
+    found = made(Towers(written=many), per={"country": 1})
+
+    assert [(cell.kept, cell.asked) for cell in found.summary.cells] == [(1, 1), (1, 1)]
+    assert len(found.checked) + len(found.dropped) == 2
+    assert found.audit() == []
