@@ -137,6 +137,11 @@ class Verdict:
         low, high = UNSURE
         return f"unsure: probability {self.confidence:.2f}" if low <= self.confidence <= high else ""
 
+    @property
+    def probability(self) -> str:
+        """The judge's probability in words: "probability 0.92"; "" without one, and if `unsure` gives it."""
+        return "" if self.confidence is None or self.unsure else f"probability {self.confidence:.2f}"
+
 
 def majority(votes: Sequence[bool]) -> bool:
     """Whether more than half of the votes are positive; a tie is not.

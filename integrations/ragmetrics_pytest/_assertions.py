@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ragmetrics_core.boundary import checked
 
@@ -26,6 +26,7 @@ def assert_scores(
     each: Mapping[str, float] | None = None,
     failures: int = 0,
     declined: float | None = None,
+    fail_if: Literal["contradicted"] | None = None,
     beyond_doubt: bool = False,
     cluster: str | None = None,
     **limits: float | str,
@@ -53,6 +54,9 @@ def assert_scores(
             invalid rows. Default 0, because a mean over the successful rest proves nothing.
         declined: maximum share of answers that decline, by all metrics of the run; blank and undetermined
             answers and invalid rows count as declining. Fails if no metric of the run checks this.
+        fail_if: "contradicted" fails on each statement that the contexts contradict, whatever the mean.
+            Failed scores, those that lack a verdict and invalid rows may hide a contradiction and fail too,
+            whatever `failures` allows. Requires three-way verdicts, as of `faithfulness/strict.2`.
         beyond_doubt: whether a mean's whole 95 % interval must reach its limit, which few samples rarely do.
             Failed scores count as the worst. Requires the extra `study`.
         cluster: label that groups dependent samples for the interval. Default: `session`, if samples have it;
@@ -61,15 +65,17 @@ def assert_scores(
 
     Raises:
         AssertionError: a limit is missed, or too many scores failed.
-        ConfigError: the run has no such metric.
+        ConfigError: the run has no such metric, or `fail_if` is given and no metric has three-way verdicts.
         RecordError: a file of the run was changed after it was written.
-        ValueError: there is no limit, or one that every score would pass.
+        ValueError: there is no limit, one that every score would pass, or another condition.
     """
     __tracebackhide__ = True
     given, single = [*(means or {}).items(), *limits.items()], list((each or {}).items())
     asked = [(metric, limit) for metric, limit in given if not isinstance(limit, str)]
-    if not given and not single and declined is None:
+    if not given and not single and declined is None and fail_if is None:
         raise ValueError("assert_scores needs a limit: assert_scores(run, faithfulness=0.8)")
+    if fail_if not in (None, "contradicted"):
+        raise ValueError(f'fail_if takes "contradicted", not {fail_if!r}')
     run.refuse_altered()
     _check(run, [*asked, *single], failures)
     if declined is not None and not 0 <= declined <= 1:
@@ -79,6 +85,7 @@ def assert_scores(
         *(problem for metric, limit in asked for problem in _mean_beyond(run, metric, limit)),
         *(problem for metric, limit in single for problem in _scores_beyond(run, metric, limit)),
         *(() if declined is None else _declined_beyond(run, declined)),
+        *(() if fail_if is None else _contradicted(run)),
         *_failed(run, dict.fromkeys(metric for metric, _ in (*given, *single)), failures),
     ]
     if len(asked) < len(given):
@@ -143,6 +150,13 @@ def _declined_beyond(run: "Run", limit: float) -> Iterator[str]:
         invalid = f", {number_of(rows, 'invalid row')}" if rows else ""
         listed = f"{counts}{invalid}" + (f" ({shown})" if shown else "")
         yield f"{declining} of {total} answers decline or may do so, above {limit:g}: {listed}"
+
+
+def _contradicted(run: "Run") -> Iterator[str]:
+    from ragmetrics_core.study import contradictions  # here, for few tests need it
+
+    for _, why in contradictions(run):
+        yield why
 
 
 def _sure(run: "Run", entry: "MetricEntry") -> list[float]:

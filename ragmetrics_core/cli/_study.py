@@ -50,6 +50,7 @@ from ragmetrics_core.study import (
     repeat_tables,
     retrieval_tables,
     short,
+    stance_tables,
     study_abstention,
     study_funnel,
     study_groups,
@@ -91,7 +92,8 @@ def groups(
     opened = open_runs(runs)
     name = None if baseline is None else opened[paths.index(baseline.resolve())].name
     study = study_groups(opened, by=by, baseline=name, one_sided=one_sided, **vars(testing))
-    output.show(group_tables(study), plot=partial(draw_groups, study))
+    stances = stance_tables([Run.load(run) for run in runs], opened, by=by)
+    output.show([*group_tables(study), *stances], plot=partial(draw_groups, study))
 
 
 def trend(runs: Runs, testing: Testing, output: Plotted) -> None:

@@ -133,7 +133,8 @@ def compare(
             )
         said = people.of_runs(opened) if people.people else ()
         study = compare_systems(opened, by=by, people=said, **vars(testing))
-        output.show(system_comparison_tables(study), plot=partial(_draw_systems, study))
+        stances = stance_tables([Run.load(run) for run in runs], opened, by=by)
+        output.show([*system_comparison_tables(study), *stances], plot=partial(_draw_systems, study))
         return
     if FailIf.INFERIOR in (fail_if or ()) and margin is None:
         raise ConfigError("--fail-if inferior needs --margin")
@@ -173,7 +174,7 @@ def compare(
         put(junit_text(found, gate), out)
     else:
         rows = chain.from_iterable(map(trace_tables, traces if trace else ()))
-        stances = stance_tables([Run.load(run) for run in runs])
+        stances = stance_tables([Run.load(run) for run in runs], opened)
         output.show([*comparison_tables(found), *stances, *gate_tables(gate), *rows])
     if comment is not None:
         write_whole(comment, comment_text(found, gate, traces, link=link))

@@ -234,7 +234,8 @@ class Record(Stored, frozen=True):
 
 def _verdict_lines(verdict: Verdict) -> Iterator[str]:
     cosine = "" if verdict.cosine is None else f" (cosine {verdict.cosine:.3f})"
-    yield f"{verdict.number:>3}. {verdict.label}: {verdict.text}{cosine}"
+    probability = f" ({verdict.probability})" if verdict.probability else ""
+    yield f"{verdict.number:>3}. {verdict.label}: {verdict.text}{cosine}{probability}"
     if verdict.overruled is not None:
         did = "confirmed" if verdict.overruled == verdict.supported else "overruled"
         yield f"     a person {did} the judge's {'yes' if verdict.overruled else 'no'}"

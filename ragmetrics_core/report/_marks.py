@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from ragmetrics_core.measurement import Verdict
-from ragmetrics_core.parsers import locate, split_sentences
+from ragmetrics_core.parsers import CONTRADICTED, locate, split_sentences
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.records import Record
 from ragmetrics_core.samples import Sample
@@ -44,14 +44,19 @@ _COUNTED = {
 }
 
 
-Look = Literal["yes", "no", "unsure", "open"]
+Look = Literal["yes", "no", "contradicted", "unsure", "open"]
 """Colour and sign of a verdict; "open" for a missing one."""
 
 
 def look_of(verdict: Verdict) -> Look:
-    """The look of a verdict; a probability near 0.5 makes it unsure, however it counts."""
+    """The look of a verdict; a probability near 0.5 makes it unsure, however it counts.
+
+    A contradicted statement looks contradicted with any probability: one is enough to fail a gate.
+    """
     if verdict.supported is None:
         return "open"
+    if verdict.label == CONTRADICTED and not verdict.supported:
+        return "contradicted"
     if verdict.unsure:
         return "unsure"
     return "yes" if verdict.supported else "no"

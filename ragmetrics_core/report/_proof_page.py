@@ -98,6 +98,7 @@ class VerdictPage(JsonPage):
     look: Look
     label: Line
     unsure: str
+    probability: str
     cosine: float | None
     tally: str
     reason: Words

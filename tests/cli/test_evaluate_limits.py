@@ -195,3 +195,47 @@ def test_a_limit_of_the_expected_mean_exits_with_1_and_says_why(measure):
     outcome = measure([GOOD], "--min", "faithfulness=0.8@90")
     assert outcome.code == 2
     assert "--min takes METRIC=0.8 or METRIC=0.8@p90" in outcome.err
+
+
+def test_an_invalid_row_may_hide_a_contradiction(measure):
+    outcome = measure([GOOD, {}], "--fail-if", "contradicted", metrics=THREE_WAY)
+    assert outcome.code == 1
+    assert "1 invalid row left out: what they say may be contradicted; correct the data" in outcome.err
+
+
+CONTRARY = "It is not in Paris."
+
+
+@pytest.mark.parametrize(
+    ("words", "rows"),
+    [
+        # by group: statements, contradicted, not mentioned, unproven
+        (
+            "study groups one two --by kind",
+            {
+                ("one", "a"): "2 1 0 0",
+                ("one", "b"): "1 0 1 0",
+                ("two", "a"): "1 0 0 0",
+                ("two", "b"): "1 1 0 0",
+            },
+        ),
+        ("study groups one", {("one",): "3 1 1 0"}),
+        ("study compare one --by kind", {("one", "a"): "2 1 0 0", ("one", "b"): "1 0 1 0"}),
+        ("study compare one two", {("one",): "3 1 1 0", ("two",): "2 1 0 0"}),
+    ],
+)
+def test_studies_count_contradictions_by_run_and_group(measure, command, tmp_path, words, rows):
+    def labelled(*answers):
+        return [
+            {**ROW, "id": f"q{n}", "question": f"Where is {n}?", "answer": answer, "kind": kind}
+            for n, (answer, kind) in enumerate(answers)
+        ]
+
+    answers = {"one": [(GOOD, "a"), (CONTRARY, "a"), (WRONG, "b")], "two": [(GOOD, "a"), (CONTRARY, "b")]}
+    for name, of_run in answers.items():
+        measure(labelled(*of_run), "--out", tmp_path / name, metrics=THREE_WAY, name=name)
+    called = [tmp_path / word if word in answers else word for word in words.split()]
+    outcome = command(*called, "--format", "json")
+    (table,) = [each for each in outcome.json if each["name"] == "contradicted"]
+    found = [list(row.values()) for row in table["rows"]]
+    assert {tuple(row[:-5]): " ".join(row[-4:]) for row in found} == rows

@@ -20,6 +20,7 @@ __all__ = ["notebook_proof", "notebook_study", "notebook_table"]
 LONG_TEXT = 20_000
 # Sign, ink and paper of a verdict, the most urgent first. Paper of its own is readable in every notebook.
 _LOOKS: Mapping[Look, tuple[str, str, str]] = {
+    "contradicted": ("≠", "#ffffff", "#8f0d3a"),
     "no": ("✗", "#a61e18", "#fbe0de"),
     "unsure": ("≈", "#6b3a9e", "#eee3fb"),
     "open": ("?", "#7a4d00", "#fcedc9"),
@@ -166,7 +167,7 @@ def _verdicts(groups: Sequence[VerdictGroup]) -> str:
 
 def _verdict(verdict: VerdictPage) -> str:
     quotes = (f"{quote.text} ({quote.where})" for quote in verdict.quotes)
-    below = (verdict.unsure, verdict.tally, verdict.reason, *quotes, verdict.decision)
+    below = (verdict.unsure or verdict.probability, verdict.tally, verdict.reason, *quotes, verdict.decision)
     texts = "<br>".join(escape(flat(words(text))) for text in (verdict.text, *below) if text)
     chip = _chip(verdict.look, verdict.label.replace(" ", "\N{NO-BREAK SPACE}"))
     return f'<th scope="row" {_LEFT}>{verdict.number}</th><td {_LEFT}>{chip}</td><td {_LEFT}>{texts}</td>'

@@ -169,9 +169,11 @@ def _verdict(verdict: VerdictPage) -> tuple[RenderableType, ...]:
     text = one_line(verdict.text)
     if verdict.cosine is not None:
         text.append(f"  cosine {verdict.cosine:.3f}", LABEL)
+    if verdict.probability:
+        text.append(f"  {verdict.probability}", LABEL)
     lines = [text]
     if verdict.unsure:
-        lines.append(Text(verdict.unsure, style))
+        lines.append(Text(verdict.unsure, STYLES["unsure"]))
     if verdict.tally:
         lines.append(Text(verdict.tally, OPEN if verdict.tally.endswith("tie") else LABEL))
     if verdict.reason:

@@ -37,8 +37,14 @@ __all__ = [
 # The sixteen colours that every terminal theme chooses for itself, so that dark and light ones are readable.
 GOOD, WEAK, OPEN, LABEL = "green", "red", "yellow", "dim"
 # By the look of a verdict: its sign, which needs no colour, and its colour.
-SYMBOLS: Mapping[Look, str] = {"yes": "✓", "no": "✗", "unsure": "≈", "open": "?"}
-STYLES: Mapping[Look, str] = {"yes": GOOD, "no": WEAK, "unsure": "magenta", "open": OPEN}
+SYMBOLS: Mapping[Look, str] = {"yes": "✓", "no": "✗", "contradicted": "≠", "unsure": "≈", "open": "?"}
+STYLES: Mapping[Look, str] = {
+    "yes": GOOD,
+    "no": WEAK,
+    "contradicted": f"reverse {WEAK}",
+    "unsure": "magenta",
+    "open": OPEN,
+}
 
 
 def plain(text: object, style: str = "") -> Text:

@@ -381,6 +381,42 @@ def test_a_kept_run_is_of_the_data_of_today(pytester: pytest.Pytester):
     outcome.stdout.fnmatch_lines(["*the mean of faithfulness is 0.000 (n 1 of 1), below 0.5*"])
 
 
+@pytest.mark.parametrize(
+    ("year", "told"),
+    [("1889", None), ("1900", 'contradicted: "It was 1900."'), (None, "undecided: parse_error")],
+)
+def test_one_contradiction_fails_whatever_the_mean(year, told):
+    def stance(request):
+        if request.prompt.name == "statements":
+            return {"statements": [f"It was {year}."], "declined": False}
+        verdict = {"1889": "supported", "1900": "contradicted", None: "unknown"}[year]
+        evidence = "It was 1889."
+        return {
+            "verdicts": [
+                {"number": item.number, "reason": "", "evidence": evidence, "verdict": verdict}
+                for item in request.variables["items"]
+            ]
+        }
+
+    run = evaluate(SAMPLES[1:], metrics="faithfulness/strict.2", judge=ScriptedJudge(stance))
+    if told is None:
+        assert_scores(run, fail_if="contradicted")
+        return
+    with pytest.raises(AssertionError, match="of sample bad: ") as error:
+        assert_scores(run, faithfulness=0, fail_if="contradicted", failures=1)
+    assert told in str(error.value)
+
+
+def test_contradictions_need_verdicts_in_three_ways(run):
+    with pytest.raises(ConfigError, match=r"measure faithfulness/strict\.2"):
+        assert_scores(run, fail_if="contradicted")
+
+
+def test_another_condition_is_refused_by_name(run):
+    with pytest.raises(ValueError, match="fail_if takes \"contradicted\", not 'worse'"):
+        assert_scores(run, fail_if="worse")
+
+
 def declining(share):
     """Ten answers of which a share declines, by a judge that says so."""
 

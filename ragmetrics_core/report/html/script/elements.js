@@ -1,7 +1,7 @@
 // The report's state, how it writes numbers and texts, and the pieces that it has in several places.
 
 // By the look of a verdict, which is also its class.
-const SYMBOL = { yes: "✓", no: "✗", unsure: "≈", open: "?" };
+const SYMBOL = { yes: "✓", no: "✗", contradicted: "≠", unsure: "≈", open: "?" };
 const STATUS = {
   ok: ["✓", "yes"],
   incomplete: ["◐", "open"],

@@ -102,7 +102,7 @@ function markedText(tag, [content, left], marks = []) {
   const ends = [...new Set([0, letters.length, ...marks.flatMap(([start, end]) => [start, end])])]
     .filter((at) => at <= letters.length)
     .sort((a, b) => a - b);
-  const rank = { no: 3, open: 2, unsure: 1, yes: 0 };
+  const rank = { contradicted: 4, no: 3, open: 2, unsure: 1, yes: 0 };
   ends.slice(0, -1).forEach((start, position) => {
     const end = ends[position + 1];
     const on = marks.filter((mark) => mark[0] <= start && mark[1] >= end);
@@ -146,6 +146,7 @@ function verdictLists(side, record) {
           " ",
           bidi(verdict.text),
           verdict.cosine === null ? null : h.span("muted", ` cosine ${number(verdict.cosine)}`),
+          verdict.probability ? h.span("muted", ` ${verdict.probability}`) : null,
         ),
         verdict.unsure ? h.div("unsure", verdict.unsure) : null,
         verdict.tally ? h.div(verdict.tally.endsWith("tie") ? "open" : "muted", verdict.tally) : null,
