@@ -182,8 +182,8 @@ def test_a_limit_of_declines_fails_where_nothing_asks(measure):
     [
         ("declined=2", "'declined=2' is not a possible maximum"),
         ("declined=-0.1", "'declined=-0.1' is not a possible maximum"),
-        ("declined=", "--max takes METRIC=0.8, not 'declined='"),
-        ("declined=nan", "--max takes METRIC=0.8, not 'declined=nan'"),
+        ("declined=", "--max takes METRIC=0.8 or METRIC=0.8@p90, not 'declined='"),
+        ("declined=nan", "--max takes METRIC=0.8 or METRIC=0.8@p90, not 'declined=nan'"),
     ],
 )
 def test_a_limit_of_declines_is_a_share(measure, limit, told):
