@@ -12,6 +12,7 @@ from benchmarks.question_sets import (
     SETUPS,
     Asked,
     Chunks,
+    Measured,
     Resamples,
     SetUp,
     agreement,
@@ -22,6 +23,7 @@ from benchmarks.question_sets import (
     halves,
     more_often,
     rates,
+    report,
     shares,
     word_overlap,
 )
@@ -203,3 +205,23 @@ def test_the_tasks_are_those_of_a_generated_set(tmp_path):
     )
     written = {sample.id for sample in Run.load(tmp_path / "set" / "written").samples()}
     assert written == {task.sample.id for task in first_tasks(corpus, "country", 2)}
+
+
+def test_sets_that_tie_on_every_pair_are_reported_without_a_share():
+    asked = tuple(Asked("How?", (), group) for group in ("sea", "bread"))
+    ones = np.ones((2, 15))
+    same = Measured(asked, ones, ones, np.array([1.0, 1.0]), np.array([0.5, 1.0]), np.array([1.0, 2.0]))
+    lines = list(report(same, same, seed=0))
+    # decided by both, alike, share, by one, by neither
+    assert "| by quotes | 0 | 0 | none (no resample has any) | 0 | 99 |" in lines
+    # every one of the 4 pairs: 0.5 > 0.5 no, so 0.5 + 0 + 1 + 0.5 of 4
+    assert any(line.startswith("| overlap") and "| 0.50 (" in line for line in lines)
+
+
+def test_bm25_is_compared_with_the_other_rankers_on_average_of_the_chunkings():
+    # hits of BM25 with 5 of 5 chunkings, of vectors with 0, of both with 2: 1 - 0 and 1 - 0.4
+    hits = np.array([[1.0] * 5 + [0.0] * 5 + [1.0, 1.0, 0.0, 0.0, 0.0]])
+    one = Measured((Asked("How?", (), "sea"),), hits, hits, *(np.ones((3, 1))))
+    lines = list(report(one, one, seed=0))
+    assert "| vectors | +1.00 (1.00 to 1.00) | +1.00 (1.00 to 1.00) |" in lines
+    assert "| hybrid | +0.60 (0.60 to 0.60) | +0.60 (0.60 to 0.60) |" in lines
