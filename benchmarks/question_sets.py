@@ -408,13 +408,20 @@ def _rankers(people: Measured, generated: Measured, weights: tuple[Array, Array]
     first = [number for number, setup in enumerate(SETUPS) if setup.ranker == "bm25"]
     for ranker in dict.fromkeys(setup.ranker for setup in SETUPS if setup.ranker != "bm25"):
         other = [number for number, setup in enumerate(SETUPS) if setup.ranker == ranker]
-        row = [ranker]
-        for measure, weight in zip((people, generated), weights, strict=True):
-            gains = measure.by_document[:, first].mean(axis=1) - measure.by_document[:, other].mean(axis=1)
-            drawn = rates(gains[:, None], weight)
-            row.append(f"{gains.mean():+.2f} ({_interval(drawn[~np.isnan(drawn)])})")
-        rows.append(tuple(row))
-    return _table(("hit rate of BM25 less that of", "people (95 %)", "generated (95 %)"), rows)
+        gains = [
+            measure.by_document[:, first].mean(axis=1) - measure.by_document[:, other].mean(axis=1)
+            for measure in (people, generated)
+        ]
+        means = [gains[0].mean(), gains[1].mean()]
+        drawn = [rates(gain[:, None], weight)[:, 0] for gain, weight in zip(gains, weights, strict=True)]
+        means.append(means[1] - means[0])
+        drawn.append(drawn[1] - drawn[0])
+        cells = (
+            f"{mean:+.2f} ({_interval(values[~np.isnan(values)])})"
+            for mean, values in zip(means, drawn, strict=True)
+        )
+        rows.append((ranker, *cells))
+    return _table(("hit rate of BM25 less that of", "people (95 %)", "generated (95 %)", "difference"), rows)
 
 
 def _distributions(people: Measured, generated: Measured, weights: tuple[Array, Array]) -> Iterator[str]:

@@ -223,5 +223,5 @@ def test_bm25_is_compared_with_the_other_rankers_on_average_of_the_chunkings():
     hits = np.array([[1.0] * 5 + [0.0] * 5 + [1.0, 1.0, 0.0, 0.0, 0.0]])
     one = Measured((Asked("How?", (), "sea"),), hits, hits, *(np.ones((3, 1))))
     lines = list(report(one, one, seed=0))
-    assert "| vectors | +1.00 (1.00 to 1.00) | +1.00 (1.00 to 1.00) |" in lines
-    assert "| hybrid | +0.60 (0.60 to 0.60) | +0.60 (0.60 to 0.60) |" in lines
+    assert "| vectors | +1.00 (1.00 to 1.00) | +1.00 (1.00 to 1.00) | +0.00 (0.00 to 0.00) |" in lines
+    assert "| hybrid | +0.60 (0.60 to 0.60) | +0.60 (0.60 to 0.60) | +0.00 (0.00 to 0.00) |" in lines
