@@ -23,7 +23,7 @@ LOCK := $(UV) compile --upgrade --universal --python-version 3.11 --generate-has
 .DELETE_ON_ERROR:
 # All verbs share one environment, and two installers must not write to it at once.
 .NOTPARALLEL:
-.PHONY: help demo test slow lint docs check compat upgrade format bench truth fuzz mutants clean
+.PHONY: help demo questions test slow lint docs check compat upgrade format bench truth fuzz mutants clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -37,6 +37,9 @@ demo: $(VENV)/demo.stamp ## evaluate the example data without a key, and open on
 	@echo
 	@echo "More: $(BIN)/ragmetrics --help; any sample and metric opens the same way, e.g."
 	@echo "  $(BIN)/ragmetrics show runs/demo tc-49 context_precision"
+
+questions: $(VENV)/demo.stamp ## replay how a small model wrote a test set, without the model
+	$(BIN)/python examples/questions_replay.py runs/questions
 
 test: $(VENV)/dev.stamp ## run the tests (ARGS="-k name" passes options to pytest)
 	$(BIN)/python -m pytest --numprocesses auto --dist loadscope $(if $(ARGS),$(ARGS),$(SLOW:%=--ignore=%))
@@ -102,8 +105,8 @@ $(VENV)/created.stamp:
 	@touch $@
 
 $(VENV)/demo.stamp: $(VENV)/created.stamp pyproject.toml
-	@echo "Installing ragmetrics with the extras cli and embedded into $(VENV) (about a minute)"
-	$(PIP) install --editable '.[cli,embedded]'
+	@echo "Installing ragmetrics with the extras cli, embedded and openai into $(VENV) (about a minute)"
+	$(PIP) install --editable '.[cli,embedded,openai]'
 	@touch $@
 
 $(VENV)/uv.stamp: $(VENV)/created.stamp requirements/uv.txt

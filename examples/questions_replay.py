@@ -3,9 +3,11 @@
     pip install 'ragmetrics-core[cli,openai]'
     python examples/questions_replay.py FOLDER        # or: make questions
 
-Qwen2.5-Coder-1.5B (4 bits, temperature 0), served by llama.cpp, wrote and checked the questions. Its replies
-are in `examples/data/questions_journal.sqlite`, the cache of answered calls of that run. The same call with
-this cache asks no model: every reply is found by the digest of its request, so all else is computed again.
+Qwen2.5-Coder-1.5B (4 bits, temperature 0), served by llama.cpp, wrote the questions. The judge `embedded`,
+which needs no server, checks them; it cannot rate how a question is worded. The replies of the model are in
+`examples/data/questions_journal.sqlite`, the cache of answered calls of that run: every reply is found by the
+digest of its request, and all else is computed again. One reply could not be read and was not kept, so this
+call fails here, too.
 """
 
 import argparse
@@ -57,8 +59,11 @@ def replayed(folder: Path, journal: str) -> QuestionSet:
         EXAMPLES / "corpus",
         out=folder,
         judge=judge,
+        checker="embedded",
+        leave_out=("question_quality", "closed_book_accuracy"),
         per={"folder": 3},
         cache=journal,
+        tries=1,
         attempts=1,
         progress=False,
     )

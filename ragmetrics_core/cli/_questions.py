@@ -74,6 +74,8 @@ class QuestionOptions:
         seed: Random seed.
         first_hit_share: Maximum share of questions that the first hit of BM25 alone answers.
         tries: Maximum number of candidates for each question.
+        leave_out: Metrics that are not measured, separated by commas: question_quality, so that unclear
+            questions pass, or closed_book_accuracy, so that the label known_without_documents is missing.
     """
 
     kinds: str = "single_hop_specific"
@@ -84,6 +86,7 @@ class QuestionOptions:
     seed: int = 0
     first_hit_share: Unit = 0.7
     tries: Positive = 3
+    leave_out: str | None = None
 
     @property
     def keywords(self) -> dict[str, Any]:
@@ -97,6 +100,7 @@ class QuestionOptions:
             "seed": self.seed,
             "first_hit_share": self.first_hit_share,
             "tries": self.tries,
+            "leave_out": _names(self.leave_out),
         }
 
 

@@ -4,7 +4,7 @@ import hashlib
 import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final, Unpack
+from typing import Unpack
 
 from ragmetrics_core.adapting import synchronous
 from ragmetrics_core.boundary.keywords import listing_settings
@@ -20,15 +20,12 @@ from ragmetrics_core.questions._foreign_sets import read_questions
 from ragmetrics_core.questions._generating import SetModels, advance, corpus_lines, limits_of
 from ragmetrics_core.questions._model import Question
 from ragmetrics_core.questions._set_files import CANDIDATES, CORPUS
-from ragmetrics_core.questions._settings import CheckSettings, one_or_more
+from ragmetrics_core.questions._settings import CheckSettings, left_out_of
 from ragmetrics_core.questions._test_set import QuestionSet
 from ragmetrics_core.runs import EVALUATION_DEFAULTS, EvaluationArgs, Progress
 from ragmetrics_core.runs.preparation import AnyJudge, Prompts
 
 __all__ = ["acheck_questions", "check_questions"]
-
-# Metrics that a check can do without. The proof of a question is the others.
-_OPTIONAL: Final = ("question_quality", "closed_book_accuracy")
 
 
 @listing_settings(EvaluationArgs, EVALUATION_DEFAULTS)
@@ -85,9 +82,7 @@ async def acheck_questions(
         SampleError: questions or corpus cannot be read.
         RunStopped: the model refuses every call.
     """
-    leave_out = one_or_more(leave_out)
-    if wrong := sorted(set(leave_out) - set(_OPTIONAL)):
-        raise ConfigError(f"leave_out takes {' or '.join(_OPTIONAL)}, not {wrong[0]!r}")
+    left_out = left_out_of(leave_out)
     if not 0 <= first_hit_share <= 1:
         raise ConfigError(f"first_hit_share must be from 0 to 1, not {first_hit_share}")
     if sample is not None and sample < 1:
@@ -95,7 +90,7 @@ async def acheck_questions(
     traffic, budget = limits_of(traffic, budget, settings)
     documents = corpus if isinstance(corpus, Corpus) else read_corpus(corpus, redact=redact)
     candidates = _chosen(_candidates(questions, documents, redact), sample, seed)
-    metrics = check_metrics(leave_out)
+    metrics = check_metrics(left_out)
     models = SetModels(judge, None, prompts, redact, asked=requests is None, metrics=metrics)
     bench = await models.bench(Path(out), cache, traffic, budget, progress)
     given = candidate_lines(candidates)
@@ -103,7 +98,7 @@ async def acheck_questions(
         corpus=documents.digest,
         questions=hashlib.sha256(given.encode()).hexdigest(),
         checker=bench.judges["quoted"].identity,
-        left_out=tuple(sorted(leave_out)),
+        left_out=left_out,
         first_hit_share=first_hit_share,
         redacted=redact is not None,
     )

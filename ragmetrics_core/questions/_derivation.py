@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.questions._checks import (
+    METRICS,
     Checks,
     DecidedCandidates,
     Stage,
@@ -192,7 +193,8 @@ def derived(folder: Path) -> dict[str, str]:
             [_candidate(json.loads(line)) for line in text.splitlines()], settings, checks, stored
         )
         return files_of(found.summary, found.decided)
-    state = progressed(corpus, settings, checks, StoredRecords(folder, retry=False))
+    metrics = {"written": METRICS["written"], **check_metrics(settings.left_out)}
+    state = progressed(corpus, settings, checks, StoredRecords(folder, retry=False, metrics=metrics))
     return files_of(summary_of(state, settings), state.decided)
 
 

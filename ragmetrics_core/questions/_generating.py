@@ -23,6 +23,7 @@ from ragmetrics_core.questions._checks import (
     Checks,
     Stage,
     StoredRecords,
+    check_metrics,
 )
 from ragmetrics_core.questions._derivation import Derived, progressed, summary_of
 from ragmetrics_core.questions._documents import Corpus, CorpusSource, read_corpus
@@ -42,6 +43,7 @@ from ragmetrics_core.questions._settings import (
     AnySettings,
     SetArgs,
     TestSetSettings,
+    left_out_of,
     settings_of,
 )
 from ragmetrics_core.questions._tasks import Task, Tasks, cells_of
@@ -229,6 +231,8 @@ async def agenerate_questions(
         first_hit_share: maximum share of the questions that the first hit of BM25 alone answers, of the
             number that is asked for. Of such questions, the first are kept.
         tries: maximum number of candidates for each question that is asked for.
+        leave_out: metrics that are not measured: `question_quality`, so that unclear questions pass, or
+            `closed_book_accuracy`, so that the label `known_without_documents` is missing.
         requests: file for the open requests, which are then not made; see `export_wave`.
         prompts: as for `evaluate`.
         cache: path of a journal that several test sets share, instead of the folder's own.
@@ -250,7 +254,7 @@ async def agenerate_questions(
     traffic, budget = limits_of(traffic, budget, settings)
     folder = Path(out)
     documents = corpus if isinstance(corpus, Corpus) else read_corpus(corpus, redact=redact)
-    models = SetModels(judge, checker, prompts, redact, asked=requests is None)
+    models = SetModels(judge, checker, prompts, redact, asked=requests is None, metrics=_metrics_of(settings))
     bench = await models.bench(folder, cache, traffic, budget, progress)
     chosen = bench.settled(documents, per, settings)
     cells_of(documents, chosen)
@@ -345,7 +349,7 @@ async def aplan_questions(
     traffic, budget = limits_of(traffic, budget, settings)
     documents = corpus if isinstance(corpus, Corpus) else read_corpus(corpus, redact=redact)
     folder = Path(out) if out is not None else Path()
-    models = SetModels(judge, checker, prompts, redact, asked=False)
+    models = SetModels(judge, checker, prompts, redact, asked=False, metrics=_metrics_of(settings))
     bench = await models.bench(folder, cache, traffic, budget)
     chosen = bench.settled(documents, per, settings)
     checks = Checks(documents)
@@ -469,6 +473,12 @@ def limits_of(
     return (traffic or Traffic()).replacing(**_part(settings, TrafficArgs)), (budget or Budget()).replacing(
         **_part(settings, BudgetArgs)
     )
+
+
+def _metrics_of(settings: GenerationArgs) -> dict[Stage, tuple[str, ...]]:
+    """The metrics of all stages, without those that a call leaves out."""
+    left_out = left_out_of(settings.get("leave_out", ()))
+    return {"written": METRICS["written"], **check_metrics(left_out)}
 
 
 def _part(settings: Mapping[str, Any], kind: type) -> Any:

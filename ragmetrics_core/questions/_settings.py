@@ -1,7 +1,7 @@
 """Settings that decide which questions a test set has."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, Final, TypeAlias, TypedDict
 
 from pydantic import BaseModel, ConfigDict
 
@@ -16,9 +16,14 @@ __all__ = [
     "TestSetSettings",
     "TrafficSettings",
     "counts_of",
+    "left_out_of",
     "one_or_more",
     "settings_of",
 ]
+
+
+OPTIONAL: Final = ("question_quality", "closed_book_accuracy")
+"""Metrics that a judge may be unable to measure, and without which questions can be checked."""
 
 
 class _Settings(BaseModel):
@@ -89,6 +94,7 @@ class TestSetSettings(_Settings):
         first_hit_share: maximum share of the questions that BM25's first hit alone answers, of the number
             that is asked for.
         tries: maximum number of candidates for each question that is asked for.
+        left_out: metrics that were not measured.
         redacted: whether private parts were removed from the documents.
     """
 
@@ -106,6 +112,7 @@ class TestSetSettings(_Settings):
     seed: int = 0
     first_hit_share: float = 0.7
     tries: int = 3
+    left_out: tuple[str, ...] = ()
     redacted: bool = False
 
 
@@ -120,6 +127,7 @@ class SetArgs(TypedDict, total=False):
     seed: int
     first_hit_share: float
     tries: int
+    leave_out: Sequence[str]
 
 
 SET_DEFAULTS: Mapping[str, Any] = {
@@ -131,6 +139,7 @@ SET_DEFAULTS: Mapping[str, Any] = {
     "seed": 0,
     "first_hit_share": 0.7,
     "tries": 3,
+    "leave_out": (),
 }
 """Defaults of these keywords."""
 
@@ -174,6 +183,7 @@ def settings_of(
         "styles": tuple(styles),
         "lengths": tuple(lengths),
         "personas": tuple([_persona(each) for each in one_or_more(chosen["personas"])]),
+        "left_out": left_out_of(chosen.pop("leave_out")),
     }
     return TestSetSettings(corpus=corpus, judge=judge, checker=checker, per=per, redacted=redacted, **chosen)
 
@@ -192,6 +202,18 @@ def counts_of(per: int | Mapping[str, int]) -> dict[str, int]:
     if not counts:
         raise ConfigError("per names no label: pass a number, or {'country': 5}")
     return counts
+
+
+def left_out_of(names: Sequence[str]) -> tuple[str, ...]:
+    """The metrics that are left out, in order.
+
+    Raises:
+        ConfigError: the questions cannot be checked without one of them.
+    """
+    given = set(one_or_more(names))
+    if wrong := sorted(given - set(OPTIONAL)):
+        raise ConfigError(f"leave_out takes {' or '.join(OPTIONAL)}, not {wrong[0]!r}")
+    return tuple(sorted(given))
 
 
 def one_or_more(given: Any) -> Any:

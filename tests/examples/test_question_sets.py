@@ -45,3 +45,15 @@ def test_chunks_of_any_splitter_are_compared_by_the_quotes_of_a_set(
         assert [len(row["context_ids"]) for row in rows] == [3, 3, 3, 3]
         assert [len(row["reference_context_ids"]) for row in rows] == [1, 1, 1, 1]
         assert evaluate(file, metrics="retrieval_recall").mean("retrieval_recall").value == 1.0
+
+
+@needs("aiohttp", "wordllama")
+def test_the_replay_of_a_small_models_run_keeps_the_questions_that_its_quotes_prove(
+    monkeypatch, tmp_path, capsys
+):
+    run_example(monkeypatch, "questions_replay", str(tmp_path / "set"), instead={})
+
+    printed = capsys.readouterr().out
+    assert printed.startswith("This is a replay")
+    assert "7 questions kept, 5 candidates dropped" in printed
+    assert "Computed again from the records: the same" in printed
