@@ -95,7 +95,8 @@ def catch_up(
             is left to it.
         metrics: Metrics of the application, separated by commas. Default: those of the run.
         judge: Judge of the application: embedded, embedded:FILE.json, openai:MODEL, openai:MODEL@URL,
-            entailment:MODEL, grounded:MODEL, decisions:MODEL, cascade:CHEAP,EXPENSIVE, or a judge of an
+            entailment:MODEL, grounded:MODEL, decisions:MODEL, calibrated:CARD.json,JUDGE,
+            cascade:CHEAP,EXPENSIVE, or a judge of an
             installed package.
     """
     from ragmetrics_core.live import LiveScorer

@@ -126,7 +126,8 @@ def probe(
         judge_option: Setting of the judge: temperature, seed, max_tokens, response_format or timeout;
             NAME=none does not send it. Can be repeated.
         judge: The judge: embedded, embedded:FILE.json, openai:MODEL, openai:MODEL@URL,
-            entailment:MODEL, grounded:MODEL, decisions:MODEL, cascade:CHEAP,EXPENSIVE, or a judge of an
+            entailment:MODEL, grounded:MODEL, decisions:MODEL, calibrated:CARD.json,JUDGE,
+            cascade:CHEAP,EXPENSIVE, or a judge of an
             installed package.
         only: Probes to run, separated by commas: known-answers, injection, position, verbosity or
             consistency. Default: all.

@@ -99,7 +99,9 @@ class Scores:
     asks: bool = False
     of_answers: frozenset[str] = frozenset()
     by_reference: frozenset[str] = frozenset()
-    probabilities: Callable[[str], Mapping[str, Sequence[float]]] = verdict_probabilities
+    probabilities: Callable[[str], Mapping[str, Sequence[float]]] = field(
+        default=verdict_probabilities, compare=False
+    )
 
     @property
     def metrics(self) -> tuple[str, ...]:

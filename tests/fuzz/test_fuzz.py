@@ -11,9 +11,11 @@ from tests.fuzz.parser_targets import answer_types
 
 # What the package offers beside the parsers: types of values, and what is read of records.
 NO_PARSERS = {
-    "ANYTHING", "Answer", "Declined", "END", "Expected", "GeneratedQuestion", "INSUFFICIENT", "LONGEST",
-    "NumberedVerdict", "PASSED_ON", "RATED", "READER", "Reading", "Scale", "Span", "UNKNOWN", "WITH_CLAIM",
-    "of_earlier",
+    "ANYTHING", "AlternativeTokens", "Answer", "CONTRADICTED", "Declined", "ELLIPSIS", "END", "Expected",
+    "GeneratedQuestion", "INSUFFICIENT", "IsotonicMap", "LONGEST", "NONE_OF_THESE", "NOT_MENTIONED",
+    "NumberedVerdict", "PASSED_ON", "PlattMap", "ProbabilityMap", "RATED", "READER", "Reading", "STANCES",
+    "SUPPORTED", "Scale", "Span", "UNKNOWN", "UNPROVEN", "WITH_CLAIM", "WrittenQuestion", "at_words",
+    "comparable", "of_earlier", "plain_reply", "sentence_question", "yes_or_no_in",
 }  # fmt: skip
 EACH = 150
 

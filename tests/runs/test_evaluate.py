@@ -208,7 +208,10 @@ def test_a_synchronous_function_is_a_judge_and_runs_beside_the_loop():
         ({"metrics": []}, "give at least one metric, or omit metrics"),
         ({"metrics": ["faithfulness", Faithfulness()]}, "the metric faithfulness/strict.1 is given twice"),
         ({"metrics": [42]}, "a metric must be a name or a Metric object, not int"),
-        ({"metrics": "faithfulness/lax"}, "faithfulness has no variant 'lax', only strict.1, paper.1"),
+        (
+            {"metrics": "faithfulness/lax"},
+            "faithfulness has no variant 'lax', only strict.1, strict.2",
+        ),
         (
             {"judge": None},
             "faithfulness needs a judge, and none was given: judge=... takes one. Use ",
