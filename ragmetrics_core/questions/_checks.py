@@ -35,6 +35,7 @@ __all__ = [
     "as_one_text",
     "check_metrics",
     "decide",
+    "metrics_without",
 ]
 
 Stage: TypeAlias = Literal["written", "quoted", "without", "first_hit"]
@@ -52,9 +53,14 @@ CHECKS: tuple[Stage, ...] = ("quoted", "without", "first_hit")
 """Stages that check a question, in order; a question that fails one is not asked about in the next."""
 
 
+def metrics_without(left_out: Collection[str]) -> dict[Stage, tuple[str, ...]]:
+    """The metrics of all stages, without those that are left out."""
+    return {stage: tuple(name for name in names if name not in left_out) for stage, names in METRICS.items()}
+
+
 def check_metrics(left_out: Collection[str]) -> dict[Stage, tuple[str, ...]]:
     """The metrics of the stages that check a question, without those that are left out."""
-    return {stage: tuple(name for name in METRICS[stage] if name not in left_out) for stage in CHECKS}
+    return {stage: names for stage, names in metrics_without(left_out).items() if stage in CHECKS}
 
 
 # A question that no passage should answer is tried with so many others.

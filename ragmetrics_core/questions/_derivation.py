@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.questions._checks import (
-    METRICS,
     Checks,
     DecidedCandidates,
     Stage,
     StoredRecords,
     check_metrics,
     decide,
+    metrics_without,
 )
 from ragmetrics_core.questions._documents import Corpus, read_corpus
 from ragmetrics_core.questions._filters import Candidate, Reason
@@ -193,8 +193,8 @@ def derived(folder: Path) -> dict[str, str]:
             [_candidate(json.loads(line)) for line in text.splitlines()], settings, checks, stored
         )
         return files_of(found.summary, found.decided)
-    metrics = {"written": METRICS["written"], **check_metrics(settings.left_out)}
-    state = progressed(corpus, settings, checks, StoredRecords(folder, retry=False, metrics=metrics))
+    stored = StoredRecords(folder, retry=False, metrics=metrics_without(settings.left_out))
+    state = progressed(corpus, settings, checks, stored)
     return files_of(summary_of(state, settings), state.decided)
 
 

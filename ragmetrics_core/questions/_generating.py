@@ -23,7 +23,7 @@ from ragmetrics_core.questions._checks import (
     Checks,
     Stage,
     StoredRecords,
-    check_metrics,
+    metrics_without,
 )
 from ragmetrics_core.questions._derivation import Derived, progressed, summary_of
 from ragmetrics_core.questions._documents import Corpus, CorpusSource, read_corpus
@@ -477,8 +477,7 @@ def limits_of(
 
 def _metrics_of(settings: GenerationArgs) -> dict[Stage, tuple[str, ...]]:
     """The metrics of all stages, without those that a call leaves out."""
-    left_out = left_out_of(settings.get("leave_out", ()))
-    return {"written": METRICS["written"], **check_metrics(left_out)}
+    return metrics_without(left_out_of(settings.get("leave_out", ())))
 
 
 def _part(settings: Mapping[str, Any], kind: type) -> Any:
