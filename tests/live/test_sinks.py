@@ -278,7 +278,7 @@ def test_nothing_that_is_kept_grows_with_the_captures(live: MakeScorer, tmp_path
         gc.collect()
         return len(gc.get_objects())
 
-    before = objects_after(100)
-    # less than one object for each capture
-    assert objects_after(300) - before < 300
-    assert scorer.stats.scored == 400
+    before = objects_after(300)  # also what is made once, such as references to classes
+    # less than one object for each capture; timers of finished calls may still be there
+    assert objects_after(600) - before < 600
+    assert scorer.stats.scored == 900
