@@ -214,7 +214,7 @@ def test_no_input_is_run_or_taken_for_the_name_of_a_file(action, runs, tmp_path)
     both = {"before": runs["main"], "after": runs["same"]}
     code, told, _, _ = action(**both, margin="0.05", min=hostile, link=hostile)
     assert (code, (tmp_path / "run").exists()) == (2, False)
-    assert "--min takes METRIC=0.8, not '$(touch'" in told
+    assert "--min takes METRIC=0.8 or METRIC=0.8@p90, not '$(touch'" in told
 
 
 def test_without_comments_nothing_is_posted(action, runs):

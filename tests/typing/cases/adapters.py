@@ -82,5 +82,5 @@ def haystack(pipeline: Pipeline, generator: ChatGenerator) -> None:
 def pytest(run: Run) -> None:
     assert_scores(run, faithfulness=0.8)
     assert_scores(run, {"ndcg(k=10)": 0.5}, failures=1)
-    assert_scores(run, faithfulness="high")  # error: reportArgumentType
+    assert_scores(run, faithfulness=[0.8])  # error: reportArgumentType
     assert_scores("runs/first", faithfulness=0.8)  # error: reportArgumentType
