@@ -21,7 +21,7 @@ from tests.questions.towers import Towers, documents
         pytest.param(
             "questions_llama_index",
             ("short", "long"),
-            marks=needs("wordllama", "llama_index.core", "xllamacpp"),
+            marks=needs("wordllama", "llama_index", "xllamacpp"),
         ),
         pytest.param(
             "questions_haystack", ("bm25", "vectors"), marks=needs("wordllama", "haystack", "xllamacpp")

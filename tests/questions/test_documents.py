@@ -2,12 +2,7 @@
 
 import json
 
-import pandas as pd
 import pytest
-from haystack import Document as HaystackDocument
-from langchain_core.documents import Document as LangChainDocument
-from llama_index.core.schema import Document as LlamaDocument
-from llama_index.core.schema import NodeWithScore, TextNode
 
 from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.questions import Document, read_corpus
@@ -94,25 +89,46 @@ def test_what_is_not_a_document_is_left_out_with_its_reason(folder):
     }
 
 
-LLAMA = LlamaDocument(text=TEXT, id_="x", metadata={"country": "de", "page": 3})
+FIELDS = {"country": "de", "page": 3}
+
+
+def of_langchain():
+    documents = pytest.importorskip("langchain_core.documents", reason="needs the extra langchain")
+    return [documents.Document(page_content=TEXT, id="x", metadata={**FIELDS, "boxes": [1, 2]})]
+
+
+def of_haystack():
+    haystack = pytest.importorskip("haystack", reason="needs the extra haystack")
+    return [haystack.Document(content=TEXT, id="x", meta=FIELDS)]
+
+
+def of_llama_index():
+    schema = pytest.importorskip("llama_index.core.schema", reason="needs the extra llama-index")
+    return schema.Document(text=TEXT, id_="x", metadata=FIELDS)
+
+
+def of_a_node():
+    schema = pytest.importorskip("llama_index.core.schema", reason="needs the extra llama-index")
+    return [schema.NodeWithScore(node=schema.TextNode(text=TEXT, id_="x", metadata=FIELDS), score=0.5)]
+
+
+def of_a_data_frame():
+    pandas = pytest.importorskip("pandas", reason="reads data frames")
+    return pandas.DataFrame([{"doc_id": "x", "text": TEXT, **FIELDS}])
 
 
 @pytest.mark.parametrize(
     "source",
     [
-        [
-            LangChainDocument(
-                page_content=TEXT, id="x", metadata={"country": "de", "page": 3, "boxes": [1, 2]}
-            )
-        ],
-        [{"page_content": TEXT, "id": "x", "metadata": {"country": "de", "page": 3}}],
-        [HaystackDocument(content=TEXT, id="x", meta={"country": "de", "page": 3})],
-        [LLAMA],
-        LLAMA,
-        [NodeWithScore(node=TextNode(text=TEXT, id_="x", metadata={"country": "de", "page": 3}), score=0.5)],
-        [{"_id": "x", "body": TEXT, "country": "de", "page": 3}],
-        pd.DataFrame([{"doc_id": "x", "text": TEXT, "country": "de", "page": 3}]),
-        iter([Document(id="x", text=TEXT, labels={"country": "de", "page": 3.0})] * 2),
+        of_langchain,
+        lambda: [{"page_content": TEXT, "id": "x", "metadata": FIELDS}],
+        of_haystack,
+        lambda: [of_llama_index()],
+        of_llama_index,
+        of_a_node,
+        lambda: [{"_id": "x", "body": TEXT, **FIELDS}],
+        of_a_data_frame,
+        lambda: iter([Document(id="x", text=TEXT, labels={"country": "de", "page": 3.0})] * 2),
     ],
     ids=[
         "LangChain",
@@ -127,7 +143,7 @@ LLAMA = LlamaDocument(text=TEXT, id_="x", metadata={"country": "de", "page": 3})
     ],
 )
 def test_documents_of_frameworks_have_text_id_and_labels(source):
-    (document,) = read_corpus(source).documents.values()
+    (document,) = read_corpus(source()).documents.values()
     assert document == Document(id="x", text=TEXT, labels={"country": "de", "page": 3.0})
 
 
