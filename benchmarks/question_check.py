@@ -1,4 +1,4 @@
-"""What `ragmetrics questions check` lets pass of human questions, with right and with wrong gold passages.
+"""Share of human questions that pass `ragmetrics questions check`, with right and with wrong gold passages.
 
     python -m benchmarks.question_check --data /work/shared/data [--judge NAME] [--count 50] [--seed 0]
 

@@ -1,4 +1,4 @@
-"""How often `embedded` tells contradicted statements from those that are not mentioned.
+"""Share of contradicted statements that `embedded` tells from those that are not mentioned.
 
     python -m benchmarks.stances RAGTRUTH.jsonl BUMP.jsonl
 

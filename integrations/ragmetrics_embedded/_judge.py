@@ -72,6 +72,7 @@ class LexicalJudge:
 
     draws_at_once: ClassVar[bool] = True
     answers_at_once: ClassVar[bool] = True
+    by_file: ClassVar[bool] = False
 
     weights: str | Path = field(default="", kw_only=False)
     identity: str = ""

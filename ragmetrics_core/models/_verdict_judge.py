@@ -64,6 +64,7 @@ class PartJudge(ABC):
     """
 
     draws_at_once: ClassVar[bool] = True
+    by_file: ClassVar[bool] = False
     kind: ClassVar[str]
 
     others: Judge | None = None

@@ -227,7 +227,7 @@ def checked(
 
 
 def _fault(candidate: Candidate) -> str:
-    """Why a row is not a question with a gold answer; "" if it is one."""
+    """Reason that a row is not a question with a gold answer; "" if it is one."""
     question = candidate.question
     has_answer = (question.answer or "").strip() or question.kind == "unanswerable"
     return candidate.fault or ("" if has_answer else "it has no gold answer")

@@ -39,6 +39,7 @@ from ragmetrics_core.questions._set_files import (
     summary_text,
 )
 from ragmetrics_core.questions._settings import (
+    OPTIONAL,
     SET_DEFAULTS,
     AnySettings,
     SetArgs,
@@ -450,7 +451,18 @@ class SetModels(NamedTuple):
             model = judges[stage]
             if not getattr(model, "cacheable", True):
                 raise ConfigError(f"a test set could not be resumed: {model.identity} {WITHOUT_IDENTITY}")
-            await prepare((), metrics=resolve(names), judge=model, asked=self.asked)
+            try:
+                await prepare((), metrics=resolve(names), judge=model, asked=self.asked)
+            except ConfigError as error:
+                needed = [name for name in names if name not in OPTIONAL]
+                if len(needed) < len(names):
+                    # the error stands unless the model can measure all that cannot be left out
+                    await prepare((), metrics=resolve(needed), judge=model, asked=self.asked)
+                    raise ConfigError(
+                        f"the model {model.identity} cannot measure {' and '.join(OPTIONAL)}: use another "
+                        "checker, or leave them out (leave_out, on the command line --leave-out)"
+                    ) from error
+                raise
         return Bench(
             folder,
             self.metrics,

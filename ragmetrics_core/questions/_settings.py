@@ -9,6 +9,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.questions._model import KINDS, LENGTHS, STYLES, Kind, Length, Persona, Style
 
 __all__ = [
+    "OPTIONAL",
     "SET_DEFAULTS",
     "AnySettings",
     "CheckSettings",

@@ -176,12 +176,20 @@ def test_a_name_makes_the_judge_also_in_a_cascade(tmp_path):
     assert cascade.dear.identity == embedded.identity
 
 
-def test_a_calibrated_judge_is_not_asked_by_file(tmp_path):
+@pytest.mark.parametrize(
+    "judge",
+    [
+        CalibratedJudge(scripted(), card=card()),
+        "embedded",
+        "decisions:m@http://127.0.0.1:1/v1",
+        "grounded:bespoke-minicheck@http://127.0.0.1:1/v1",
+        "cascade:embedded,embedded",
+    ],
+    ids=["calibrated", "embedded", "decisions", "grounded", "cascade"],
+)
+def test_a_judge_whose_replies_are_not_texts_of_a_chat_model_is_not_asked_by_file(tmp_path, judge):
     with pytest.raises(ConfigError, match="cannot answer by file"):
         export_wave(
-            [SAMPLE],
-            tmp_path / "requests.jsonl",
-            metrics="faithfulness",
-            judge=CalibratedJudge(scripted(), card=card()),
-            out=tmp_path / "run",
+            [SAMPLE], tmp_path / "requests.jsonl", metrics="faithfulness", judge=judge, out=tmp_path / "run"
         )
+    assert not (tmp_path / "requests.jsonl").exists()

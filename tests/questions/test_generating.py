@@ -265,3 +265,11 @@ def test_a_judge_that_writes_too_many_questions_fills_no_cell_beyond_its_number(
     assert [(cell.kept, cell.asked) for cell in found.summary.cells] == [(1, 1), (1, 1)]
     assert len(found.checked) + len(found.dropped) == 2
     assert found.audit() == []
+
+
+def test_a_checker_that_cannot_rate_questions_is_refused_with_what_can_be_left_out(tmp_path):
+    with pytest.raises(ConfigError, match=r"cannot measure question_quality and .* leave them out"):
+        generate_questions(
+            documents(), judge=Towers().judge, checker="embedded", per={"country": 1}, out=tmp_path / "set"
+        )
+    assert not (tmp_path / "set").exists()

@@ -109,7 +109,7 @@ def _markers(sample: Citing, first: int) -> list[CitationMark]:
 
 
 def _sources(inner: str, sample: Citing, first: int) -> tuple[tuple[Source, ...], bool]:
-    """What brackets name, and whether all of it is short numbers."""
+    """Sources that brackets name, and whether all of them are short numbers."""
     ids = sample.context_ids
     if inner in ids:
         return tuple(rank for rank, each in enumerate(ids, start=1) if each == inner), True
