@@ -9,6 +9,7 @@ import pytest
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.runs import export_wave, plan, read_samples
 from ragmetrics_core.runs.row_counts import count_rows
+from ragmetrics_core.testing import ScriptedJudge
 
 ROW = {"question": "Who?", "contexts": ["Ann did."], "answer": "Ann did it."}
 MEGABYTE = b"a" * 2**20
@@ -72,5 +73,7 @@ def test_a_plan_and_an_export_refuse_rows_of_which_none_is_usable(tmp_path):
     with pytest.raises(SampleError, match=r"none of the rows given \(2\) is a sample, the first: row 1"):
         plan(rows, metrics="faithfulness", judge="embedded")
     with pytest.raises(SampleError, match=r"none of the rows given \(2\) is a sample, the first: row 1"):
-        export_wave(rows, tmp_path / "r.jsonl", out=tmp_path / "w", metrics="faithfulness", judge="embedded")
+        export_wave(
+            rows, tmp_path / "r.jsonl", out=tmp_path / "w", metrics="faithfulness", judge=ScriptedJudge({})
+        )
     assert plan([*rows, ROW], metrics="faithfulness", judge="embedded").rejected == 2

@@ -65,7 +65,7 @@ WRITING = [
             "export",
             "wave_data.jsonl",
             "--judge",
-            "embedded",
+            "openai:small",
             "--requests",
             "wave.jsonl",
             "--out",
