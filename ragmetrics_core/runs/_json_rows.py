@@ -28,7 +28,7 @@ Object: TypeAlias = Mapping[str, object]
 
 _DECODE: Final = json.JSONDecoder().decode
 # fields that say nothing by themselves: whatever has no other is not a row
-_ASIDE: Final = frozenset({"id", "language", "labels"})
+_ASIDE: Final = frozenset({"id", "language", "labels", "session", "turn"})
 
 
 def rows_of_jsonl(path: Path, encoding: str) -> Generator[ReadRow]:

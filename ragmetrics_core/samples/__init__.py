@@ -4,6 +4,7 @@ from ragmetrics_core.samples._citations import Citation, CitedText, citations_of
 from ragmetrics_core.samples._sample import (
     Label,
     Sample,
+    ToolCall,
     Turn,
     distinct_references,
     labels_digest,
@@ -77,6 +78,7 @@ __all__ = [
     "StageChunk",
     "StageName",
     "Tiling",
+    "ToolCall",
     "Turn",
     "UnaccountedText",
     "UnverifiedContexts",

@@ -33,6 +33,7 @@ Kind: TypeAlias = Literal[
     "relevant",
     "ids",
     "grades",
+    "number",
     "turns",
     "stages",
 ]
@@ -257,6 +258,17 @@ def _grades(what: str, value: object) -> tuple[float, ...]:
     return tuple(map(float, grades))
 
 
+def _number(what: str, value: object) -> int:
+    """A whole number from 1 (data frames and CSV files write it as a float or a text)."""
+    if isinstance(value, str):
+        value = parsed(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if type(value) is not int or value < 1:
+        raise SampleError(f"{what} must be a whole number from 1, got {shown(value)}")
+    return value
+
+
 def _turns(what: str, value: object) -> tuple[dict[str, str], ...]:
     """The role and the content of each message."""
     messages = parsed(value)
@@ -292,6 +304,7 @@ _READERS: Final[Mapping[str, Callable[[str, object], object]]] = {
     "answer": _said,
     "citations": _citations,
     "grades": _grades,
+    "number": _number,
     "turns": _turns,
     "stages": _stages,
 }

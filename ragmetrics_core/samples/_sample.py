@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticSerializationError
 
 from ragmetrics_core.boundary.redaction import Redact, Renamed, redacted, redacted_reply
@@ -30,6 +30,7 @@ from ragmetrics_core.samples.columns import ColumnNames, check_columns, read_row
 __all__ = [
     "Label",
     "Sample",
+    "ToolCall",
     "Turn",
     "distinct_references",
     "labels_digest",
@@ -44,13 +45,32 @@ _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=F
 
 
 # `frozen` stands where a type checker sees it, which then refuses an assignment too.
+class ToolCall(BaseModel, frozen=True):
+    """A tool call in a message: the tool's name and the arguments as text, usually JSON."""
+
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+    name: str
+    arguments: str = ""
+    id: str | None = None
+
+
 class Turn(BaseModel, frozen=True):
-    """A message of the conversation before the question."""
+    """A message of a conversation.
+
+    Attributes:
+        role: "user", "assistant", "system", "tool", or another word.
+        content: its text.
+        contexts: for an answer, the chunks that the model received for it, if known.
+        tool_calls: for an answer, the tools that it called.
+    """
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
     role: str
     content: str
+    contexts: tuple[str, ...] | None = None
+    tool_calls: tuple[ToolCall, ...] | None = None
 
 
 class Sample(BaseModel, frozen=True):
@@ -73,6 +93,10 @@ class Sample(BaseModel, frozen=True):
         reference_context_grades: relevance grades of `reference_context_ids`, or of `reference_contexts` if
             there are no ids. Default: 1. Grades of 0 or below mean not relevant.
         history: the conversation before the question.
+        session: id of the conversation.
+        turn: number of the answer in its conversation, from 1.
+        standalone: the question as the application rewrote it, so that it can be understood without the
+            history.
         language: language tag, such as "en", "de-AT" or "pt_BR". Resources for the region are preferred, then
             for the language, then English.
         stages: retrieval stages in order; the chunks of the stage "shown", if any, equal `contexts`.
@@ -94,6 +118,9 @@ class Sample(BaseModel, frozen=True):
     reference_context_ids: tuple[str, ...] | None = None
     reference_context_grades: tuple[float, ...] | None = None
     history: tuple[Turn, ...] | None = None
+    session: str | None = None
+    turn: int | None = Field(default=None, ge=1)
+    standalone: str | None = None
     language: str | None = None
     stages: tuple[Stage, ...] | None = None
     request_messages: tuple[Turn, ...] | None = None
@@ -115,10 +142,13 @@ class Sample(BaseModel, frozen=True):
             context_ids: Texts | None = None,
             reference_context_ids: Texts | None = None,
             reference_context_grades: list[float] | tuple[float, ...] | None = None,
-            history: Sequence[Turn | Mapping[str, str]] | None = None,
+            history: Sequence[Turn | Mapping[str, object]] | None = None,
+            session: str | None = None,
+            turn: int | None = None,
+            standalone: str | None = None,
             language: str | None = None,
             stages: Sequence[Stage | Mapping[str, object]] | None = None,
-            request_messages: Sequence[Turn | Mapping[str, str]] | None = None,
+            request_messages: Sequence[Turn | Mapping[str, object]] | None = None,
             labels: Mapping[str, Label] = ...,
         ) -> None: ...
 
@@ -388,8 +418,9 @@ class Sample(BaseModel, frozen=True):
                             ),
                         }
                     )
-                case Turn():
-                    return Turn(role=redacted(redact, value.role), content=redacted(redact, value.content))
+                case Turn() | ToolCall():
+                    parts = {name: applied(name, part) for name, part in value}
+                    return value.model_copy(update=parts)
                 case Stage():
                     return value.redacted(partial(redacted, redact), names.of)
                 case _ if is_tuple(value):

@@ -57,6 +57,9 @@ COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "reference_context_ids": ("reference_context_ids", "expected_ids"),
     "reference_context_grades": ("reference_context_grades", "relevance_grades"),
     "history": ("history", "chat_history"),
+    "session": ("session", "session_id", "thread_id", "conversation_id"),
+    "turn": ("turn",),
+    "standalone": ("standalone", "standalone_question", "rewritten_question", "condensed_question"),
     "language": ("language",),
     "stages": ("stages",),
     "request_messages": ("request_messages",),
@@ -78,6 +81,9 @@ KINDS: Final[Mapping[str, Kind]] = {
     "reference_context_ids": "ids",
     "reference_context_grades": "grades",
     "history": "turns",
+    "session": "id",
+    "turn": "number",
+    "standalone": "text",
     "request_messages": "turns",
     "stages": "stages",
 }
@@ -105,7 +111,7 @@ def _key(column: str) -> str:
 
 _FIELD_OF: Final = {_key(column): name for name, columns in COLUMNS.items() for column in columns}
 # Fields that alone are nothing to evaluate.
-_ABOUT: Final = frozenset({"id", "language"})
+_ABOUT: Final = frozenset({"id", "language", "session", "turn"})
 # Names that DeepEval alone gives, and all that its test cases have beside `context`.
 _DEEPEVAL_OUTPUTS: Final = frozenset({"actualoutput", "expectedoutput"})
 _DEEPEVAL_FIELDS: Final = frozenset({"input", *_DEEPEVAL_OUTPUTS})
@@ -256,6 +262,8 @@ def _layout(names: tuple[str, ...], columns: tuple[tuple[str, str], ...]) -> tup
     for name, field in fields.items():
         if name in mapped or field in dict(columns):
             fields[name] = mapped.get(name)
+    if "session" not in fields.values():  # a turn of no conversation is some other column
+        fields |= {name: None for name in names if fields[name] == "turn" and name not in mapped}
     contexts = {name for name in names if name not in mapped and _key(name) == "context"}
     if contexts and fields[next(iter(contexts))] is not None:
         ideal = _is_ideal_context({_key(name): field for name, field in fields.items()}, names)
