@@ -1,0 +1,1 @@
+"""Scores of a run sent to the tools that hold the traces."""
