@@ -77,8 +77,10 @@ def check_three_way(metrics: Sequence[Metric[Any]] | None) -> None:
 
 
 def tell(gate: GateVerdict) -> None:
-    """Print the failed and the undecided limits to standard error."""
+    """Print the failed and the undecided limits, and the notes, to standard error."""
     for failure in gate.failures:
         remarks().print(Text.assemble(("failed: ", "bold red"), plain(failure)), soft_wrap=True)
     for unsure in gate.unsure:
         remarks().print(Text.assemble(("cannot tell: ", "bold yellow"), plain(unsure)), soft_wrap=True)
+    for note in gate.notes:
+        remarks().print(Text.assemble(("note: ", "dim"), plain(note)), soft_wrap=True)

@@ -34,7 +34,7 @@ from ragmetrics_core.cli._study_people import (
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report.plots import draw_groups, draw_intervals
 from ragmetrics_core.runs import Run, read_samples
-from ragmetrics_core.samples import Sample
+from ragmetrics_core.samples import Sample, grouping_labels, label_in
 from ragmetrics_core.study import (
     Estimate,
     Funnel,
@@ -240,7 +240,7 @@ def _by_label(data: Iterable[Path], by: str) -> dict[str, list[Sample]]:
     """The samples of each retriever, matched by question because ids are unique in a file."""
     by_name: dict[str, dict[str, Sample]] = {}
     for sample in (sample for path in data for sample in _samples(path)):
-        name = sample.labels.get(by)
+        name = label_in(grouping_labels(sample), by)
         if name is None:
             raise ConfigError(f"sample {sample.id!r} has no label {by!r}")
         question = sample.question or sample.id

@@ -38,7 +38,7 @@ from ragmetrics_core.report._marks import (
 from ragmetrics_core.report._text import cut, flat, one_line, words
 from ragmetrics_core.report.json_pages import JsonPage
 from ragmetrics_core.report.judge_lines import judge_notes
-from ragmetrics_core.samples import Sample, Stage, UnaccountedText
+from ragmetrics_core.samples import Sample, Stage, UnaccountedText, grouping_labels
 from ragmetrics_core.texts.wording import number_of, quoted
 
 __all__ = [
@@ -187,7 +187,7 @@ class SamplePage(JsonPage):
             found_by=f" (found by: {flat(rule)})" if rule else "",
             stages=[_stage(each, sample) for each in sample.stages or ()],
             history=[(turn.role, turn.content) for turn in sample.history or ()],
-            labels=[(name, str(value)) for name, value in sample.labels.items()],
+            labels=[(name, str(value)) for name, value in grouping_labels(sample).items()],
         )
 
 

@@ -91,11 +91,15 @@ class GateReason(JsonPage):
 
 
 class GatePage(JsonPage):
-    """Verdict on the limits of `--min` and `--max`; `cannot_tell` has no limit that failed."""
+    """Verdict on the limits of `--min` and `--max`; `cannot_tell` has no limit that failed.
+
+    `notes` say how many sessions the intervals rest on.
+    """
 
     verdict: Literal["passed", "failed", "cannot tell"]
     failed: list[GateReason]
     cannot_tell: list[GateReason]
+    notes: list[str]
 
 
 class EvaluationPage(JsonPage):
@@ -249,7 +253,12 @@ def evaluation_json(run: Run, gate: GateVerdict | None = None) -> EvaluationPage
         declines=run.declines._asdict(),
         left_out=run.rejected,
         gate=gate
-        and GatePage(verdict=gate.word, failed=_reasons(gate.failed), cannot_tell=_reasons(gate.untold)),
+        and GatePage(
+            verdict=gate.word,
+            failed=_reasons(gate.failed),
+            cannot_tell=_reasons(gate.untold),
+            notes=list(gate.notes),
+        ),
     )
 
 

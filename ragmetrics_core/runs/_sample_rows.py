@@ -6,7 +6,7 @@ from typing import Any
 from ragmetrics_core.runs._manifest import MetricEntry
 from ragmetrics_core.runs._stored_lines import Key
 from ragmetrics_core.runs._summary import Outcome, declines
-from ragmetrics_core.samples import Sample
+from ragmetrics_core.samples import Sample, grouping_labels
 
 __all__ = ["rows_of"]
 
@@ -34,5 +34,5 @@ def rows_of(
         row["abstained"] = any(outcome.declined for outcome in own.values())
         row["declined"] = declines(own.values())
         row["diagnosis"] = ", ".join(diagnoses.get(sample.id, ()))
-        labels = sample.labels.items()
+        labels = grouping_labels(sample).items()
         yield row | {name if name not in row else f"label_{name}": value for name, value in labels}

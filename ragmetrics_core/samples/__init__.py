@@ -1,6 +1,7 @@
 """Samples, their retrieval stages, and the views that metrics take."""
 
 from ragmetrics_core.samples._citations import Citation, CitedText, citations_of, cited_text
+from ragmetrics_core.samples._grouping import SESSION, TURN, grouping_labels, label_in, session_of
 from ragmetrics_core.samples._sample import (
     Label,
     Sample,
@@ -52,7 +53,9 @@ from ragmetrics_core.samples._views import (
 __all__ = [
     "LEAST_RUN",
     "LEAST_STRETCH",
+    "SESSION",
     "SHOWN_STATES",
+    "TURN",
     "Answered",
     "Asked",
     "Attributed",
@@ -88,8 +91,11 @@ __all__ = [
     "cited_text",
     "counted",
     "distinct_references",
+    "grouping_labels",
+    "label_in",
     "labels_digest",
     "part_of",
+    "session_of",
     "tile",
     "unproven",
     "words_in",

@@ -4,13 +4,13 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.samples import SESSION, label_in
 from ragmetrics_core.study._estimates import FEWEST_CLUSTERS, check_clusters
 from ragmetrics_core.study._scores import Scores, label_names_of
 
-__all__ = ["NO_CLUSTERS", "SESSION", "Clustering", "clustering_of"]
+__all__ = ["NO_CLUSTERS", "Clustering", "clustering_of"]
 
-# The label that makes clusters by itself, and the word that forbids it.
-SESSION = "session"
+# The word that forbids clusters.
 NO_CLUSTERS = "none"
 
 
@@ -50,8 +50,8 @@ def clustering_of(runs: Sequence[Scores], by: str | None = None) -> Clustering:
     for run in runs if by != NO_CLUSTERS else ():
         for sample_id, labels in run.labels.items():
             ids.setdefault(sample_id)
-            if labels.get(label) is not None:
-                of.setdefault(sample_id, labels[label])
+            if (value := label_in(labels, label)) is not None:
+                of.setdefault(sample_id, value)
     if not of and by not in (None, NO_CLUSTERS):
         raise ConfigError(f"no sample has the label {by!r}; labels are: {label_names_of(runs)}")
     clusters = Clustering(of=of).clusters(ids)

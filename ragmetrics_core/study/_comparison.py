@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.runs import Declines
+from ragmetrics_core.samples import SESSION
 from ragmetrics_core.study._estimates import Clusters, Estimate, are_too_few, score_mean
 from ragmetrics_core.study._frame import Frame, StudySettings, frame_of
 from ragmetrics_core.study._pairs import (
@@ -54,6 +55,8 @@ VERDICT = Column("verdict", mark=_MARKS.get)
 
 # With fewer samples that moved the bootstrap covers less than it says (benchmarks/coverage).
 _FEW = 20
+# Lost sessions that a note names.
+_NAMED = 5
 
 
 def _lost_mark(lost: int) -> Mark:
@@ -254,6 +257,8 @@ def compare_runs(
         )
     only = len(before.samples) - len(shared), len(after.samples) - len(shared)
     notes = [*_notes(before, after, frame.metrics, only, are_all=wanted is None), *frame.notes]
+    paired = {metric: one.pairs for metric, one in zip(frame.metrics, tested, strict=True)}
+    notes += _lost_sessions(before, after, paired)
     if any(run.corrected.get(metric) for run in runs for metric in frame.metrics):
         notes.append(
             "where people corrected verdicts, what moved may be the corrections, and not the answers"
@@ -346,6 +351,21 @@ def _notes(
     left = dict.fromkeys(each for run in runs for each in run.metrics if are_all and each not in chosen)
     if left:
         yield f"not compared, for only one run measured it: {', '.join(left)}"
+
+
+def _lost_sessions(before: Scores, after: Scores, pairs: Mapping[str, Pairs]) -> Iterator[str]:
+    """Notes that name the sessions of which the second run has no score, for each metric."""
+    metrics_of: dict[tuple[str, ...], list[str]] = {}
+    for metric, paired in pairs.items():
+        sessions = {each: before.labels.get(each, {}).get(SESSION) for each in paired.sure_ids}
+        kept = {None, *(sessions[each] for each in paired.ids)}
+        lost = dict.fromkeys(str(session) for session in sessions.values() if session not in kept)
+        metrics_of.setdefault(tuple(lost), []).append(short(metric, [*pairs]))
+    for names, metrics in metrics_of.items():
+        if names:
+            named = ", ".join(map(repr, names[:_NAMED])) + (" and more" if len(names) > _NAMED else "")
+            count = number_of(len(names), "session is", "sessions are")
+            yield f"{count} lost in {after.name}, with all scores of {', '.join(metrics)}: {named}"
 
 
 def _tested(before: Scores, after: Scores, metric: str, threshold: float, frame: Frame) -> _Tested:

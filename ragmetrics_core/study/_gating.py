@@ -239,11 +239,13 @@ class GateVerdict(NamedTuple):
             sentence.
         untold: the same for undecided metrics, with the condition "cannot-tell".
         has_conditions: whether there was a condition or a limit; without one nothing passes.
+        notes: remarks on the intervals of the limits of one run.
     """
 
     failed: tuple[tuple[str, str], ...] = ()
     untold: tuple[tuple[str, str], ...] = ()
     has_conditions: bool = True
+    notes: tuple[str, ...] = ()
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -333,6 +335,7 @@ def decide_limits(scores: Scores, limits: Sequence[Limit], *, cluster: str | Non
     return GateVerdict(
         tuple((limit.metric, why) for limit, why in failed.items()),
         tuple((limit.metric, why) for limit in reached for why in near(scores, limit, cluster=cluster)),
+        notes=clustering_of((scores,), cluster).notes if limits else (),
     )
 
 

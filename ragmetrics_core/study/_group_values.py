@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.samples import Label
+from ragmetrics_core.samples import Label, label_in
 from ragmetrics_core.study._label_vocabulary import number_in, reading_of
 from ragmetrics_core.study._scores import Scores, label_names_of
 
@@ -39,8 +39,8 @@ def members_of(run: Scores, by: str | None) -> dict[str, list[str]]:
         return {ALL: list(run.samples)}
     members: dict[str, list[str]] = {}
     for sample_id, labels in run.labels.items():
-        if labels.get(by) is not None:
-            members.setdefault(label_text(labels[by]), []).append(sample_id)
+        if (value := label_in(labels, by)) is not None:
+            members.setdefault(label_text(value), []).append(sample_id)
     truth = truth_of_groups(by, members)
 
     def rank(value: str) -> tuple[bool, float, str]:

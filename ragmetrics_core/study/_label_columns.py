@@ -7,7 +7,7 @@ from ragmetrics_core.boundary.shapes import is_list, is_mapping
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.runs import Source, read_rows
 from ragmetrics_core.samples import Sample
-from ragmetrics_core.samples.columns import field_named, is_sample_column, spelled
+from ragmetrics_core.samples.columns import COLUMNS, field_named, is_sample_column, spelled
 from ragmetrics_core.study._label_vocabulary import (
     Question,
     decoded,
@@ -29,8 +29,7 @@ CONTENT: Final = {
     "golden_answer": "reference",
 }
 # The turns of a conversation are as little independent as the answers about a document.
-CONVERSATIONS: Final = ("conversation_id", "session_id", "thread_id")
-SOURCES: Final = (*CONVERSATIONS, "source_id", "document_id", "article_id", "doc_id")
+SOURCES: Final = (*COLUMNS["session"], "source_id", "document_id", "article_id", "doc_id")
 _TASKS: Final = ("task_type", "task", "domain", "error_type", "dataset", "source")
 ANNOTATORS: Final = ("annotator", "rater", "worker", "annotator_id", "rater_id")
 _OURS: Final = frozenset([*CONTENT, *SOURCES, *ANNOTATORS, "claims", "votes"])

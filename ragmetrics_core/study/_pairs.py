@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.models.identity import WITHOUT_IDENTITY, is_unnamed
+from ragmetrics_core.samples import label_in
 from ragmetrics_core.study._distributions import t_quantile
 from ragmetrics_core.study._estimates import (
     Clusters,
@@ -176,7 +177,7 @@ def doubts_of(
     regrouped = [
         sample_id
         for sample_id, labels in before.labels.items()
-        if cluster and labels.get(cluster) != after.labels.get(sample_id, labels).get(cluster)
+        if cluster and label_in(labels, cluster) != label_in(after.labels.get(sample_id, labels), cluster)
     ]
     if regrouped:
         count = number_of(len(regrouped), "sample has", "samples have")

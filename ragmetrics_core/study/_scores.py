@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import signature_of
 from ragmetrics_core.runs import Declines, MetricEntry, Outcome, Run
-from ragmetrics_core.samples import Label, Sample
+from ragmetrics_core.samples import Label, Sample, grouping_labels
 from ragmetrics_core.study._tables import short
 from ragmetrics_core.study._verdict_probabilities import verdict_probabilities
 from ragmetrics_core.texts.wording import number_of
@@ -53,7 +53,7 @@ class Scores:
         name: what the run is called in tables.
         values: for each metric's signature, the scores with a value, by sample id.
         absent: likewise, the status of the scores that have none.
-        labels: for each sample its labels, in the order of the run.
+        labels: for each sample its labels with session and turn, in the order of the run.
         questions: for each sample its question.
         finished: whether the run measured all its samples.
         lower_is_better: signatures of metrics for which lower is better.
@@ -257,7 +257,9 @@ def read_scores(run: Run, *, name: str | None = None, apart: bool = False) -> Sc
 
     rejected = run.rejected
     corrected = Counter(signature for _, signature, outcome in frame if outcome.corrected)
-    samples = [(sample.id, sample.labels, sample.question, _expected(sample)) for sample in run.samples()]
+    samples = [
+        (sample.id, grouping_labels(sample), sample.question, _expected(sample)) for sample in run.samples()
+    ]
     repetitions = {signature: 1 if apart else len(run.repetitions(signature)) for signature in metrics}
     return Scores(
         name=name or (run.path.name if run.path else "run"),

@@ -8,6 +8,7 @@ from typing import NamedTuple, Unpack
 import numpy as np
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.samples import label_in
 from ragmetrics_core.study._estimates import FEWEST_CLUSTERS, Estimate
 from ragmetrics_core.study._frame import StudySettings, frame_of
 from ragmetrics_core.study._group_values import label_text
@@ -72,15 +73,16 @@ def systems_of(
     """
     members: dict[str, dict[str, list[str]]] = {}
     for sample_id, labels in run.labels.items():
-        if labels.get(by) is None:
+        value = label_in(labels, by)
+        if value is None:
             continue
-        key = run.questions.get(sample_id) if question is None else labels.get(question)
+        key = run.questions.get(sample_id) if question is None else label_in(labels, question)
         if key is None:
             what = "question" if question is None else f"label {question!r}"
             raise ConfigError(
                 f"sample {sample_id} of {run.name} has no {what}, by which systems are compared"
             )
-        name, text = label_text(labels[by]), label_text(key)
+        name, text = label_text(value), label_text(key)
         if text in members.setdefault(name, {}):
             raise ConfigError(
                 f"the system {name} answers {text!r} twice: name the label that tells questions apart with "

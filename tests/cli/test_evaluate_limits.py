@@ -30,7 +30,7 @@ def test_a_mean_at_its_minimum_passes(measure):
     # 30 equal scores of 1: Wilson's interval of 30 of 30 begins at 0.886
     outcome = measure([GOOD] * 30, "--min", "faithfulness=0.88", "--json")
     assert (outcome.code, outcome.err) == (0, "")
-    assert outcome.json["gate"] == {"verdict": "passed", "failed": [], "cannot_tell": []}
+    assert outcome.json["gate"] == {"verdict": "passed", "failed": [], "cannot_tell": [], "notes": []}
 
 
 def test_a_limit_names_a_metric_with_settings_as_metrics_does(measure):

@@ -6,6 +6,7 @@ from typing import Any
 from ragmetrics_core.report._side_by_side import ReportRow, SideBySide
 from ragmetrics_core.report._text import fit_to_show
 from ragmetrics_core.runs import Outcome, Run
+from ragmetrics_core.samples import grouping_labels
 
 __all__ = ["table"]
 
@@ -49,6 +50,6 @@ def _texts_of(runs: Sequence[Run], wanted: Collection[str]) -> dict[str, tuple[s
         else:
             samples = (sample for sample in run.samples() if sample.id in wanted)
         for sample in samples:
-            labels = {name: str(value) for name, value in list(sample.labels.items())[:MOST_LABELS]}
+            labels = {name: str(value) for name, value in list(grouping_labels(sample).items())[:MOST_LABELS]}
             texts[sample.id] = fit_to_show((sample.question or "", sample.answer or "", labels))
     return texts
