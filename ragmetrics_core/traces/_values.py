@@ -1,0 +1,205 @@
+"""Values as traces hold them: decoded JSON, with documents and messages in the forms of all frameworks."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from ragmetrics_core.adapting import CapturedMessage, Chunk, Dialect, Fields, chunks_of
+from ragmetrics_core.boundary import is_list, is_mapping, is_series
+
+__all__ = ["DIALECT", "decoded", "requested"]
+
+# The words of LangChain, by type and by class, and of Gemini.
+_ROLES: Final = {
+    "human": "user", "HumanMessage": "user", "HumanMessageChunk": "user",
+    "ai": "assistant", "AIMessage": "assistant", "AIMessageChunk": "assistant", "model": "assistant",
+    "SystemMessage": "system", "developer": "system",
+    "ToolMessage": "tool", "FunctionMessage": "tool", "function": "tool",
+}  # fmt: skip
+_TYPES: Final = frozenset(
+    {"human", "ai", "system", "tool", "function", "AIMessageChunk", "HumanMessageChunk"}
+)
+# Fields of a message that hold its text: of most, of GenAI and Gemini, of OpenInference, of LlamaIndex.
+_CONTENTS: Final = ("content", "parts", "contents", "blocks")
+# Fields by which a mapping with a text is a document.
+_MARKS: Final = ("metadata", "meta", "score", "id", "doc_id", "document_id", "id_", "node_id")
+_TEXTS: Final = ("content", "text", "contents", "chunk")
+
+
+class _Part(NamedTuple):
+    """A part of a message: text for the model, or else what the model wrote beside its text."""
+
+    text: str = ""
+    written: Any = None
+    calls_tool: bool = False
+    is_result: bool = False
+
+
+def decoded(text: Any) -> Any:
+    """The value of a text that is JSON; anything else unchanged."""
+    if not isinstance(text, str) or text.lstrip()[:1] not in ("{", "["):
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def requested(value: Any) -> list[CapturedMessage]:
+    """The messages of a request, also if a mapping or a list holds the list of them."""
+    return list(DIALECT.conversation(value))
+
+
+def _message(value: Any) -> list[CapturedMessage] | None:
+    """The message that a value is, with the results of tools in it apart; None for anything else."""
+    if isinstance(value, CapturedMessage):
+        return [value]
+    if not is_mapping(value):
+        return None
+    named: Mapping[Any, Any] = value
+    role: Any = named.get("role")
+    if "lc" in named and is_mapping(named.get("kwargs")) and is_list(named.get("id")) and named["id"]:
+        role, named = named["id"][-1], named["kwargs"]
+        if role not in _ROLES:
+            return None
+    elif named.get("type") in _TYPES and is_mapping(named.get("data")):
+        role, named = named["type"], named["data"]
+    elif is_mapping(named.get("message")) and "role" in named["message"]:
+        named = named["message"]
+        role = named["role"]
+    elif role is None and named.get("type") in _TYPES and "content" in named:
+        role = named["type"]
+    if not isinstance(role, str):
+        return None
+    held = [named[name] for name in _CONTENTS if named.get(name) is not None]
+    parts = [part for value in held[:1] for part in _parts(value)]
+    calls = _calls(named)
+    if not held and not calls and not any(name in named for name in _CONTENTS):
+        return None
+    parts += [_Part(written=call, calls_tool=True) for call in calls]
+    role = _ROLES.get(role, role)
+    has_failed = named.get("status") == "error" or named.get("is_error") is True
+    said = [part for part in parts if not part.is_result]
+    results = [CapturedMessage("tool", part.text, has_failed=has_failed) for part in parts if part.is_result]
+    if results and not any(part.text.strip() for part in said):
+        return results
+    message = CapturedMessage(
+        role,
+        "\n".join(part.text for part in said if part.text),
+        any(part.calls_tool for part in said),
+        has_failed,
+        [part.written for part in said if part.written is not None],
+    )
+    return [*results, message]
+
+
+def _calls(named: Mapping[Any, Any]) -> list[Any]:
+    """The arguments of the tool calls beside the content of a message."""
+    further = named.get("additional_kwargs")
+    places = [named, further] if is_mapping(further) else [named]
+    for place in places:
+        calls: Any = place.get("tool_calls") or place.get("function_call")
+        if calls:
+            return [_arguments(call) for call in (calls if is_series(calls) else [calls])]
+    return []
+
+
+def _arguments(call: Any) -> Any:
+    """The arguments of a tool call, in the forms of OpenAI, LangChain, Anthropic and OpenInference."""
+    for name in ("tool_call", "function"):
+        if is_mapping(call) and is_mapping(call.get(name)):
+            call = call[name]
+    if not is_mapping(call):
+        return call
+    return decoded(next((call[name] for name in ("arguments", "args", "input") if name in call), None))
+
+
+def _parts(content: Any) -> Iterator[_Part]:
+    """The parts of a message's content."""
+    if isinstance(content, str):
+        yield _Part(content)
+        return
+    for part in content if is_series(content) else [content]:
+        if isinstance(part, str):
+            yield _Part(part)
+        elif is_mapping(part):
+            inner: Any = part.get("message_content")
+            yield from _part(inner if is_mapping(inner) else part)
+
+
+def _part(part: Mapping[Any, Any]) -> Iterator[_Part]:
+    kind = str(part.get("type") or part.get("block_type") or "")
+    for name in ("tool_call_result", "tool_result", "tool_call_response", "server_tool_call_response"):
+        if kind == name or name in part:
+            named: Any = part.get(name) if is_mapping(part.get(name)) else part
+            result = next((named[key] for key in ("response", "result", "content") if key in named), named)
+            yield _Part(_printed(result), is_result=True)
+            return
+    if kind in ("tool_call", "tool_use", "server_tool_call", "function_call") or "tool_call" in part:
+        yield _Part(written=_arguments(part), calls_tool=kind != "server_tool_call")
+    elif kind in ("reasoning", "thinking") or "reasoning" in part:
+        yield _Part(written=[value for key, value in part.items() if key != "type"])
+    elif kind not in ("blob", "file", "uri"):
+        text: Any = part.get("text", part.get("content"))
+        if isinstance(text, str):
+            yield _Part(text)
+
+
+def _printed(value: Any) -> str:
+    """A tool's result as a model reads it."""
+    if isinstance(value, str):
+        return value
+    if is_series(value) and (texts := [part.text for part in _parts(value) if part.text]):
+        return "\n".join(texts)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _messages(value: Any) -> Sequence[CapturedMessage]:
+    if (message := _message(value)) is not None:
+        return message
+    if not is_series(value) or not value or isinstance(value, Chunk):
+        return ()
+    if len(value) == 1 and is_series(value[0]) and not isinstance(value[0], CapturedMessage):
+        return _messages(value[0])
+    messages = [_message(part) for part in value]
+    return [each for message in messages for each in message or ()] if all(messages) else ()
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, str):
+        return value
+    message = None if is_series(value) and not isinstance(value, CapturedMessage) else _message(value)
+    return None if message is None else "\n".join(each.text for each in message)
+
+
+def _document(value: Any) -> Chunk | None:
+    if isinstance(value, Chunk):
+        return value
+    if not is_mapping(value):
+        return None
+    named: Mapping[Any, Any] = value
+    if is_mapping(named.get("kwargs")) and "page_content" in named["kwargs"]:
+        named = named["kwargs"]
+    elif set(named) <= {"document", "score"} and is_mapping(named.get("document")):
+        named = {"score": named.get("score"), **named["document"], "metadata": {}}
+    is_named = "page_content" in named or ("node" in named and "score" in named)
+    has_text = any(isinstance(named.get(name), str) for name in _TEXTS)
+    is_like = has_text and any(name in named for name in _MARKS) and "role" not in named
+    if not is_named and (not is_like or named.get("type", "Document") != "Document"):
+        return None
+    chunks, _ = chunks_of([named])
+    return chunks[0] if chunks else Chunk("")
+
+
+def _fields(value: Any) -> Fields:
+    """The fields of a mapping; of a message, the artifact of a tool."""
+    if not is_mapping(value) or _document(value) is not None:
+        return {}
+    if _message(value) is None:
+        return value
+    inner: Any = value.get("data") or value.get("kwargs")
+    artifact: Any = inner.get("artifact") if is_mapping(inner) else value.get("artifact")
+    return {} if artifact is None else {"artifact": artifact}
+
+
+DIALECT: Final = Dialect(document=_document, text=_text, messages=_messages, fields=_fields)
