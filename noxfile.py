@@ -75,6 +75,15 @@ TESTS_OF = {
     "haystack": "integrations/haystack/test_example.py",
 }
 
+# What observes the applications of tests/traces/applications, and writes what a collector writes.
+INSTRUMENTORS = [
+    *(f"openinference-instrumentation-{name}" for name in FRAMEWORKS),
+    "opentelemetry-exporter-otlp-json-file",
+    "opentelemetry-exporter-otlp-proto-common",
+    "opentelemetry-instrumentation-genai-langchain",
+    "opentelemetry-instrumentation-genai-openai",
+]
+
 # The quickest tests that still lead from samples over prompts, replies and verdicts to records that hold.
 QUICK = [
     "contracts",
@@ -200,6 +209,22 @@ def beside(session: nox.Session, stack: str) -> None:
     tests += [TESTS_OF[each] for each in frameworks]
     needed = [*PROJECT["dependencies"], *of_extras(*extras)]
     run_tests(session, "newest", needed, ["xllamacpp"], also=STACKS[stack], tests=tests)
+
+
+@nox.session(default=False)
+def instrumented(session: nox.Session) -> None:
+    """Record traces of applications anew, with the newest instrumentors, and read them."""
+    stack = [
+        *STACKS["langchain"],
+        *STACKS["haystack"],
+        "llama-index-core>=0.14",
+        "llama-index-llms-openai-like",
+    ]
+    runner = [each for each in EXTRAS["dev"] if name_of(each) in {"hypothesis", "pytest"}]
+    session.install(*stack, *INSTRUMENTORS, *runner, "--editable", ".[embedded]")
+    session.env["PYTHONPATH"] = f"{HERE}:{HERE / 'integrations'}"
+    session.run("python", "-m", "tests.traces.applications")
+    session.run("python", "-m", "pytest", "--quiet", *session.posargs, "tests/traces/test_recorded.py")
 
 
 def of_extras(*names: str) -> list[str]:
