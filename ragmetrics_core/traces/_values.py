@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from ragmetrics_core.adapting import CapturedMessage, Chunk, Dialect, Fields, chunks_of
 from ragmetrics_core.boundary import is_list, is_mapping, is_series
+from ragmetrics_core.traces._reprs import printed_message
 
 __all__ = ["DIALECT", "decoded", "requested"]
 
@@ -54,6 +55,8 @@ def _message(value: Any) -> list[CapturedMessage] | None:
     """The message that a value is, with the results of tools in it apart; None for anything else."""
     if isinstance(value, CapturedMessage):
         return [value]
+    if isinstance(value, str):
+        value = printed_message(value)
     if not is_mapping(value):
         return None
     named: Mapping[Any, Any] = value
