@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from ragmetrics_core.boundary import is_dict
-from ragmetrics_core.traces import _otlp
+from ragmetrics_core.traces import _langfuse, _langsmith, _mlflow, _otlp, _phoenix
 from ragmetrics_core.traces._spans import TraceSpan
 
 __all__ = ["FORMATS", "Format", "format_among"]
@@ -24,6 +24,10 @@ class Format(NamedTuple):
 
 FORMATS: Final[Mapping[str, Format]] = {
     "otlp": Format(_otlp.recognises, _otlp.spans_of),
+    "langfuse": Format(_langfuse.recognises, _langfuse.spans_of),
+    "langsmith": Format(_langsmith.recognises, _langsmith.spans_of),
+    "mlflow": Format(_mlflow.recognises, _mlflow.spans_of),
+    "phoenix": Format(_phoenix.recognises, _phoenix.spans_of),
 }
 
 

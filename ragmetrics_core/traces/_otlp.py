@@ -23,7 +23,7 @@ def recognises(row: Mapping[str, Any]) -> bool:
     """Whether an object is a request or a span of the protocol, or a span as Python's SDK prints it."""
     if any(is_series(row.get(name)) for name in ("resourceSpans", "resource_spans", "resourceLogs")):
         return True
-    if is_mapping(context := row.get("context")):
+    if is_mapping(context := row.get("context")) and "span_kind" not in row:  # which Phoenix writes
         return "trace_id" in context and "span_id" in context and is_mapping(row.get("attributes"))
     return bool(_get(row, "traceId") and _get(row, "spanId")) and is_series(row.get("attributes"))
 
