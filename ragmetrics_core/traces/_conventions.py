@@ -244,8 +244,12 @@ def _earlier_form(
 
 
 def _numbered(attributes: Mapping[str, Any], prefix: str, role: str) -> list[CapturedMessage]:
-    values = _listed(attributes, prefix) or ()
-    said: list[Any] = [value if is_mapping(value) else {"content": value} for value in values]
+    whole = decoded(attributes.get(prefix))
+    values = [whole] if isinstance(whole, str) or is_mapping(whole) else _listed(attributes, prefix) or ()
+    said: list[Any] = [
+        {"content": value.get("text"), **value} if is_mapping(value) else {"content": value}
+        for value in values
+    ]
     return [message for value in said for message in requested([{"role": role, **value}])]
 
 

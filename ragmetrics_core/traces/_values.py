@@ -144,8 +144,8 @@ def _part(part: Mapping[Any, Any]) -> Iterator[_Part]:
         yield _Part(written=[value for key, value in part.items() if key != "type"])
     elif kind not in ("blob", "file", "uri"):
         text: Any = part.get("text", part.get("content"))
-        if isinstance(text, str):
-            yield _Part(text)
+        blocks: Any = [each.get("text") for each in text if is_mapping(each)] if is_series(text) else [text]
+        yield from (_Part(each) for each in blocks if isinstance(each, str))
 
 
 def _printed(value: Any) -> str:
