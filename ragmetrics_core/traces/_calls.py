@@ -16,9 +16,9 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Where requests and replies lie in what is recorded of a call, the most telling first.
 _INSTRUCTIONS = ("system", "instructions", "system_instruction", "systemInstruction")
 _REQUESTS = ("messages", "contents", "input", "prompts", "prompt", "inputs", "request", "kwargs", "args")
+_CHOICES = ("choices", "generations", "candidates", "replies")
 _REPLIES = (
-    "choices", "generations", "candidates", "replies", "messages", "message", "content", "output", "outputs",
-    "response", "text", "completion", "generated_text",
+    "messages", "message", "content", "output", "outputs", "response", "text", "completion", "generated_text",
 )  # fmt: skip
 # Where searches keep their results, and a result its text.
 _LISTS = ("documents", "source_nodes", "source_documents", "nodes", "matches", "hits", "results")
@@ -60,10 +60,10 @@ def request_in(value: Any, depth: int = _DEEPEST) -> list[CapturedMessage] | Non
     system Be brief.
     user Hi
     """
-    if isinstance(value, str):
-        return [CapturedMessage("user", value)] if value else None
     if messages := DIALECT.messages(value):
         return list(messages)
+    if isinstance(value, str):
+        return [CapturedMessage("user", value)] if value else None
     if not depth:
         return None
     if is_series(value):
@@ -98,13 +98,16 @@ def reply_in(value: Any, depth: int = _DEEPEST) -> CapturedMessage | None:
     >>> reply_in({"choices": [{"message": {"role": "assistant", "content": "Hello"}}]}).text
     'Hello'
     """
-    if isinstance(value, str):
-        return CapturedMessage("assistant", value)
     if messages := DIALECT.messages(value):
         return _joined(messages)
+    if isinstance(value, str):
+        return CapturedMessage("assistant", value)
     if depth and is_series(value) and value:
         return reply_in(value[0], depth - 1)
     if depth and is_mapping(value):
+        for key in _CHOICES:
+            if is_series(choices := value.get(key)) and choices:
+                return reply_in(choices[0], depth - 1)
         for key in _REPLIES:
             if value.get(key) is not None and (reply := reply_in(value[key], depth - 1)) is not None:
                 return reply

@@ -20,6 +20,14 @@ _ROLES: Final = {
 _TYPES: Final = frozenset(
     {"human", "ai", "system", "tool", "function", "AIMessageChunk", "HumanMessageChunk"}
 )
+# Messages of OpenAI's responses that have no role.
+_ITEMS: Final = frozenset({"function_call", "function_call_output", "reasoning"})
+# Parts of a message that call a tool or report its result, in the words of all providers.
+_TOOL_CALLS: Final = ("tool_call", "tool_use", "toolUse", "function_call", "functionCall", "server_tool_call")
+_TOOL_RESULTS: Final = (
+    "tool_call_result", "tool_result", "toolResult", "tool_call_response", "server_tool_call_response",
+    "function_call_output", "functionResponse",
+)  # fmt: skip
 # Fields of a message that hold its text: of most, of GenAI and Gemini, of OpenInference, of LlamaIndex.
 _CONTENTS: Final = ("content", "parts", "contents", "blocks")
 # Fields by which a mapping with a text is a document.
@@ -57,21 +65,25 @@ def _message(value: Any) -> list[CapturedMessage] | None:
         return [value]
     if isinstance(value, str):
         value = printed_message(value)
+    if is_list(value) and len(value) == 2 and value[0] in ("system", "user", "human", "assistant", "ai"):
+        value = {"role": value[0], "content": value[1]}  # a pair, as LangChain takes it
     if not is_mapping(value):
         return None
     named: Mapping[Any, Any] = value
-    role: Any = named.get("role")
+    role, kind = (each if isinstance(each, str) else None for each in (named.get("role"), named.get("type")))
     if "lc" in named and is_mapping(named.get("kwargs")) and is_list(named.get("id")) and named["id"]:
-        role, named = named["id"][-1], named["kwargs"]
+        role, named = str(named["id"][-1]), named["kwargs"]
         if role not in _ROLES:
             return None
-    elif named.get("type") in _TYPES and is_mapping(named.get("data")):
-        role, named = named["type"], named["data"]
+    elif kind in _TYPES and is_mapping(named.get("data")):
+        role, named = kind, named["data"]
+    elif role is None and kind in _ITEMS:
+        role, named = "assistant", {"content": [named]}
     elif is_mapping(named.get("message")) and "role" in named["message"]:
         named = named["message"]
         role = named["role"]
-    elif role is None and named.get("type") in _TYPES and "content" in named:
-        role = named["type"]
+    elif role is None and kind in _TYPES and "content" in named:
+        role = kind
     if not isinstance(role, str):
         return None
     held = [named[name] for name in _CONTENTS if named.get(name) is not None]
@@ -109,7 +121,7 @@ def _calls(named: Mapping[Any, Any]) -> list[Any]:
 
 def _arguments(call: Any) -> Any:
     """The arguments of a tool call, in the forms of OpenAI, LangChain, Anthropic and OpenInference."""
-    for name in ("tool_call", "function"):
+    for name in (*_TOOL_CALLS, "function"):
         if is_mapping(call) and is_mapping(call.get(name)):
             call = call[name]
     if not is_mapping(call):
@@ -132,15 +144,17 @@ def _parts(content: Any) -> Iterator[_Part]:
 
 def _part(part: Mapping[Any, Any]) -> Iterator[_Part]:
     kind = str(part.get("type") or part.get("block_type") or "")
-    for name in ("tool_call_result", "tool_result", "tool_call_response", "server_tool_call_response"):
+    for name in _TOOL_RESULTS:
         if kind == name or name in part:
             named: Any = part.get(name) if is_mapping(part.get(name)) else part
-            result = next((named[key] for key in ("response", "result", "content") if key in named), named)
+            result = next(
+                (named[key] for key in ("response", "result", "content", "output") if key in named), named
+            )
             yield _Part(_printed(result), is_result=True)
             return
-    if kind in ("tool_call", "tool_use", "server_tool_call", "function_call") or "tool_call" in part:
+    if kind in _TOOL_CALLS or any(is_mapping(part.get(name)) for name in _TOOL_CALLS):
         yield _Part(written=_arguments(part), calls_tool=kind != "server_tool_call")
-    elif kind in ("reasoning", "thinking") or "reasoning" in part:
+    elif kind in ("reasoning", "thinking") or "reasoning" in part or part.get("thought") is True:
         yield _Part(written=[value for key, value in part.items() if key != "type"])
     elif kind not in ("blob", "file", "uri"):
         text: Any = part.get("text", part.get("content"))
@@ -163,7 +177,7 @@ def _messages(value: Any) -> Sequence[CapturedMessage]:
     if not is_series(value) or not value or isinstance(value, Chunk):
         return ()
     if len(value) == 1 and is_series(value[0]) and not isinstance(value[0], CapturedMessage):
-        return _messages(value[0])
+        value = value[0]  # a batch of one request
     messages = [_message(part) for part in value]
     return [each for message in messages for each in message or ()] if all(messages) else ()
 
