@@ -100,7 +100,8 @@ class ExportedRow:
             if (reply := reply_in(outputs)) is not None:
                 fields |= {"reply": reply.text, "calls_tools": reply.calls_tools, "written": reply.others}
         elif kind in ("retriever", "postprocessor") and outputs is not None:
-            fields["documents"], unknown = documents_in(outputs)
+            documents, unknown = documents_in(outputs)
+            fields["documents"] = None if unknown else documents  # a part would be taken for all
             self.problems += [f"{name} returned a {each} without text" for each in dict.fromkeys(unknown)]
         return TraceSpan(
             trace=trace,

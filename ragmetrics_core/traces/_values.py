@@ -176,7 +176,7 @@ def _messages(value: Any) -> Sequence[CapturedMessage]:
         return message
     if not is_series(value) or not value or isinstance(value, Chunk):
         return ()
-    if len(value) == 1 and is_series(value[0]) and not isinstance(value[0], CapturedMessage):
+    if len(value) == 1 and is_series(value[0]) and _message(value[0]) is None:
         value = value[0]  # a batch of one request
     messages = [_message(part) for part in value]
     return [each for message in messages for each in message or ()] if all(messages) else ()

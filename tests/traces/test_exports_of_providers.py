@@ -62,6 +62,10 @@ def test_a_request_is_read_in_the_form_of_each_provider(inputs):
     assert [(message.role, message.text) for message in request_in(inputs) or ()] == [SYSTEM, ASKED]
 
 
+def test_a_conversation_of_one_pair_is_read():
+    assert [(each.role, each.text) for each in request_in({"messages": [["user", "How?"]]}) or ()] == [ASKED]
+
+
 SAID = {"role": "assistant", "content": "So."}
 
 
