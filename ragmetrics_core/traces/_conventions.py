@@ -143,6 +143,8 @@ def _openinference(attributes: Mapping[str, Any]) -> dict[str, Any]:
         case "tool":
             fields["name"] = _text(attributes.get(TOOL)) or None
             fields["documents"] = None if listed is None else _documents(listed, outputs)
+            if is_mapping(outputs) and "blocks" in outputs and not documents_anywhere(outputs, DIALECT):
+                fields["outputs"] = {"role": "tool", **outputs}  # LlamaIndex's result of a tool
         case "prompt":
             fields["inputs"] = decoded(attributes.get(VARIABLES)) if inputs is None else inputs
         case _:

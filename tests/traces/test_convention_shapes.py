@@ -8,6 +8,7 @@ import pytest
 from ragmetrics_core.adapting import Chunk
 from ragmetrics_core.traces._conventions import RawSpan, span_of
 from ragmetrics_core.traces._spans import TraceSpan
+from ragmetrics_core.traces._values import DIALECT
 
 ASKED = {"role": "user", "parts": [{"type": "text", "content": "Is it wet in Bergen?"}]}
 CALL = {"type": "tool_call", "id": "1", "name": "sky", "arguments": {"town": "Bergen"}}
@@ -129,3 +130,11 @@ def test_retrieved_documents_have_an_id_or_are_left_out():
 def test_the_result_of_a_tool_is_its_output(result: Any):
     span = read(**{"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.result": result})
     assert (span.kind, span.outputs) == ("tool", result)
+
+
+def test_the_blocks_of_a_tool_of_llama_index_are_its_text():
+    raw = {"raw_input": {"args": [], "kwargs": {"topic": "rain"}}, "raw_output": "drizzle"}
+    output = {"blocks": [{"text": "drizzle"}], "tool_name": "sky", "is_error": False, **raw}
+    kind = {"openinference.span.kind": "TOOL", "output.mime_type": "application/json"}
+    span = read(**kind, **{"output.value": output})
+    assert DIALECT.text(span.outputs) == "drizzle"

@@ -56,7 +56,7 @@ def manual(topic: str) -> str:
     return store().similarity_search(topic, k=1)[0].page_content
 
 
-TOOLS = [Call("search", {"query": ABOUT_TEA}), Call("manual", {"topic": COFFEE})]
+TOOLS = [Call("search", {"query": ABOUT_TEA}), Call("manual", {"topic": "How is coffee roasted?"})]
 
 
 def agent(server: BodyKeeper) -> None:
