@@ -9,12 +9,12 @@ from typing import Final, TypeAlias, TypeGuard
 import numpy as np
 
 from ragmetrics_core.boundary.shapes import is_dict, is_list, is_mapping
+from ragmetrics_core.boundary.unpacking import opened
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.runs._source_files import (
     ReadRow,
     index_columns,
     numbered,
-    opened,
     opened_text,
     refuse_repeated,
 )

@@ -1,28 +1,22 @@
 """Rows of a source, and the files that contain them."""
 
 import codecs
-import gzip
 import io
 import re
-import zlib
 from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from ragmetrics_core.boundary.unpacking import ALWAYS_UNPACKED, MOST_UNPACKED, is_packed, opened
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.samples.columns import field_named
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
 
 __all__ = [
     "ReadRow",
     "encoding_of",
     "index_columns",
     "is_unnamed",
-    "kind_of",
     "numbered",
-    "opened",
     "opened_text",
     "refuse_repeated",
     "refuse_unpacked",
@@ -34,10 +28,6 @@ _CHUNK: Final = 2**18
 _FAULT: Final = re.compile("[\0\udc80-\udcff]")
 # pandas and pyarrow give these names to a column, or a level of an index, that has none
 _UNNAMED: Final = re.compile(r"\s*|Unnamed: \d+|__index_level_\d+__")
-
-# Text becomes three to ten times smaller; gzip makes what is nothing but repeated a thousand times smaller.
-MOST_UNPACKED: Final = 200
-ALWAYS_UNPACKED: Final = 2**26
 
 
 class ReadRow(NamedTuple):
@@ -54,20 +44,6 @@ def numbered(rows: Iterable[object]) -> Generator[ReadRow]:
     for number, row in enumerate(rows, start=1):
         where = f"row {number}"
         yield row._replace(where=where) if isinstance(row, ReadRow) else ReadRow(where, row)
-
-
-def kind_of(path: Path) -> str:
-    """Normalized suffix of a file name: ".csv" for "samples.CSV" and "samples.csv.gz"."""
-    return Path(path.stem if _is_packed(path) else path.name).suffix.lower()
-
-
-def opened(path: Path) -> io.BufferedReader:
-    """The bytes of a file, unpacked on the fly if its name ends in ".gz".
-
-    Raises:
-        SampleError: while reading, if it is truncated, or unpacks to 200 times its size and over 64 MB.
-    """
-    return io.BufferedReader(_Unpacked(path)) if _is_packed(path) else path.open("rb")
 
 
 def encoding_of(path: Path) -> str:
@@ -105,7 +81,7 @@ def _not_text(path: Path, encoding: str) -> str:
             f", line {line}, has a NUL byte: it is a binary file, or UTF-16 without a byte order mark; a "
             "file of samples is UTF-8 text"
         )
-    name = path.with_suffix("").name if _is_packed(path) else path.name
+    name = path.with_suffix("").name if is_packed(path) else path.name
     return (
         f", line {line}, is not UTF-8 (byte 0x{ord(fault) - 0xDC00:02X}); save the file as UTF-8 (in Excel: "
         f"CSV UTF-8), or convert it, such as: iconv -f WINDOWS-1252 -t UTF-8 {name} > utf8-{name}"
@@ -159,36 +135,3 @@ def index_columns(levels: Sequence[object], columns: Iterable[object], where: st
             "'id'; call reset_index() on it, or give it a column 'id'"
         )
     return ["id" if name is not None and field_named(name) is None else name for name in names]
-
-
-class _Unpacked(io.RawIOBase):
-    """Content of a gzip file, with a limit on its size."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file = gzip.open(path, "rb")  # noqa: SIM115  closed with this
-        self._left = max(ALWAYS_UNPACKED, MOST_UNPACKED * path.stat().st_size)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: "WriteableBuffer") -> int:
-        try:
-            count = self._file.readinto(buffer)
-        except (OSError, EOFError, zlib.error) as error:
-            raise SampleError(f"cannot read {str(self._path)!r}: {error}") from error
-        self._left -= count
-        if self._left < 0:
-            raise SampleError(
-                f"{str(self._path)!r} unpacks to over {MOST_UNPACKED} times its size, as no data does: "
-                "unpack it first if it is what it should be"
-            )
-        return count
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
-
-def _is_packed(path: Path) -> bool:
-    return path.suffix.lower() == ".gz"
