@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ragmetrics_core.report._causes import Causes
 from ragmetrics_core.report._marks import Look
-from ragmetrics_core.runs import Key, Mean, Run
+from ragmetrics_core.runs import BadRow, Key, Mean, Run
 from ragmetrics_core.texts.wording import number_of
 
 __all__ = ["Remark", "RemarkLine", "has_gap", "is_first", "reading_lines", "remarks_of"]
@@ -72,8 +72,8 @@ def remarks_of(run: Run, causes: Causes) -> Iterator[Remark]:
     if bad := run.rejected:
         yield Remark(
             RemarkLine(number_of(len(bad), "row was", "rows were") + " left out"),
-            tuple(RemarkLine(f"{row.where}: {row.message}", row.where) for row in bad[:SHOWN]),
-            _more(len(bad) - SHOWN, "row"),
+            tuple(_left_out_lines(bad))[:SHOWN],
+            _more(len({row.message for row in bad}) - SHOWN, "reason"),
         )
     for title, counts, why in (("Skipped", causes.skipped, "no "), ("Undefined", causes.undefined, "")):
         if counts:
@@ -82,6 +82,20 @@ def remarks_of(run: Run, causes: Causes) -> Iterator[Remark]:
                 for (metric, reason), times in counts.items()
             )
             yield Remark(RemarkLine(title), tuple(lines))
+
+
+def _left_out_lines(bad: Sequence[BadRow]) -> Iterator[RemarkLine]:
+    """A line for each reason why rows were left out, with the first rows that have it."""
+    places: dict[str, list[str]] = {}
+    for row in bad:
+        places.setdefault(row.message, []).append(row.where)
+    for message, where in places.items():
+        if len(where) == 1:
+            yield RemarkLine(f"{where[0]}: {message}", where[0])
+        else:
+            more = _more(len(where) - SHOWN, "row")
+            listed = " ".join([", ".join(where[:SHOWN]), *[more] * bool(more)])
+            yield RemarkLine(f"{len(where)} × {message}: {listed}")
 
 
 def is_first(run: Run) -> bool:

@@ -138,10 +138,9 @@ def test_failures_are_counted_by_cause_and_of_many_bad_rows_five_are_listed():
     assert f"Parse error: 3 {name}, 4 {name}; ragmetrics show RUN 3 {name} --replies; to ask more" in text
     assert "set --form-attempts higher" in text
     assert f"Timeout: 0 {name}, 1 {name}, 2 {name}; ragmetrics show RUN 0 {name} --replies; set --tim" in text
-    assert "8 rows were left out · row 6: " in page
-    assert "row 10: " in page
-    assert "row 11: " not in page
-    assert "and 3 more rows" in page
+    assert "8 rows were left out · 8 × no sample field, only the columns ['nothing']: row 6, row 7, " in page
+    assert "row 10 and 3 more rows" in page
+    assert "row 11" not in page
 
 
 def test_the_cost_counts_calls_shared_calls_and_tokens():
