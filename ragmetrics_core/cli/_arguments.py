@@ -16,6 +16,9 @@ from ragmetrics_core.models import TrafficArgs, as_embedder, as_scorer, missing_
 from ragmetrics_core.models.judges import judges_by_name
 from ragmetrics_core.models.names import TIMEOUT, read_options
 from ragmetrics_core.probe import chosen_by_cards
+from ragmetrics_core.questions import read_corpus
+from ragmetrics_core.runs import Source
+from ragmetrics_core.traces import Traces
 
 __all__ = [
     "AsJson",
@@ -35,7 +38,10 @@ RunFolder = Annotated[Path, typer.Argument(help="Folder of the run.")]
 SampleId = Annotated[str, typer.Argument(help="Id of a sample.")]
 MetricName = Annotated[str, typer.Argument(help="Name or signature of a metric.")]
 Data = Annotated[
-    Path, typer.Argument(help="A .jsonl, .json, .csv, .tsv, .xlsx or .parquet file; text also gzipped (.gz).")
+    Path,
+    typer.Argument(
+        help="A .jsonl, .json, .csv, .tsv, .xlsx or .parquet file; text also gzipped (.gz); or traces."
+    ),
 ]
 OwnMetrics = Annotated[
     str | None, typer.Option(help="Custom metrics of the run: MODULE:NAME, separated by commas.")
@@ -113,6 +119,11 @@ class Evaluating(Judging):
         limit: Measure only the first N rows.
         columns: Map a column to a field: answer="Bot Answer". Can be repeated.
         cache: Cache of answered calls to share between runs. Default: the run's own.
+        format: Format of traces: otlp, phoenix, langfuse, langsmith or mlflow. Default: found in the first
+            lines of the file.
+        documents: Folder or file of the documents, for traces that record only their ids.
+        system_message: Use the model's system message as the context of a trace in which no contexts are
+            found. It also contains the instructions.
     """
 
     variant: str | None = None
@@ -123,6 +134,22 @@ class Evaluating(Judging):
     limit: Annotated[int | None, typer.Option(min=1)] = None
     columns: Annotated[list[str] | None, typer.Option(metavar="FIELD=COLUMN")] = None
     cache: Path | None = None
+    format: str | None = None
+    documents: Annotated[Path | None, typer.Option(metavar="CORPUS")] = None
+    system_message: bool = False
+
+    def source(self, data: Path) -> Source:
+        """The file, or the traces in it if there are options for traces.
+
+        Raises:
+            ConfigError: unknown format.
+            SampleError: a file cannot be read.
+        """
+        if not (self.format or self.documents or self.system_message):
+            return data
+        documents = read_corpus(self.documents).documents if self.documents else {}
+        texts = {id: document.text for id, document in documents.items()}
+        return Traces(data, format=self.format, documents=texts, system_message=self.system_message)
 
     def keywords(self, *, asked: bool = True) -> Settings:
         """The same with repeats, limit, columns and cache, and with metric settings from the cards.

@@ -40,7 +40,7 @@ def export(data: Data, evaluating: Evaluating, *, out: Path, requests: Path, add
     """
     chosen = evaluating.keywords(asked=False)
     with progress_of(remarks(), count_rows(data, at_most=evaluating.limit)) as progress:
-        wave = export_wave(data, requests, out=out, add=add, **chosen, progress=progress)
+        wave = export_wave(evaluating.source(data), requests, out=out, add=add, **chosen, progress=progress)
     if not wave.waiting:
         show(page(), closing(wave.run, terminal.Causes.of(wave.run.outcomes())))
         return

@@ -86,7 +86,7 @@ def evaluate(
     try:
         with progress_of(remarks(), count_rows(data, at_most=evaluating.limit)) as progress:
             run = run_evaluation(
-                data,
+                evaluating.source(data),
                 **chosen,
                 **traffic_of(settings, evaluating.judge_option),
                 **vars(kept),
@@ -127,7 +127,7 @@ def plan(
         out: Folder of a run that has begun; its answered calls are not counted.
         prices: JSON file with prices per model. Adds the cost.
     """
-    counted = make_plan(data, **evaluating.keywords(asked=False), out=out, prices=prices)
+    counted = make_plan(evaluating.source(data), **evaluating.keywords(asked=False), out=out, prices=prices)
     if as_json:
         write_json(plan_json(counted))
     else:

@@ -18,14 +18,16 @@ from typing import Final, TypeAlias, cast
 
 from ragmetrics_core.boundary.redaction import Redact, redacted
 from ragmetrics_core.boundary.shapes import is_mapping, is_series
+from ragmetrics_core.boundary.unpacking import kind_of, opened
 from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.runs._csv_rows import rows_of_csv
 from ragmetrics_core.runs._data_frames import DataFrameLike, rows_of_parquet, rows_of_table
 from ragmetrics_core.runs._excel import rows_of_excel
 from ragmetrics_core.runs._json_rows import rows_of_json, rows_of_jsonl, rows_of_object
-from ragmetrics_core.runs._source_files import ReadRow, encoding_of, kind_of, numbered, opened
+from ragmetrics_core.runs._source_files import ReadRow, encoding_of, numbered
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.samples.columns import ColumnNames, check_columns, is_sample_column, shown
+from ragmetrics_core.traces import SkippedTrace, Traces, format_of
 
 __all__ = [
     "AsyncSource",
@@ -37,6 +39,7 @@ __all__ = [
     "none_usable",
     "read_rows",
     "read_samples",
+    "traces_in",
 ]
 
 
@@ -65,7 +68,7 @@ def none_usable(count: int, first: object) -> SampleError:
 
 
 Row: TypeAlias = Sample | Mapping[str, object]
-Source: TypeAlias = Row | Iterable[Row] | DataFrameLike | str | Path
+Source: TypeAlias = Row | Iterable[Row | str | Path] | DataFrameLike | Traces | str | Path
 AsyncSource: TypeAlias = Source | AsyncIterable[Row]
 
 
@@ -80,9 +83,10 @@ def read_samples(
     `.json` (a list of objects, an object that holds one such list at any depth, an object of columns, output
     of pandas, or one object per line), `.csv` and `.tsv` (a header; commas, semicolons or tabs; an empty cell
     is absent), `.xlsx` (one sheet with rows) or `.parquet`. Text files are UTF-8, or UTF-16 with a byte order
-    mark, plain or gzipped (`.jsonl.gz`); other encodings are refused. The named index of a data frame is the
-    id, unless a column is; unnamed columns are left out. Everything but JSON and lists is streamed; only a
-    hash of each id is kept, to find duplicates.
+    mark, plain or gzipped (`.jsonl.gz`); other encodings are refused. A file of traces in any format of
+    `ragmetrics_core.traces`, a folder or a list of such files is read as traces. The named index of a data
+    frame is the id, unless a column is; unnamed columns are left out. Everything but JSON and lists is
+    streamed; only a hash of each id is kept, to find duplicates.
 
     Samples and messages about invalid rows contain nothing that `redact` removes (see `Sample.redacted`).
     `columns` maps fields to columns (see `Sample.from_mapping`).
@@ -230,6 +234,8 @@ def _rows_of(
     source: object, columns: ColumnNames | None = None, *, are_samples: bool = True
 ) -> Generator[ReadRow]:
     """Choose a reader for the source; obvious mistakes are raised at once."""
+    if are_samples and not columns and (traces := traces_in(source)) is not None:
+        return _rows_of_traces(traces)
     if isinstance(source, str | Path):
         rows = _rows_of_file(Path(source))
         return _with_field(Path(source), rows) if are_samples and not columns else rows
@@ -244,6 +250,26 @@ def _rows_of(
     raise SampleError(
         f"cannot read samples from {shown(source)}; give samples, mappings, a data frame or a path"
     )
+
+
+def traces_in(source: object) -> Traces | None:
+    """The traces that a source is: a file, a folder, or a list of files; None for any other source."""
+    if isinstance(source, Traces):
+        return source
+    paths = source if is_series(source) else [source]
+    if not paths or not all(isinstance(path, str | Path) for path in paths):
+        return None
+    places = [Path(str(path)) for path in paths]
+    files = [file for path in places for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
+    return Traces(places) if any(format_of(file) is not None for file in files) else None
+
+
+def _rows_of_traces(traces: Traces) -> Generator[ReadRow]:
+    for found in traces:
+        if isinstance(found, SkippedTrace):
+            yield ReadRow(found.where, problem=found.reason)
+        else:
+            yield ReadRow(f"trace {found.labels['trace']}", found)
 
 
 def _rows_of_file(path: Path) -> Generator[ReadRow]:

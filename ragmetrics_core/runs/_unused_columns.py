@@ -21,8 +21,9 @@ def unused_columns(outcomes: Iterable[tuple[Key, Outcome]], sample_of: Callable[
     names = {
         name: field
         for sample_id, field in islice(skipped.items(), _SAMPLES)
-        for name, value in sample_of(sample_id).labels.items()
-        if isinstance(value, str)
+        for labels in [sample_of(sample_id).labels]
+        for name, value in labels.items()
+        if isinstance(value, str) and "found_contexts" not in labels  # those are not from columns
     }
     if not names:
         return None

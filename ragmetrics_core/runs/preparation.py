@@ -35,10 +35,11 @@ from ragmetrics_core.package.version import VERSION
 from ragmetrics_core.parsers import READER
 from ragmetrics_core.prompts import PromptText, library_names, read_folder
 from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
-from ragmetrics_core.runs._loading import AsyncSource, BadRow, aread_samples, read_samples
+from ragmetrics_core.runs._loading import AsyncSource, BadRow, aread_samples, read_samples, traces_in
 from ragmetrics_core.runs._manifest import Manifest, MetricEntry, manifest_in
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.samples.columns import ColumnNames
+from ragmetrics_core.traces import Traces
 
 __all__ = [
     "PREPARATION_DEFAULTS",
@@ -216,15 +217,16 @@ def _recommended(
     both = resolve("recommended")
     if isinstance(samples, Iterator | AsyncIterable) or _measures(out, both):
         return both
-    is_empty = True
-    with closing(read_samples(samples, **reading)) as rows:
-        for row in islice(rows, limit):
-            if isinstance(row, Sample):
-                is_empty = False
-                if row.reference is not None:
-                    return both
-    if is_empty:
-        return both
+    if traces_in(samples) is None:  # which have no references
+        is_empty = True
+        with closing(read_samples(samples, **reading)) as rows:
+            for row in islice(rows, limit):
+                if isinstance(row, Sample):
+                    is_empty = False
+                    if row.reference is not None:
+                        return both
+        if is_empty:
+            return both
     notes.append("no sample has a reference: faithfulness is measured, and factual_correctness is not")
     return resolve(RECOMMENDED[0])
 
@@ -308,8 +310,8 @@ async def _strict(rows: AsyncGenerator[Sample | BadRow]) -> AsyncGenerator[Sampl
 
 
 def _source(samples: AsyncSource, redact: Redact | None) -> str | None:
-    """Path of the file of samples; None for other sources."""
-    if not isinstance(samples, str | Path):
+    """Path of the file of samples, or those of traces; None for other sources."""
+    if not isinstance(samples, str | Path | Traces):
         return None
     return str(samples) if redact is None else redacted(redact, str(samples))
 

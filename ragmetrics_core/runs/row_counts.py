@@ -3,10 +3,11 @@
 import csv
 from pathlib import Path
 
+from ragmetrics_core.boundary.unpacking import kind_of, opened
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.runs._data_frames import count_parquet
 from ragmetrics_core.runs._loading import read_rows
-from ragmetrics_core.runs._source_files import kind_of, opened
+from ragmetrics_core.traces import format_of
 
 __all__ = ["count_rows"]
 
@@ -19,6 +20,8 @@ def count_rows(path: Path, *, at_most: int | None = None) -> int | None:
     if not path.is_file():  # opening a pipe may block forever
         return None
     try:
+        if format_of(path) is not None:
+            return None  # a trace has many lines
         match kind_of(path):
             case ".jsonl" | ".ndjson":
                 with opened(path) as file:

@@ -161,7 +161,9 @@ def _model(attributes: Mapping[str, Any], inputs: Any, outputs: Any) -> dict[str
     if not replies:
         choices = [_text(_inner(each, "completion.text")) for each in _listed(attributes, CHOICES) or ()]
         choices = [text for text in choices if text] or [outputs] * isinstance(outputs, str)
-        replies = [CapturedMessage("assistant", text) for text in choices] or requested(outputs)
+        told = requested(outputs)
+        replies = [CapturedMessage("assistant", text) for text in choices]
+        replies = replies or told * all(each.role == "assistant" for each in told)
     messages = messages or requested(inputs)
     # the messages say all that the inputs do
     return {"messages": messages or None, "inputs": None if messages else inputs, **_reply(replies)}
