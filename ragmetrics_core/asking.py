@@ -40,6 +40,7 @@ from ragmetrics_core.protocol import (
     Steps,
     Unread,
 )
+from ragmetrics_core.samples import NamedText
 
 __all__ = [
     "SUPPORTED",
@@ -159,6 +160,7 @@ def ask_each(
     called: Sequence[str] | None = None,
     declining: bool = False,
     evidence: int | None = None,
+    others: Sequence[NamedText] = (),
     **variables: object,
 ) -> Steps[Judged]:
     """Number the items and ask for a verdict on each; ask again about numbers without a verdict.
@@ -179,6 +181,7 @@ def ask_each(
         declining: whether the decision on the first item says that the answer under test declines.
         evidence: how many of the texts under `source` are its own, if not all are. A quote from another one
             has no place.
+        others: texts that are not its own, of which a quote names the place.
         variables: the prompt's other variables.
 
     Raises:
@@ -188,7 +191,8 @@ def ask_each(
         return Judged()
     shown: Any = variables.get(source, ())
     texts: Sequence[str] = (shown,) if isinstance(shown, str) else shown
-    sheet = _Sheet(prompt, variables, source, texts[:evidence], ranks, chunks, about.partition(" ")[0])
+    field = about.partition(" ")[0]
+    sheet = _Sheet(prompt, variables, source, texts[:evidence], ranks, chunks, field, others)
     numbered = [
         Item(number, text) for number, text in enumerate(items, start=1) if not isinstance(text, Uncovered)
     ]
@@ -345,6 +349,7 @@ class _Sheet(NamedTuple):
     Attributes:
         shown: the texts in which to look up quoted evidence.
         field: the field of the items, in which to look up words that the judge marks.
+        others: further texts in which to look up quotes.
     """
 
     prompt: Prompt[VerdictList]
@@ -354,15 +359,13 @@ class _Sheet(NamedTuple):
     ranks: Sequence[int]
     chunks: bool
     field: str
+    others: Sequence[NamedText] = ()
 
     def decision(
         self, item: Item, verdict: NumberedVerdict, votes: tuple[bool, ...], judge: str | None
     ) -> Decision:
         """The judge's decision on an item, with its evidence located."""
-        number, source = item.number, self.source
-        evidence = [
-            Evidence(quote=quote, source=source, span=self._place(quote, number)) for quote in verdict.quotes
-        ]
+        evidence = [self._evidence(quote, item.number) for quote in verdict.quotes]
         if verdict.unsupported and self.field in {"answer", "reference"}:
             # where they stand in it, the driver knows
             evidence += [Evidence(quote=words, source=self.field) for words in verdict.unsupported]
@@ -376,6 +379,14 @@ class _Sheet(NamedTuple):
             judge=judge,
             stance=verdict.stance,
         )
+
+    def _evidence(self, quote: str, number: int) -> Evidence:
+        """A quote with its place, or with the name of the other text that has it."""
+        span = self._place(quote, number)
+        if span is None:
+            source = next((each.place for each in self.others if locate(quote, (each.text,))), self.source)
+            return Evidence(quote=quote, source=source)
+        return Evidence(quote=quote, source=self.source, span=span)
 
     def _place(self, quote: str, number: int) -> Span | None:
         """Place of the quote: in the item's own chunk, else in any."""

@@ -49,13 +49,19 @@ class Evidence:
 
     Attributes:
         quote: the quoted words.
-        source: the field of the sample that was searched.
+        source: the field of the sample that was searched, or the place in the conversation: "the answer of
+            turn 2".
         span: the place in that field; None if the quote was not found.
     """
 
     quote: str
     source: str = "contexts"
     span: Span | None = None
+
+    @property
+    def place(self) -> str:
+        """The place in words of a quote without a span."""
+        return self.source if self.source.startswith("the ") else "found nowhere"
 
 
 class Decision(NamedTuple):

@@ -34,6 +34,7 @@ from ragmetrics_embedded._rules.ratings import (
 )
 from ragmetrics_embedded._rules.refusals import is_missing_remark, refusal
 from ragmetrics_embedded._rules.relevance import relevant_sentences
+from ragmetrics_embedded._rules.standalone import with_earlier_questions
 from ragmetrics_embedded._rules.statements import statements_by_sentence, statements_of
 from ragmetrics_embedded._rules.verdicts import LexicalVerdict, chunk_findings, compared, findings
 from ragmetrics_embedded._support import SupportModel, read_model, support_name
@@ -339,6 +340,10 @@ def _criterion(shown: _Shown) -> Value:
     return _judged(shown.items, [meets(text, answer) for text in shown.said])
 
 
+def _standalone(shown: _Shown) -> Value:
+    return {"question": with_earlier_questions(shown.question, shown.text("history"))}
+
+
 def _declining(shown: _Shown) -> Value:
     return _judged(shown.items, [declining(shown.plain("answer"))] * len(shown.items))
 
@@ -376,6 +381,7 @@ _RULES: Final[Mapping[str, Rule]] = {
     "relevant_sentences": _relevant_sentences,
     "rubric": _rubric,
     "sentence_rating": _grounded(10),
+    "standalone": _standalone,
     "stances": _stances,
     "statements": _statements,
     "sufficiency": _sufficiency,

@@ -12,6 +12,12 @@ from functools import cache, lru_cache, partial
 from itertools import chain
 from typing import Any, TypeVar
 
+from ragmetrics_core.drivers._conversation import (
+    CONVERSATIONS,
+    STANDALONE_PATH,
+    Conversation,
+    conversation_of,
+)
 from ragmetrics_core.drivers._counting import counted
 from ragmetrics_core.drivers._marked_words import placed_in
 from ragmetrics_core.drivers._own_code import OwnCode, blank_text, status_of
@@ -90,6 +96,7 @@ class Interpreter(ABC):
         self._abstentions: dict[Path, dict[str, Any]] = {}
         self._covered: dict[tuple[str, str], tuple[int, Answer]] = {}
         self._first_draw = 0
+        self._has_conversation = False
         self._own: OwnCode
 
     @abstractmethod
@@ -139,6 +146,16 @@ class Interpreter(ABC):
         return results
 
     @property
+    def knows_conversations(self) -> bool:
+        """Whether the history of a sample counts, as in new measurements."""
+        return True
+
+    @property
+    def may_ask_standalone(self) -> bool:
+        """Whether to ask for the stand-alone question of a sample with a history."""
+        return True
+
+    @property
     def knows_blanks(self) -> bool:
         """Whether blank answers and references are treated specially, as in new measurements."""
         return True
@@ -146,12 +163,19 @@ class Interpreter(ABC):
     async def measure(self, metric: Metric[Any]) -> WrittenRecord:
         """Measure the sample; any failure becomes the record's status."""
         self._first_draw = (metric.repetition - 1) * DRAWS
-        self._own = OwnCode(metric.name, self._judged)
+        conversation = conversation_of(metric, self._judged, is_known=self.knows_conversations)
+        self._own = OwnCode(metric.name, conversation.sample)
         try:
             steps = self._own.steps(metric)
             if self.knows_blanks and (reason := blank_text(metric, self._judged)):
                 steps.close()
                 return self._record(metric, "undefined", undefined(reason))
+            if conversation.is_read:
+                self._has_conversation = True
+                question = await self._standalone(metric, conversation)
+                steps.close()
+                self._own = OwnCode(metric.name, conversation.sample.in_conversation(question=question))
+                steps = self._own.steps(metric)
             measurement = self._own.measurement(await self._walk(steps, ()))
             try:
                 return self._record(metric, status_of(measurement), measurement)
@@ -164,6 +188,14 @@ class Interpreter(ABC):
         except StepFailed as failed:
             self.useless_prompts = failed.prompts
             return self._record(metric, failed.status, Measurement(reason=failed.reason))
+
+    async def _standalone(self, metric: Metric[Any], conversation: Conversation) -> str | None:
+        """The question as it can be understood without the history; None for the sample's own."""
+        if conversation.sample.standalone is not None:
+            return conversation.sample.standalone
+        if not (conversation.is_asked and self.may_ask_standalone):
+            return None
+        return await self._walk(conversation.steps(metric), STANDALONE_PATH)
 
     async def _walk(self, steps: Steps[T], path: Path) -> T:
         """Answer the requests of a generator until it returns."""
@@ -402,7 +434,7 @@ class Interpreter(ABC):
                 "corrections": tuple(self._corrections.values()),
                 "abstained": self._abstained,
                 **{name: each if name in metric.needs else None for name, each in self._models.items()},
-                "versions": _versions(),
+                "versions": {**_versions(), **(CONVERSATIONS if self._has_conversation else {})},
             }
         )
 

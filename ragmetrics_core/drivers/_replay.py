@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, TypeVar
 
+from ragmetrics_core.drivers._conversation import STANDALONE_PATH
 from ragmetrics_core.drivers._interpreter import Drawn, Interpreter, Path, Segments, written
 from ragmetrics_core.errors import ConfigError, PromptError, RecordError, StepFailed
 from ragmetrics_core.measurement import Decision, Evidence
@@ -129,6 +130,16 @@ class Replay(Interpreter):
         if len(stored) != len(placed):
             return placed
         return tuple([_as_found(evidence, of.evidence) for evidence, of in zip(placed, stored, strict=True)])
+
+    @property
+    def knows_conversations(self) -> bool:
+        """Whether the history counted when the record was made."""
+        return "conversations" in self._from.versions
+
+    @property
+    def may_ask_standalone(self) -> bool:
+        """Whether the record has the stand-alone question."""
+        return self._has_steps(STANDALONE_PATH)
 
     @property
     def knows_blanks(self) -> bool:

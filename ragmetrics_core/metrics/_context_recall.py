@@ -6,7 +6,7 @@ from typing import Literal
 from ragmetrics_core import prompts
 from ragmetrics_core.asking import ask_statements, review, split, unmentioned
 from ragmetrics_core.measurement import Labels, Measurement, undefined
-from ragmetrics_core.metrics._steps.contexts import ask_supported
+from ragmetrics_core.metrics._steps.contexts import Evidence, ask_supported
 from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.metrics._steps.shares import Aggregate, supported_share, verdict_share
 from ragmetrics_core.parsers import StatementList, VerdictList
@@ -75,11 +75,10 @@ class ContextRecall(ReferenceMetric[Attributed]):
 
         about = f"reference {self.granularity}"
         if any(chunk.strip() for chunk in sample.contexts):
-            judged = yield from ask_supported(
+            supported = yield from ask_supported(
                 self.verify,
                 statements,
-                sample.contexts,
-                sample.unaccounted,
+                Evidence(contexts=sample.contexts, unaccounted=sample.unaccounted),
                 about=about,
                 labels=ATTRIBUTED,
                 size=self.per_call,
@@ -88,4 +87,4 @@ class ContextRecall(ReferenceMetric[Attributed]):
             nothing = unmentioned(self.verify, statements, "nothing was retrieved")
             judged = yield from review(nothing, about=about, labels=ATTRIBUTED)
             return supported_share(judged, "attributed", "statements")
-        return verdict_share(judged, "attributed", "statements", self.aggregate)
+        return verdict_share(supported.judged, "attributed", "statements", self.aggregate)

@@ -1,18 +1,18 @@
 """Faithfulness: does the answer say only what the contexts support?"""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ragmetrics_core import prompts
 from ragmetrics_core.asking import SUPPORTED, ask_statements, split
 from ragmetrics_core.measurement import Measurement, undefined
-from ragmetrics_core.metrics._steps.contexts import ask_supported
+from ragmetrics_core.metrics._steps.contexts import Evidence, ask_supported
 from ragmetrics_core.metrics._steps.shares import Aggregate, verdict_share
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.samples import Grounded
+from ragmetrics_core.samples import Earlier, Grounded
 
 __all__ = ["Faithfulness"]
 
@@ -31,6 +31,11 @@ class Faithfulness(Metric[Grounded]):
         per_call: statements shown in one call, at least 1; small judges read them better one by one.
         aggregate: the "share" of positive verdicts; if verdicts have probabilities, also the "expected" share
             with its interval, or their "mean" or "least" probability.
+        places: where support may come from if the sample has a history: the contexts of the whole
+            "conversation", or only those of this "turn", as in DeepEval's `TurnFaithfulnessMetric`.
+
+    A statement that only the user's words or an earlier answer support is not supported; the counts
+    `in_contexts`, `in_earlier_contexts`, `in_user_words` and `in_earlier_answers` keep them apart.
 
     Es et al. (2023), section 3: https://arxiv.org/abs/2309.15217. Equation 3 of Roychowdhury et al.
     (2024), FaiFul: https://arxiv.org/abs/2407.12873
@@ -42,16 +47,18 @@ class Faithfulness(Metric[Grounded]):
         "strict.1": {},
         "strict.2": {"verify": prompts.STANCES},
         "paper.1": {"decompose": prompts.PAPER_STATEMENTS, "verify": prompts.PAPER_VERDICTS},
+        "turn.1": {"places": "turn"},
         "ragas-0.1": {},
         "ragas-0.4": {},
     }
 
-    variant: Literal["strict", "strict.1", "strict.2", "paper", "paper.1", "ragas-0.1", "ragas-0.4"] = (
-        "strict.1"
-    )
+    variant: Literal[
+        "strict", "strict.1", "strict.2", "paper", "paper.1", "turn", "turn.1", "ragas-0.1", "ragas-0.4"
+    ] = "strict.1"
     granularity: Literal["statement", "sentence", "answer"] = "statement"
     per_call: int = 20
     aggregate: Aggregate = "share"
+    places: Literal["conversation", "turn"] = "conversation"
     decompose: Prompt[StatementList] = prompts.STATEMENTS
     verify: Prompt[VerdictList] = prompts.VERDICTS
 
@@ -66,7 +73,8 @@ class Faithfulness(Metric[Grounded]):
 
     def measure(self, sample: Grounded) -> Steps[Measurement]:
         """Split the answer into statements, verify each one, take the supported share."""
-        if not any(chunk.strip() for chunk in sample.contexts):
+        earlier = sample.earlier if self.places == "conversation" else Earlier()
+        if not any(chunk.strip() for chunk in (*sample.contexts, *[text.text for text in earlier.contexts])):
             return undefined("no_contexts")
 
         if self.granularity == "sentence":
@@ -81,13 +89,13 @@ class Faithfulness(Metric[Grounded]):
             return undefined("no_statements")
 
         about = "answer" if self.granularity == "answer" else f"answer {self.granularity}"
-        judged = yield from ask_supported(
+        supported = yield from ask_supported(
             self.verify,
             statements,
-            sample.contexts,
-            sample.unaccounted,
+            Evidence(contexts=sample.contexts, unaccounted=sample.unaccounted, earlier=earlier),
             about=about,
             labels=SUPPORTED,
             size=self.per_call,
         )
-        return verdict_share(judged, "supported", "statements", self.aggregate)
+        measured = verdict_share(supported.judged, "supported", "statements", self.aggregate)
+        return replace(measured, counts={**measured.counts, **supported.places})

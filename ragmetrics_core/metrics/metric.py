@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from typing_extensions import TypeIs
 
+from ragmetrics_core import prompts
 from ragmetrics_core.boundary.keywords import refuse_unknown
 from ragmetrics_core.boundary.shapes import is_dict, is_list, is_tuple
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Bounds, Measurement
 from ragmetrics_core.metrics._settings import checked, escaped
+from ragmetrics_core.parsers import StandaloneQuestion
 from ragmetrics_core.prompts import Prompt, PromptText, load_version
 from ragmetrics_core.protocol import Part, Steps
 from ragmetrics_core.samples import View
@@ -23,7 +25,8 @@ V = TypeVar("V", bound=View)
 
 Needs = frozenset[str]
 
-_OWN_VARIANTS = frozenset({"strict", "paper"})
+_OWN_VARIANTS = frozenset({"strict", "paper", "turn"})
+_FOREIGN_VARIANTS = ("ragas-", "squad")
 # Up to here a float holds every whole number.
 _WHOLE = 2**53
 
@@ -47,6 +50,8 @@ class Metric(Generic[V]):
         variant: the variant; a name without a version ("paper") means the newest version, and "strict" the
             version that is the default.
         repetition: number of this measurement among repeated ones; each repetition draws its own replies.
+        window: for a sample with a history, number of its last turns that count; None for all.
+        standalone: the prompt that rewrites a question that has a history.
     """
 
     name: ClassVar[str]
@@ -61,6 +66,8 @@ class Metric(Generic[V]):
 
     variant: str = "strict.1"
     repetition: int = 1
+    window: int | None = None
+    standalone: Prompt[StandaloneQuestion] = prompts.STANDALONE
     _given: ClassVar[frozenset[str]] = frozenset()
 
     if not TYPE_CHECKING:  # an editor would show `**settings` in place of the settings
@@ -87,6 +94,8 @@ class Metric(Generic[V]):
             if value is not setting.default:
                 object.__setattr__(self, setting.name, checked(type(self), setting.name, value))
         self.check_count("repetition")
+        if self.window is not None:
+            self.check_count("window")
         self.check()
 
     def check(self) -> None:
@@ -138,6 +147,22 @@ class Metric(Generic[V]):
         """Whether it scores the content of the answer, so that declining loses against answering."""
         return "answer" in (*self.view.required(), *self.view.optional())
 
+    @property
+    def knows_conversations(self) -> bool:
+        """Whether the history of a sample counts: not in variants that follow another library."""
+        return not self.variant.startswith(_FOREIGN_VARIANTS)
+
+    @cached_property
+    def reads_question(self) -> bool:
+        """Whether a prompt, a comparison or a rating of this metric itself has the question."""
+        asked = self.prompts_asked.values()
+        return self._compares_question or any("question" in each.variables for each in asked)
+
+    @property
+    def _compares_question(self) -> bool:
+        """Whether an embedder or a scorer may get the question."""
+        return "question" in self.view.required() and bool(self.needs - {"judge"})
+
     @cached_property
     def settings(self) -> dict[str, Any]:
         """The settings that differ from the variant's own, as JSON."""
@@ -160,9 +185,13 @@ class Metric(Generic[V]):
 
     @property
     def prompts_asked(self) -> dict[str, Prompt[Any]]:
-        """The prompts that this metric itself asks, by setting (without the prompts of its parts)."""
+        """The prompts that this metric itself asks, by setting.
+
+        Without the prompts of its parts, and without the one for samples with a history.
+        """
         values = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {name: value for name, value in values.items() if is_prompt(value) and name not in self.idle}
+        left_out = {"standalone", *self.idle}
+        return {name: value for name, value in values.items() if is_prompt(value) and name not in left_out}
 
     @property
     def prompt_names(self) -> frozenset[str]:

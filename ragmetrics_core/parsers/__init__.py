@@ -15,6 +15,7 @@ from ragmetrics_core.parsers._ratings import Rating
 from ragmetrics_core.parsers._relevance import INSUFFICIENT, ExtractedSentences, RelevantSentences
 from ragmetrics_core.parsers._reply import LONGEST, without_reasoning
 from ragmetrics_core.parsers._sentences import split_sentences
+from ragmetrics_core.parsers._standalone import StandaloneQuestion
 from ragmetrics_core.parsers._statements import END, WITH_CLAIM, StatementList
 from ragmetrics_core.parsers._verdicts import (
     CONTRADICTED,
@@ -73,6 +74,7 @@ __all__ = [
     "Scale",
     "Span",
     "StanceList",
+    "StandaloneQuestion",
     "StatementList",
     "VerdictList",
     "WrittenQuestion",

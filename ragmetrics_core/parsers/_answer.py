@@ -101,7 +101,8 @@ class Expected(NamedTuple):
         graded: whether a judge of this library writes the reply: always as JSON, perhaps with probabilities,
             and perhaps with verdicts left to another judge. Set by the driver.
         known: the numbers that an earlier reply answered, each with its answer.
-        texts: the texts that must have the evidence of a contradiction.
+        texts: the texts that must have the evidence of a contradiction, or all numbers of a rewritten
+            question.
         around: for numbered sentences, the question and the whole text. Set by the driver.
     """
 

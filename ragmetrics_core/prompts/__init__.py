@@ -11,6 +11,7 @@ from ragmetrics_core.parsers import (
     Rating,
     RelevantSentences,
     StanceList,
+    StandaloneQuestion,
     StatementList,
     VerdictList,
     WrittenQuestions,
@@ -66,6 +67,7 @@ __all__ = [
     "RUBRIC",
     "SENTENCE_RATING",
     "STANCES",
+    "STANDALONE",
     "STATEMENTS",
     "SUFFICIENCY",
     "VERDICTS",
@@ -128,6 +130,7 @@ WRITE_WRONG_PREMISE = load("write_wrong_premise", version=1, answer=WrittenQuest
 WRITE_FOLLOW_UP = load("write_follow_up", version=1, answer=WrittenQuestions)
 QUESTION_QUALITY = load("question_quality", version=1, answer=VerdictList)
 CLOSED_BOOK = load("closed_book", version=1, answer=ClosedBookAnswer)
+STANDALONE = load("standalone", version=1, answer=StandaloneQuestion)
 
 PAPER_STATEMENTS = load("paper_statements", version=2, answer=StatementList)
 PAPER_VERDICTS = load("paper_verdicts", version=2, answer=ExplainedVerdicts)

@@ -175,6 +175,19 @@ class Record(Stored, frozen=True):
         return lines
 
     @property
+    def standalone(self) -> str | None:
+        """The question as it can be understood without the history, which the prompts showed.
+
+        None if the question has no history, or if no prompt shows it.
+        """
+        for step in reversed(list(self.generate_steps)):
+            if step.path.startswith("0.") and is_dict(step.value):
+                return str(step.value.get("question"))
+        if self.sample is None or "conversations" not in self.versions:
+            return None
+        return self.sample.standalone
+
+    @property
     def ratings(self) -> Iterator[tuple[float, str]]:
         """Ratings in the order of their steps, with the judge's reasons."""
         for step in self.generate_steps:
@@ -246,7 +259,7 @@ def _verdict_lines(verdict: Verdict) -> Iterator[str]:
     if verdict.reason:
         yield f"     {verdict.reason}"
     for evidence in verdict.evidence:
-        where = f"chunk {evidence.span.chunk}" if evidence.span else "found nowhere"
+        where = f"chunk {evidence.span.chunk}" if evidence.span else evidence.place
         yield f"     {quoted(evidence.quote)} ({where})"
 
 

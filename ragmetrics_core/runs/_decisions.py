@@ -15,14 +15,25 @@ DECIDING: Mapping[str, str] = {
 }
 """Kinds of text whose verdicts count in a diagnosis, by metric name."""
 
-Decided = Literal["supported", "unsupported", "uncited", "dangling"]
-"""A decision as a diagnosis takes it: `uncited` and `dangling` are unsupported for a reason of their own."""
+Decided = Literal["supported", "unsupported", "uncited", "dangling", "repeated"]
+"""A decision as a diagnosis takes it.
+
+`uncited`, `dangling` and `repeated` (only an earlier answer says it) are unsupported, each for a reason.
+"""
 
 _REASONS: Final[Mapping[str, Decided]] = {
     "sentence that cites nothing": "uncited",
     "sentence that cites a missing chunk": "dangling",
 }
-_CODES: Final[Mapping[Decided, str]] = {"supported": "1", "unsupported": "0", "uncited": "u", "dangling": "d"}
+_CODES: Final[Mapping[Decided, str]] = {
+    "supported": "1", "unsupported": "0", "uncited": "u", "dangling": "d", "repeated": "r",
+}  # fmt: skip
+# Later questions about statements without support, and the decision that support by these texts makes.
+_NO_EVIDENCE: Final[Mapping[str, Decided | None]] = {
+    "(with text of unknown origin)": None,
+    "(with the user's words)": "unsupported",
+    "(with earlier answers)": "repeated",
+}
 _DECIDED: Final[Mapping[str, Decided]] = {code: decided for decided, code in _CODES.items()}
 
 _DIGITS = 12
@@ -45,11 +56,18 @@ def decisions_in(
         return {}
     several = counts.get("references") and counts.get("reference")
     which = f"(reference {several:g})" if several else ""
-    return {
-        text: "supported" if supported else _unsupported(kind)
-        for kind, text, supported in verdicts
-        if supported is not None and kind.startswith(about) and kind.endswith(which)
-    }
+    decided: dict[str, Decided] = {}
+    for kind, text, supported in verdicts:
+        if supported is None or not (kind.startswith(about) and kind.endswith(which)):
+            continue
+        texts = next((end for end in _NO_EVIDENCE if kind.endswith(end)), None)
+        if texts is None:
+            decided[text] = "supported" if supported else _unsupported(kind)
+        elif supported and (decision := _NO_EVIDENCE[texts]) is not None:
+            decided[text] = decision
+        elif supported:
+            decided.pop(text, None)
+    return decided
 
 
 def decisions_stored(decisions: Mapping[str, Decided]) -> str:

@@ -12,6 +12,7 @@ Code = Literal[
     "abstained",
     "missed_retrieval",
     "unsupported_statement",
+    "repeated_answer",
     "answered_from_outside",
     "more_than_reference",
     "unsupported_citation",
@@ -23,6 +24,7 @@ MEANINGS: Mapping[Code, str] = {
     "abstained": "the answer declines to answer",
     "missed_retrieval": "the contexts lack what the reference says",
     "unsupported_statement": "the answer says what the contexts do not support",
+    "repeated_answer": "only an earlier answer of the application says it",
     "answered_from_outside": "the answer is correct, but not from these contexts",
     "more_than_reference": (
         "the contexts support it and the reference does not say it; only the verdict's reason can tell "
@@ -54,6 +56,7 @@ def diagnose(records: Iterable[Record]) -> Findings:
     - abstained: the answer declines, as a step detected.
     - missed_retrieval: reference statements that context recall could not attribute.
     - unsupported_statement: answer statements that are unsupported according to faithfulness.
+    - repeated_answer: unsupported answer statements that an earlier answer of the conversation says.
     - answered_from_outside: unsupported answer statements that agree with the reference (the telecom paper's
       finding about domain-adapted models).
     - more_than_reference: supported answer statements that the reference does not confirm. A short reference
@@ -89,11 +92,13 @@ def findings_of(measured: Iterable[tuple[str, Mapping[str, Decided]]]) -> Findin
         return list(dict.fromkeys(text for text, each in decisions if each == decided))
 
     factual = by_metric.get("factual_correctness", {})
-    unsupported = texts("unsupported", "faithfulness")
+    repeated = texts("repeated", "faithfulness")
+    unsupported = [*texts("unsupported", "faithfulness"), *repeated]
     supported = texts("supported", "faithfulness")
     found: list[tuple[Code, list[str]]] = [
         ("missed_retrieval", texts("unsupported", "context_recall")),
         ("unsupported_statement", unsupported),
+        ("repeated_answer", repeated),
         ("answered_from_outside", [text for text in unsupported if factual.get(text) == "supported"]),
         ("more_than_reference", [text for text in supported if factual.get(text) == "unsupported"]),
         ("unsupported_citation", texts("unsupported", "citation_recall")),

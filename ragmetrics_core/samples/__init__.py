@@ -2,11 +2,10 @@
 
 from ragmetrics_core.samples._citations import Citation, CitedText, citations_of, cited_text
 from ragmetrics_core.samples._grouping import SESSION, TURN, grouping_labels, label_in, session_of
+from ragmetrics_core.samples._history import Earlier, NamedText, ToolCall, Turn, conversation_text
 from ragmetrics_core.samples._sample import (
     Label,
     Sample,
-    ToolCall,
-    Turn,
     distinct_references,
     labels_digest,
 )
@@ -64,9 +63,11 @@ __all__ = [
     "Citing",
     "Compared",
     "Complete",
+    "Earlier",
     "Grounded",
     "Label",
     "MissingField",
+    "NamedText",
     "Posed",
     "Quizzed",
     "RankedIds",
@@ -89,6 +90,7 @@ __all__ = [
     "Worded",
     "citations_of",
     "cited_text",
+    "conversation_text",
     "counted",
     "distinct_references",
     "grouping_labels",

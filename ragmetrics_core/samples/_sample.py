@@ -15,6 +15,7 @@ from ragmetrics_core.boundary.redaction import Redact, Renamed, redacted, redact
 from ragmetrics_core.boundary.shapes import is_tuple
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.samples._citations import Citation
+from ragmetrics_core.samples._history import Earlier, ToolCall, Turn, earlier_in, last_turns
 from ragmetrics_core.samples._labels import Label
 from ragmetrics_core.samples._stages import (
     Shown,
@@ -45,34 +46,6 @@ _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=F
 
 
 # `frozen` stands where a type checker sees it, which then refuses an assignment too.
-class ToolCall(BaseModel, frozen=True):
-    """A tool call in a message: the tool's name and the arguments as text, usually JSON."""
-
-    model_config = ConfigDict(extra="forbid", defer_build=True)
-
-    name: str
-    arguments: str = ""
-    id: str | None = None
-
-
-class Turn(BaseModel, frozen=True):
-    """A message of a conversation.
-
-    Attributes:
-        role: "user", "assistant", "system", "tool", or another word.
-        content: its text.
-        contexts: for an answer, the chunks that the model received for it, if known.
-        tool_calls: for an answer, the tools that it called.
-    """
-
-    model_config = ConfigDict(extra="forbid", defer_build=True)
-
-    role: str
-    content: str
-    contexts: tuple[str, ...] | None = None
-    tool_calls: tuple[ToolCall, ...] | None = None
-
-
 class Sample(BaseModel, frozen=True):
     """A question with its contexts, answer and reference; None means absent.
 
@@ -193,6 +166,11 @@ class Sample(BaseModel, frozen=True):
         return distinct_references((self.reference, *(self.references or ())))
 
     @property
+    def earlier(self) -> Earlier | None:
+        """The turns before the question by their value as evidence; None without history."""
+        return None if self.history is None else earlier_in(self.history, self.question, self.turn)
+
+    @property
     def shown_stage(self) -> Stage | None:
         """The stage "shown", with the chunks that the answering model received; None if unknown."""
         return next((stage for stage in reversed(self.stages or ()) if stage.name == "shown"), None)
@@ -220,6 +198,17 @@ class Sample(BaseModel, frozen=True):
     def is_withheld(self) -> bool:
         """Whether the contexts were removed because the request contradicts them; see `strict`."""
         return self.contexts is None and self.shown_stage is not None and bool(self.shown_stage.chunks)
+
+    def in_conversation(self, window: int | None = None, question: str | None = None) -> Self:
+        """The sample with only the last turns of its history.
+
+        Args:
+            window: number of turns, each a user's message with the replies to it; None for all.
+            question: a question to take the place of the sample's own.
+        """
+        history, turn = last_turns(self.history or (), window, self.turn)
+        changed = {"history": history or None, "turn": turn, "question": question or self.question}
+        return self.model_copy(update=changed)
 
     def strict(self) -> Self:
         """The sample without its contexts if the request lacks one or was not seen; the stages keep them."""

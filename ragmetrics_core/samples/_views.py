@@ -6,7 +6,8 @@ from typing import Any, Self
 
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.samples._citations import Citation
-from ragmetrics_core.samples._sample import Sample, Turn
+from ragmetrics_core.samples._history import Earlier, Turn
+from ragmetrics_core.samples._sample import Sample
 
 __all__ = [
     "Answered",
@@ -137,11 +138,13 @@ Asked = Referenced
 class Grounded(Answered):
     """An answer and the contexts that should support it.
 
-    `unaccounted` are the texts in the model's request of which it is unknown whether they are evidence.
+    `unaccounted` are the texts in the model's request of which it is unknown whether they are evidence, and
+    `earlier` is the conversation before the question.
     """
 
     contexts: tuple[str, ...]
     unaccounted: tuple[str, ...] = field(default=(), kw_only=True)
+    earlier: Earlier = field(default=Earlier(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
