@@ -249,7 +249,8 @@ def test_a_name_may_carry_settings_as_a_signature_does(name, signature):
         ("faithfulnes", "there is no metric 'faithfulnes'; did you mean 'faithfulness'?"),
         (
             "faithfulness/papr",
-            "faithfulness has no variant 'papr', only strict.1, strict.2, paper.1, turn.1, ragas-0.1, ragas-0.4; "
+            "faithfulness has no variant 'papr', only strict.1, strict.2, paper.1, turn.1, ragas-0.1, "
+            "ragas-0.4; "
             "did you mean 'paper.1'?",
         ),
         (

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core import Sample, evaluate, recompute, rendered, rescore
+from ragmetrics_core import Sample, evaluate, recompute, rescore
+from ragmetrics_core.drivers import rendered
 from ragmetrics_core.metrics import get
 from ragmetrics_core.runs import diagnose
 from ragmetrics_core.samples import Turn, conversation_text
@@ -139,14 +140,14 @@ def test_variants_of_another_library_leave_the_history_out(measure):
 
 
 def test_an_answer_from_earlier_contexts_alone_has_a_score(measure):
-    # this turn retrieved nothing; only the ticket is in turn 1's contexts: 1 / 5; turn.1 has nothing to look in
+    # this turn retrieved nothing, and turn 1's contexts have the ticket: 1 / 5
     sample = {**SAMPLE, "contexts": ()}
     assert measure(get("faithfulness"), judge_that_reads, **sample).score.value == 0.2
     assert measure(get("faithfulness/turn.1"), judge_that_reads, **sample).score.reason == "no_contexts"
 
 
 def test_texts_of_tools_in_earlier_turns_are_contexts_of_those_turns(measure):
-    user, answer = SAMPLE["history"]
+    user, _ = SAMPLE["history"]
     history = (user, {"role": "tool", "content": TICKETS}, {"role": "assistant", "content": YEAR})
     score = measure(get("faithfulness"), judge_that_reads, **{**SAMPLE, "history": history}).score
     assert (score.value, score.counts["in_earlier_contexts"]) == (0.4, 1)
@@ -229,7 +230,7 @@ messages = st.lists(
 def test_every_window_is_an_end_of_the_history(history, window, turn):
     kept, following = last_turns(history, window, turn)
     assert list(kept) == history[len(history) - len(kept) :]
-    assert following >= 1 and (turn is None or following == turn)
+    assert following == (turn or following) >= 1
     assert conversation_text(kept, None) in conversation_text(history, None)
     # what is left keeps the places that it has in the whole
     whole = earlier_in(history, "q", following)

@@ -26,6 +26,7 @@ PLAIN = {
     "first": "The limit of the Upload API is 25 MB per file. It was raised in May 2024.",
     "second": "The Upload API takes 25 MB per file. It was raised in May 2024.",
     "before": "The Upload API has a limit.",
+    "history": "user: What is the Upload API?",
     "after": "Larger files are split.",
     "count": 2,
     "items": (Item(1, "The limit is 25 MB per file."), Item(2, "The Upload API was raised in May 2024.")),
