@@ -154,8 +154,8 @@ APPLICATIONS = {
         conversation,
         replying(
             ("Rewrite", "Is black tea left to wither, and does it turn dark?"),
-            (BLACK, "The dark one withers first."),
-            otherwise="It is dried before it is rolled, in a pan.",
+            (BLACK, "Black tea is steamed for an hour before it is sold."),
+            otherwise="Green tea is dried in a pan.",
         ),
     ),
     "langchain_middleware": Application(middleware, replying(otherwise=ANSWER)),
