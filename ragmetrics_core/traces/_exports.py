@@ -7,11 +7,17 @@ from typing import Any
 from ragmetrics_core.adapting import Fields, Kind
 from ragmetrics_core.boundary import is_mapping, is_series
 from ragmetrics_core.traces._calls import documents_in, moment, reply_in, request_in
+from ragmetrics_core.traces._conventions import RawSpan, span_of
 from ragmetrics_core.traces._spans import TraceSpan
 from ragmetrics_core.traces._values import decoded
 
 __all__ = ["ExportedRow", "Fields", "items_of", "unreadable"]
 
+# What the attributes of a convention say of a span.
+_WRITTEN = (
+    "kind", "name", "inputs", "outputs", "query", "documents", "template", "messages", "reply", "calls_tools",
+    "written", "session",
+)  # fmt: skip
 # The classes and components that make the messages of a request, recorded as chains.
 _PROMPTS = ("PromptTemplate", "PromptBuilder")
 
@@ -85,11 +91,13 @@ class ExportedRow:
         name: str,
         inputs: Any,
         outputs: Any,
+        attributes: Fields | None = None,
         **fields: Any,
     ) -> TraceSpan:
         """The span that the row is, with its messages, reply and documents by its kind.
 
-        It takes the fields of a `TraceSpan`. Without ids it is unreadable.
+        It takes the fields of a `TraceSpan`. Without ids it is unreadable. The vendor may have got the span
+        from an instrumentor and keep its `attributes`: what a convention says by these comes first.
         """
         if trace is None or id is None:
             return self.without_ids(trace)
@@ -103,16 +111,14 @@ class ExportedRow:
             documents, unknown = documents_in(outputs)
             fields["documents"] = None if unknown else documents  # a part would be taken for all
             self.problems += [f"{name} returned a {each} without text" for each in dict.fromkeys(unknown)]
-        return TraceSpan(
-            trace=trace,
-            id=id,
-            kind=kind,
-            name=name,
-            inputs=inputs,
-            outputs=outputs,
-            problems=tuple(self.problems),
-            **fields,
-        )
+        fields |= {"trace": trace, "id": id, "kind": kind, "name": name, "inputs": inputs, "outputs": outputs}
+        original = span_of(RawSpan(trace=trace, id=id, attributes=attributes or {}))
+        self.problems += original.problems
+        if original.convention:
+            written = {name: getattr(original, name) for name in _WRITTEN}
+            fields |= {name: value for name, value in written.items() if value not in (None, "", (), False)}
+            fields["convention"] += f", {original.convention}"
+        return TraceSpan(problems=tuple(self.problems), **fields)
 
 
 def items_of(rows: Iterable[Fields], *holders: str) -> Iterator[Fields]:

@@ -93,6 +93,7 @@ def _span(
         failed=row.fields.get("level") == "ERROR",
         inputs=_arguments(_without_tools(decoded(row.fields.get("input")))),
         outputs=outputs if is_text else decoded(outputs),
+        attributes=ExportedRow(row.mapping("metadata")).mapping("attributes"),
         session=row.text(*_SESSION) or session,
         extra={"observation": id} if id else {},
     )

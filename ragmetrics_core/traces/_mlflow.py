@@ -78,6 +78,7 @@ def _span(span: ExportedRow, trace: str | None, session: str | None) -> TraceSpa
         failed="ERROR" in str(code),
         inputs=_json_text(attributes.get("mlflow.spanInputs")),
         outputs=_json_text(attributes.get("mlflow.spanOutputs")),
+        attributes={name: _json_text(value) for name, value in attributes.items()},
         session=session,
     )
 
