@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragmetrics_core import Sample
+from ragmetrics_core.traces import read_traces
 from ragmetrics_core.traces._formats import FORMATS, format_among
 from ragmetrics_core.traces._spans import TraceSpan, packed
 
@@ -74,6 +76,20 @@ def test_the_last_model_call_has_the_answer_and_the_chunks_that_the_body_of_its_
     applications = ["functions"] if name in SHORT else list(EXPECTED)
     expected = [(EXPECTED[each]["answer"], sorted(EXPECTED[each]["contexts"])) for each in applications]
     assert sorted(found) == sorted(expected)
+
+
+@exports
+def test_the_contexts_are_those_in_the_body_of_the_answering_request(name):
+    samples = [each for each in read_traces(FOLDER / f"{name}.jsonl") if isinstance(each, Sample)]
+    found = [(each.question, each.answer, list(each.contexts or ()), each.session) for each in samples]
+    applications = ["functions"] if name in SHORT else list(EXPECTED)
+    expected = [
+        (*EXPECTED[each].values(), "tea-room" if each == "functions" else None) for each in applications
+    ]
+    assert sorted(map(str, found)) == sorted(map(str, expected))
+    # a tool is a stage as a retriever is; what the ranker kept is one of its own
+    stages = {tuple(stage.name for stage in each.stages or ()) for each in samples}
+    assert stages <= {("retrieved", "shown"), ("retrieved", "filtered", "shown")}
 
 
 @exports
