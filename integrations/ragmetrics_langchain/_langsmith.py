@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
-from uuid import UUID, uuid5
+from uuid import UUID
 
 from ragmetrics_core import Sample
 from ragmetrics_core.adapting import CapturedRun, Fields, Rules, answer_in, named_value, sample_of
@@ -18,6 +18,7 @@ from ragmetrics_core.live import (
     LiveResult,
     by_name,
 )
+from ragmetrics_core.records import sent_score
 from ragmetrics_core.runs import Metrics
 from ragmetrics_langchain._dialect import DIALECT, fields_of
 from ragmetrics_langchain._scorer import SCORER_DEFAULTS, ScorerArgs, live_scorer
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LangSmithFeedbackSink", "as_langsmith_evaluator"]
 
-# Ids of feedback follow from run and metric, so that writing it twice does not double it.
-_FEEDBACK = UUID("5a0b86f8-8f1c-4d6c-9a43-8d1a2f6f8c55")
 _REFERENCE_KEYS = ("reference", "expected", "expected_output", "ground_truth", "expected_answer")
 
 
@@ -67,8 +66,6 @@ class LangSmithFeedbackSink:
         run_id = _run_id(result.capture)
         if run_id is None:
             return
-        from langsmith.schemas import FeedbackSourceType
-
         trace = result.capture.parent
         for key, record in by_name(result.records).items():
             if record.status == "skipped":
@@ -77,17 +74,7 @@ class LangSmithFeedbackSink:
                 run_id=run_id,
                 trace_id=trace if isinstance(trace, UUID) else run_id,
                 session_id=self._session,
-                key=key,
-                score=record.value,
-                comment=record.headline,
-                feedback_source_type=FeedbackSourceType.MODEL,
-                source_info={
-                    "ragmetrics_signature": record.signature,
-                    "ragmetrics_status": record.status,
-                    "ragmetrics_counts": record.counts,
-                    "ragmetrics_judge": record.judge,
-                },
-                feedback_id=uuid5(_FEEDBACK, f"{run_id}/{record.signature}"),
+                **sent_score(record, name=key).feedback(run_id),
             )
 
     def flush(self) -> None:

@@ -14,6 +14,7 @@ from ragmetrics_core.cli import _cache
 from ragmetrics_core.cli._audit import audit
 from ragmetrics_core.cli._batch import catch_up, export, import_
 from ragmetrics_core.cli._evaluate import evaluate, plan
+from ragmetrics_core.cli._feedback import send
 from ragmetrics_core.cli._metrics import metrics
 from ragmetrics_core.cli._options import add_commands
 from ragmetrics_core.cli._probe import probe
@@ -46,6 +47,7 @@ _WORDS = (
     ("audit", "verify", "check", "validate", "recompute"),
     ("compare", "diff-runs", "compare-runs", "regression"),
     ("runs", "list", "ls", "history"),
+    ("send", "push", "upload", "annotate", "feedback"),
     ("metrics", "list-metrics", "help-metrics"),
     ("study", "stats", "statistics", "analyze"),
 )
@@ -150,7 +152,7 @@ app = typer.Typer(
 )
 
 add_commands(app, evaluate, plan, show, report, audit, verdicts, diff, correct, runs, merge, metrics)
-add_commands(app, probe, train_judge, catch_up, compare)
+add_commands(app, probe, train_judge, catch_up, compare, send)
 batch = typer.Typer(cls=_Group, help="Evaluate through the batch interface of a provider.")
 cache = typer.Typer(cls=_Group, help="Show or shrink a cache of answered calls.")
 app.add_typer(add_commands(batch, export, import_), name="batch")

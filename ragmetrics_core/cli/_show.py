@@ -31,6 +31,7 @@ def show(
     sample: str | None = None,
     metric: str | None = None,
     *,
+    digest: str | None = None,
     prompts: bool = False,
     replies: bool = False,
     history: bool = False,
@@ -48,6 +49,7 @@ def show(
     Args:
         sample: Id of a sample, or a unique beginning of it.
         metric: Name or signature of a metric.
+        digest: Instead of sample and metric: the digest of a record, as scores in other tools state it.
         prompts: With a metric: show the exact prompts.
         replies: With a metric: show the raw replies.
         history: With a sample: show earlier scores, which no longer count.
@@ -57,6 +59,10 @@ def show(
         no_color: Do not use colours.
     """
     opened = open_run(run, metrics)
+    if digest is not None:
+        if sample is not None:
+            raise ConfigError("--digest names one score: leave out sample and metric")
+        sample, metric = opened.key_of(digest)
     sample = None if sample is None else _whole_id(opened, sample)
     earlier = opened.history(sample) if history and sample else []
     if metric is None and (prompts or replies):

@@ -2,22 +2,21 @@
 
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.live._capture import Capture, LiveResult
+from ragmetrics_core.live._capture import Capture, LiveResult, by_name
 from ragmetrics_core.live._sinks import Direct
 from ragmetrics_core.package.version import VERSION
-from ragmetrics_core.records import FAILED, Record
+from ragmetrics_core.records.outgoing import EVENT, carrier_attributes, event_attributes, sent_score
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
-    from opentelemetry.context import Context
-    from opentelemetry.trace import SpanContext
+    from opentelemetry.trace import SpanContext, TracerProvider
 
 __all__ = ["OpenTelemetrySink", "current_span_context"]
 
-_EVENT = "gen_ai.evaluation.result"
+_RESPONSE = "gen_ai.response.id"
 
 
 class OpenTelemetrySink(Direct):
@@ -29,14 +28,23 @@ class OpenTelemetrySink(Direct):
 
     Only the API is used: without a logger provider in the process, nothing is emitted.
 
+    With a tracer provider, each result is also a carrier span of OpenInference: a span of kind EVALUATOR with
+    all its scores and one link, to the captured span. Captures without a span have no carrier.
+
     Args:
         logger_provider: replaces the process's logger provider.
+        tracer_provider: also emit carrier spans, with this provider.
 
     Raises:
         ConfigError: opentelemetry-api is not installed.
     """
 
-    def __init__(self, logger_provider: "LoggerProvider | None" = None) -> None:
+    def __init__(
+        self,
+        logger_provider: "LoggerProvider | None" = None,
+        *,
+        tracer_provider: "TracerProvider | None" = None,
+    ) -> None:
         try:
             from opentelemetry._logs import get_logger
         except ImportError as error:
@@ -44,23 +52,37 @@ class OpenTelemetrySink(Direct):
                 "an OpenTelemetrySink needs opentelemetry-api: install ragmetrics-core[otel]"
             ) from error
         self._logger = get_logger("ragmetrics", VERSION, logger_provider)
+        self._tracer = None if tracer_provider is None else tracer_provider.get_tracer("ragmetrics", VERSION)
 
     def write(self, result: LiveResult) -> None:
-        """Emit an event for each score."""
+        """Emit an event for each score, and the carrier of all of them."""
         from opentelemetry._logs import LogRecord, SeverityNumber
+        from opentelemetry.context import Context
+        from opentelemetry.trace import Link, NonRecordingSpan, set_span_in_context
 
-        context = _context_of(result.capture)
-        for record in result.records:
-            if record.status == "skipped":
-                continue
+        records = by_name(result.records)
+        scores = [sent_score(each, name=name) for name, each in records.items() if each.status != "skipped"]
+        span = _span_of(result.capture)
+        context = Context() if span is None else set_span_in_context(NonRecordingSpan(span), Context())
+        response_id = result.capture.labels.get("response_id")
+        for score in scores:
+            attributes = event_attributes(score)
             event = LogRecord(
                 timestamp=time.time_ns(),
                 context=context,
-                severity_number=SeverityNumber.WARN if record.status in FAILED else SeverityNumber.INFO,
-                attributes=_attributes(record, result.capture),
-                event_name=_EVENT,
+                severity_number=SeverityNumber.WARN if score.has_failed else SeverityNumber.INFO,
+                attributes=attributes if response_id is None else attributes | {_RESPONSE: response_id},
+                event_name=EVENT,
             )
             self._logger.emit(event)
+        if self._tracer is not None and span is not None and scores:
+            carrier = self._tracer.start_span(
+                "ragmetrics evaluation",
+                context=Context(),
+                links=[Link(span)],
+                attributes=carrier_attributes(scores),
+            )
+            carrier.end()
 
 
 def current_span_context() -> "SpanContext | None":
@@ -72,29 +94,8 @@ def current_span_context() -> "SpanContext | None":
     return context if context.is_valid else None
 
 
-def _context_of(capture: Capture) -> "Context":
-    from opentelemetry.context import Context
-    from opentelemetry.trace import NonRecordingSpan, SpanContext, set_span_in_context
+def _span_of(capture: Capture) -> "SpanContext | None":
+    from opentelemetry.trace import SpanContext
 
-    for span in (capture.parent, capture.data.get("span_context")):
-        if isinstance(span, SpanContext):
-            return set_span_in_context(NonRecordingSpan(span), Context())
-    return Context()
-
-
-def _attributes(record: Record, capture: Capture) -> dict[str, Any]:
-    """The attributes of the semantic conventions, and this library's under `ragmetrics.`."""
-    attributes: dict[str, Any] = {
-        "gen_ai.evaluation.name": record.metric,
-        "gen_ai.evaluation.score.value": record.value,
-        "gen_ai.evaluation.explanation": record.formula or record.reason,
-        "gen_ai.response.id": capture.labels.get("response_id"),
-        "error.type": record.status if record.status in FAILED else None,
-        "ragmetrics.sample.id": record.sample_id,
-        "ragmetrics.metric.signature": record.signature,
-        "ragmetrics.status": record.status,
-        "ragmetrics.judge": record.judge,
-        "ragmetrics.version": record.versions.get("ragmetrics"),
-        **{f"ragmetrics.counts.{name}": count for name, count in record.counts.items()},
-    }
-    return {name: value for name, value in attributes.items() if value is not None}
+    spans = (capture.parent, capture.data.get("span_context"))
+    return next((span for span in spans if isinstance(span, SpanContext)), None)

@@ -11,6 +11,7 @@ from ragmetrics_core.records._parts import (
     Step,
 )
 from ragmetrics_core.records._record import COVERAGE, FAILED, SCHEMA, Record, Status
+from ragmetrics_core.records.outgoing import SentScore, sent_score
 
 __all__ = [
     "COVERAGE",
@@ -24,6 +25,8 @@ __all__ = [
     "PartResult",
     "RateStep",
     "Record",
+    "SentScore",
     "Status",
     "Step",
+    "sent_score",
 ]

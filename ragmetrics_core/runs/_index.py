@@ -338,6 +338,12 @@ class Index:
         rows = self._rows.execute(f"{_SEALS} ORDER BY records.place")
         return (Sealed(place, seal, bool(fits), models) for place, seal, fits, models in rows)
 
+    def sealed_with(self, digest: str) -> Key | None:
+        """The key of the record that counts and has this digest; None if there is none."""
+        query = "SELECT id, signature FROM current_records WHERE seal = ?"
+        found = self._rows.execute(query, (digest,)).fetchone()
+        return Key(*found) if found else None
+
     def statuses(self, sample_id: str, digest: str | None = None) -> dict[str, str]:
         """Status of each score of a sample, by signature; `digest` limits them to one content."""
         of_content = "sample_digest = COALESCE(?, sample_digest)"

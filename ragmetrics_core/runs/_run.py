@@ -180,6 +180,20 @@ class Run:
             raise ConfigError(f"sample {sample_id!r} was not measured with {key.signature}")
         return self._folder.record(key)
 
+    def key_of(self, digest: str) -> Key:
+        """The key of the record with this digest, as scores that were sent to other tools state it.
+
+        Raises:
+            ConfigError: there is no such record, or it was replaced.
+        """
+        key = self._folder.index.sealed_with(digest)
+        if key is None:
+            raise ConfigError(
+                f"the run has no record with digest {digest!r}; "
+                "a record that was measured again or corrected has another one"
+            )
+        return key
+
     def records(self, metric: str | Metric[Any] | None = None) -> Iterator[Record]:
         """All records, or those of one metric, sample by sample."""
         wanted = None if metric is None else entry_of(metric, self.metrics).signature

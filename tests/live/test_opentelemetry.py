@@ -20,6 +20,8 @@ from opentelemetry.sdk.metrics.export import (
     PeriodicExportingMetricReader,
 )
 from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import OpenTelemetryMetrics, OpenTelemetrySink
@@ -51,20 +53,23 @@ def test_a_score_is_an_event_with_the_attributes_of_the_conventions(live: MakeSc
     scorer = live(judge=by_context(), sinks=[OpenTelemetrySink(exported.provider)])
     capture = faithful()
     capture.id, capture.labels = "root", {"response_id": "chatcmpl-1"}
-    scorer.score(capture)
+    scored = scorer.score(capture)
 
     (event,) = exported.records
     assert event.event_name == "gen_ai.evaluation.result"
     attributes = dict(event.attributes)
     assert attributes.pop("ragmetrics.version")
+    assert attributes.pop("ragmetrics.record.digest") == scored.records[0].sealed().digest
     assert attributes == {
         "gen_ai.evaluation.name": "faithfulness",
         "gen_ai.evaluation.score.value": 1.0,
+        "gen_ai.evaluation.score.label": "ok",
         "gen_ai.evaluation.explanation": "1 / 1 = 1",
         "gen_ai.response.id": "chatcmpl-1",
         "ragmetrics.sample.id": "root",
         "ragmetrics.metric.signature": "faithfulness/strict.1",
         "ragmetrics.status": "ok",
+        "ragmetrics.annotator.kind": "LLM",
         "ragmetrics.judge": "scripted",
         "ragmetrics.counts.supported": 1,
         "ragmetrics.counts.statements": 1,
@@ -94,7 +99,7 @@ def test_the_event_belongs_to_the_span_that_was_captured_or_current_when_it_was_
     ("options", "contexts", "key", "value"),
     [
         ({"judge": lambda text: "what?"}, [ANSWER], "error.type", "parse_error"),
-        ({}, [], "gen_ai.evaluation.explanation", "no_contexts"),
+        ({}, [], "gen_ai.evaluation.explanation", "undefined (no_contexts)"),
     ],
     ids=["failed", "undefined"],
 )
@@ -107,6 +112,35 @@ def test_what_has_no_value_says_why_and_only_a_failure_is_an_error(
     assert event.attributes[key] == value
     assert ("error.type" in event.attributes) == ("judge" in options)
     assert "gen_ai.evaluation.score.value" not in event.attributes
+
+
+def test_with_a_tracer_provider_all_scores_of_a_capture_are_on_one_carrier_with_one_link(
+    live: MakeScorer, exported: Exported
+):
+    spans = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(spans))
+    sink = OpenTelemetrySink(exported.provider, tracer_provider=provider)
+    scorer = live(["faithfulness", "rouge"], judge=by_context(), sinks=[sink])
+    answer = TracerProvider().get_tracer("app").start_span("answer").get_span_context()
+    first, without = faithful(), faithful()
+    first.parent = answer
+    scorer.score(first)
+    scorer.score(without)
+
+    # the second capture has no span, so there is nothing to link to
+    (carrier,) = spans.get_finished_spans()
+    assert [(link.context.trace_id, link.context.span_id) for link in carrier.links] == [
+        (answer.trace_id, answer.span_id)
+    ]
+    assert carrier.parent is None
+    attributes = dict(carrier.attributes)
+    assert attributes["openinference.span.kind"] == "EVALUATOR"
+    assert attributes["evaluations.0.evaluation.name"] == "faithfulness"
+    assert attributes["evaluations.0.evaluation.score"] == 1.0
+    assert attributes["evaluations.0.evaluation.identifier"] == "faithfulness/strict.1"
+    # rouge was skipped: there is no reference
+    assert not [name for name in attributes if name.startswith("evaluations.1.")]
 
 
 def test_a_metric_that_the_sample_is_not_fit_for_emits_nothing(live: MakeScorer, exported: Exported):
