@@ -60,7 +60,8 @@ class LangfuseReceiver:
         target = f"{score.trace}/{score.span}"
         shared = {
             "trace_id": score.trace,
-            "observation_id": score.span,
+            # an export's trace with an answer of its own is a span with the trace's id
+            "observation_id": None if score.span == score.trace else score.span,
             "metadata": score.metadata | {"ragmetrics_annotator_kind": score.annotator_kind},
             "timestamp": score.made,
         }

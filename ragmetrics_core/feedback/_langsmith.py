@@ -25,7 +25,8 @@ class LangSmithReceiver:
         client: a `langsmith.Client` without background threads (`auto_batch_tracing=False`), so that a
             failure is not lost. Default: a new one, with key and address from the environment.
         url: address of LangSmith.
-        project: the project of the runs: its name or its id. Default: that of the environment.
+        project: the project of the runs, as name or id, if the samples have no label "project", which
+            exports of LangSmith give them. Default: that of the environment.
 
     Raises:
         ConfigError: langsmith is not installed.
@@ -65,7 +66,7 @@ class LangSmithReceiver:
             self._client.create_feedback(
                 run_id=UUID(score.span),
                 trace_id=UUID(score.trace),
-                session_id=self._session,
+                session_id=_uuid(score.project or "") or self._session,
                 stop_after_attempt=1,  # a finished run's traces are there, or never will be
                 **body,
             )

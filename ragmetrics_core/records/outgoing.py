@@ -64,6 +64,7 @@ class SentScore(BaseModel, frozen=True):
         annotator: the person, the judge, or the embedder or scorer; "ragmetrics" if none of them.
         identifier: the metric's signature.
         trace, span, session: ids of the scored span, as the sample's labels and its session state them.
+        project: the label of that name: LangSmith's id of the project.
         sample_id: id of the sample.
         digest: digest of the record; `ragmetrics show RUN --digest DIGEST` opens it.
         run: name of the run's folder.
@@ -88,6 +89,7 @@ class SentScore(BaseModel, frozen=True):
     trace: str | None = None
     span: str | None = None
     session: str | None = None
+    project: str | None = None
     sample_id: str
     digest: str
     run: str | None = None
@@ -184,6 +186,7 @@ def sent_score(
         identifier=record.signature,
         trace=_text(labels.get("trace")),
         span=_text(labels.get("span")),
+        project=_text(labels.get("project")),
         session=None if record.sample is None else record.sample.session,
         sample_id=record.sample_id,
         digest=record.digest or record.sealed().digest,

@@ -446,6 +446,19 @@ def _plain(text: str) -> str:
 # Samples
 
 
+def _retriever(sample: Sample, spans: Sequence[TraceSpan]) -> dict[str, str]:
+    """The label that names the only search, if its documents are the chunks of the only such stage.
+
+    Verdicts on contexts are sent to the documents of that span.
+    """
+    searches = [span for span in spans if span.kind == "retriever" and span.documents is not None]
+    stages = [stage for stage in sample.stages or () if stage.name == "retrieved"]
+    if len(searches) != 1 or len(stages) != 1:
+        return {}
+    texts = [document.text for document in searches[0].documents or ()]
+    return {"retriever": searches[0].id} if texts == [chunk.text for chunk in stages[0].chunks] else {}
+
+
 def _sample(unit: _Unit, rules: Rules) -> Sample | str:
     """The sample of a unit, without its id, or the reason why there is none."""
     if unit.run is None:
@@ -467,6 +480,7 @@ def _sample(unit: _Unit, rules: Rules) -> Sample | str:
     labels = {
         "trace": span.trace,
         "span": span.id,
+        **_retriever(sample, [node.span for node in nodes]),
         "convention": ", ".join(conventions),
         **span.extra,
         **sample.labels,
