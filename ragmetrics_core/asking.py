@@ -44,8 +44,10 @@ from ragmetrics_core.samples import NamedText
 
 __all__ = [
     "SUPPORTED",
+    "AskedDecisions",
     "Uncovered",
     "ask",
+    "ask_decisions",
     "ask_draws",
     "ask_each",
     "ask_ratings",
@@ -160,7 +162,6 @@ def ask_each(
     called: Sequence[str] | None = None,
     declining: bool = False,
     evidence: int | None = None,
-    others: Sequence[NamedText] = (),
     **variables: object,
 ) -> Steps[Judged]:
     """Number the items and ask for a verdict on each; ask again about numbers without a verdict.
@@ -181,14 +182,61 @@ def ask_each(
         declining: whether the decision on the first item says that the answer under test declines.
         evidence: how many of the texts under `source` are its own, if not all are. A quote from another one
             has no place.
-        others: texts that are not its own, of which a quote names the place.
         variables: the prompt's other variables.
 
     Raises:
         StepFailed: no verdict could be read.
     """
-    if not items:
+    asked = yield from ask_decisions(
+        prompt,
+        items,
+        variables,
+        about=about,
+        source=source,
+        size=size,
+        ranks=ranks,
+        chunks=chunks,
+        evidence=evidence,
+    )
+    decisions = asked.decisions
+    if called is not None:
+        decisions = [each._replace(text=name) for each, name in zip(decisions, called, strict=True)]
+    if not decisions:
         return Judged()
+    judged = yield from review(decisions, about=about, labels=labels, declining=declining)
+    return replace(judged, why_missing=asked.why_missing)
+
+
+class AskedDecisions(NamedTuple):
+    """Decisions on items in order, and a short code for the reason of missing ones."""
+
+    decisions: Sequence[Decision] = ()
+    why_missing: str = Judged.why_missing
+
+
+def ask_decisions(
+    prompt: Prompt[VerdictList],
+    items: Sequence[str],
+    variables: Mapping[str, object],
+    *,
+    about: str,
+    source: str = "contexts",
+    size: int = 20,
+    ranks: Sequence[int] = (),
+    chunks: bool = False,
+    evidence: int | None = None,
+    others: Sequence[NamedText] = (),
+) -> Steps[AskedDecisions]:
+    """Ask as `ask_each` does, without a review: the decisions do not count yet.
+
+    The arguments are those of `ask_each`, and `others`: texts that are not the variable's own, of which a
+    quote names the place.
+
+    Raises:
+        StepFailed: no verdict could be read.
+    """
+    if not items:
+        return AskedDecisions()
     shown: Any = variables.get(source, ())
     texts: Sequence[str] = (shown,) if isinstance(shown, str) else shown
     field = about.partition(" ")[0]
@@ -204,14 +252,11 @@ def ask_each(
     if numbered and not decided:
         raise _useless(answers[0].reply)
     decisions = [decided.get(number) or _undecided(text) for number, text in enumerate(items, start=1)]
-    if called is not None:
-        decisions = [each._replace(text=name) for each, name in zip(decisions, called, strict=True)]
-    judged = yield from review(decisions, about=about, labels=labels, declining=declining)
     if len(numbered) < len(items):
-        return replace(judged, why_missing="uncovered_sentences")
+        return AskedDecisions(decisions, "uncovered_sentences")
     if any(each.supported is None for each in decided.values()):
-        return replace(judged, why_missing="undecided_verdicts")
-    return judged
+        return AskedDecisions(decisions, "undecided_verdicts")
+    return AskedDecisions(decisions)
 
 
 def is_three_way(prompt: Prompt[Any]) -> bool:

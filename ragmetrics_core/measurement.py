@@ -10,7 +10,9 @@ from ragmetrics_core.parsers import Span
 from ragmetrics_core.scoring import Bounds
 
 __all__ = [
+    "EARLIER_ANSWER",
     "UNSURE",
+    "USER_WORDS",
     "Bounds",
     "Decision",
     "Evidence",
@@ -27,6 +29,13 @@ __all__ = [
 
 UNSURE: Final = (0.35, 0.65)
 """Lowest and highest probability of an unsure verdict; near 0.5, where a verdict turns, it is a near miss."""
+
+
+USER_WORDS: Final = "only in the user's words"
+"""Label of a statement that is not supported, although the user says the same."""
+
+EARLIER_ANSWER: Final = "only in an earlier answer"
+"""Label of a statement that is not supported, although an earlier answer of the application says the same."""
 
 
 class Labels(NamedTuple):
@@ -78,6 +87,7 @@ class Decision(NamedTuple):
         judge: the sub-judge that decided, if the run's judge has several.
         stance: the decision in one of three ways, if the judge was asked for it: "supported", "contradicted"
             or "not mentioned"; "unproven" for a contradiction whose evidence is not in the texts.
+        label: name of a negative verdict, if its kind has more than one.
     """
 
     text: str
@@ -89,6 +99,7 @@ class Decision(NamedTuple):
     confidence: float | None = None
     judge: str | None = None
     stance: str | None = None
+    label: str | None = None
 
 
 @with_config(ConfigDict(extra="ignore", allow_inf_nan=False))

@@ -382,7 +382,9 @@ class Interpreter(ABC):
         """Decisions at a place, in the columns after the numbers."""
         review, place = self._reviews[path], written(path)
         decisions = review.decisions
-        text, judged, reason, evidence, cosine, votes, confidence, judge, _ = zip(*decisions, strict=True)
+        text, judged, reason, evidence, cosine, votes, confidence, judge, _, names = zip(
+            *decisions, strict=True
+        )
         count = len(text)
         supported, overruled = judged, (None,) * count
         if corrected := self._corrected(place):
@@ -392,12 +394,12 @@ class Interpreter(ABC):
         if any(evidence):
             evidence = self.placed(decisions, place)
         label = tuple(map(review.labels.of, supported))
-        if _has_stances(review):
+        if any(names) or _has_stances(review):
             # a negative verdict says which one it is, unless a person made it
             kept = zip(label, decisions, supported, overruled, strict=True)
             label = tuple(
                 [
-                    each.stance if each.stance and now is False and before is None else name
+                    each.label or each.stance or name if now is False and before is None else name
                     for name, each, now, before in kept
                 ]
             )

@@ -48,10 +48,12 @@ class WrittenRecord(NamedTuple):
         return str(self.fields["metric"])
 
     @property
-    def decided(self) -> Iterable[tuple[str, str, bool | None]]:
-        """Kind of text, text and decision of each verdict."""
+    def decided(self) -> Iterable[tuple[str, str, bool | None, str]]:
+        """Kind of text, text, decision and label of each verdict."""
         columns = self.fields["verdicts"]
-        return zip(columns["about"], columns["text"], columns["supported"], strict=True) if columns else ()
+        if not columns:
+            return ()
+        return zip(columns["about"], columns["text"], columns["supported"], columns["label"], strict=True)
 
     def stored(self) -> str:
         """The stored line, as from `Record.stored`."""

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from typing import Any, Final, Literal
 
+from ragmetrics_core.measurement import EARLIER_ANSWER
+
 __all__ = ["DECIDING", "Decided", "decisions_in", "decisions_stored", "read_decisions"]
 
 DECIDING: Mapping[str, str] = {
@@ -28,19 +30,15 @@ _REASONS: Final[Mapping[str, Decided]] = {
 _CODES: Final[Mapping[Decided, str]] = {
     "supported": "1", "unsupported": "0", "uncited": "u", "dangling": "d", "repeated": "r",
 }  # fmt: skip
-# Later questions about statements without support, and the decision that support by these texts makes.
-_NO_EVIDENCE: Final[Mapping[str, Decided | None]] = {
-    "(with text of unknown origin)": None,
-    "(with the user's words)": "unsupported",
-    "(with earlier answers)": "repeated",
-}
+# A statement about which only text of unknown origin says something has a second verdict with this kind.
+_OPEN: Final = "(with text of unknown origin)"
 _DECIDED: Final[Mapping[str, Decided]] = {code: decided for decided, code in _CODES.items()}
 
 _DIGITS = 12
 
 
 def decisions_in(
-    metric: str, verdicts: Iterable[tuple[str, str, bool | None]], counts: Mapping[str, Any]
+    metric: str, verdicts: Iterable[tuple[str, str, bool | None, str]], counts: Mapping[str, Any]
 ) -> dict[str, Decided]:
     """Decisions of a metric that count in a diagnosis, by text.
 
@@ -48,7 +46,7 @@ def decisions_in(
 
     Args:
         metric: the metric's name.
-        verdicts: kind of text, text and decision of each verdict.
+        verdicts: kind of text, text, decision and label of each verdict.
         counts: the numbers that entered the formula.
     """
     about = DECIDING.get(metric)
@@ -57,14 +55,11 @@ def decisions_in(
     several = counts.get("references") and counts.get("reference")
     which = f"(reference {several:g})" if several else ""
     decided: dict[str, Decided] = {}
-    for kind, text, supported in verdicts:
+    for kind, text, supported, label in verdicts:
         if supported is None or not (kind.startswith(about) and kind.endswith(which)):
             continue
-        texts = next((end for end in _NO_EVIDENCE if kind.endswith(end)), None)
-        if texts is None:
-            decided[text] = "supported" if supported else _unsupported(kind)
-        elif supported and (decision := _NO_EVIDENCE[texts]) is not None:
-            decided[text] = decision
+        if not kind.endswith(_OPEN):
+            decided[text] = "supported" if supported else _unsupported(kind, label)
         elif supported:
             decided.pop(text, None)
     return decided
@@ -80,7 +75,9 @@ def read_decisions(line: str) -> dict[str, Decided]:
     return {each[1:]: _DECIDED[each[0]] for each in line.split(",") if each}
 
 
-def _unsupported(kind: str) -> Decided:
+def _unsupported(kind: str, label: str) -> Decided:
+    if label == EARLIER_ANSWER:
+        return "repeated"
     for about, decided in _REASONS.items():
         if kind.startswith(about):
             return decided

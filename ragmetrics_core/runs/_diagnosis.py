@@ -110,5 +110,7 @@ def findings_of(measured: Iterable[tuple[str, Mapping[str, Decided]]]) -> Findin
 
 def decisions_of(record: Record) -> dict[str, Decided]:
     """Decisions of a record that count in a diagnosis, by text."""
-    verdicts = ((verdict.about, verdict.text, verdict.supported) for verdict in record.verdicts)
+    verdicts = (
+        (verdict.about, verdict.text, verdict.supported, verdict.label) for verdict in record.verdicts
+    )
     return decisions_in(record.metric, verdicts, record.counts)

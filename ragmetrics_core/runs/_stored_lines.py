@@ -149,7 +149,10 @@ def record_in(line: bytes, *, decided: bool = True) -> StoredRecord:
     decisions: str | None = None
     if decided:
         with suppress(*DAMAGED):  # verdicts that are not as they must be: their reader says so
-            verdicts = ((each["about"], each["text"], each["supported"]) for each in fields["verdicts"])
+            verdicts = (
+                (each["about"], each["text"], each["supported"], each.get("label", ""))
+                for each in fields["verdicts"]
+            )
             decisions = decisions_stored(decisions_in(fields["metric"], verdicts, fields["counts"]))
     return StoredRecord(
         key, outcome, _checked_text(seal) if isinstance(seal, str) else "", *_held(fields), decisions

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragmetrics_core import Sample, evaluate, recompute, rescore
-from ragmetrics_core.drivers import rendered
+from ragmetrics_core.drivers import audit, correct, rendered
 from ragmetrics_core.metrics import get
 from ragmetrics_core.runs import diagnose
 from ragmetrics_core.samples import Turn, conversation_text
@@ -73,11 +73,12 @@ def test_contexts_of_earlier_turns_support_and_other_words_of_the_conversation_d
 
 def test_a_quote_from_the_conversation_names_its_place(measure):
     score = measure(get("faithfulness"), judge_that_reads, **SAMPLE).score
-    places = {verdict.text: verdict.evidence[0].place for verdict in score.verdicts if verdict.supported}
+    places = {verdict.text: verdict.evidence[0].place for verdict in score.verdicts if verdict.evidence}
+    assert len(score.verdicts) == 5
     assert places[TICKETS] == "the contexts of turn 1"
     assert places[TEACHER] == "the user's message of turn 1"
     assert places[YEAR] == "the answer of turn 1"
-    assert f"“{YEAR}” (the answer of turn 1)" in score.explain()
+    assert f"4. only in an earlier answer: {YEAR}\n     “{YEAR}” (the answer of turn 1)" in score.explain()
 
 
 def test_a_statement_that_only_an_earlier_answer_says_is_a_finding_of_its_own(measure):
@@ -165,7 +166,7 @@ def test_a_window_leaves_earlier_turns_out_and_keeps_their_numbers(measure):
     sample = {**SAMPLE, "history": turns, "answer": "Chunk 1. Chunk 3. Answer 3."}
     score = measure(get("faithfulness(window=1)"), judge_that_reads, **sample).score
     assert (score.counts["in_earlier_contexts"], score.counts["in_earlier_answers"]) == (1, 1)
-    places = {verdict.text: verdict.evidence[0].place for verdict in score.verdicts if verdict.supported}
+    places = {verdict.text: verdict.evidence[0].place for verdict in score.verdicts if verdict.evidence}
     assert places == {"Chunk 3.": "the contexts of turn 3", "Answer 3.": "the answer of turn 3"}
     assert measure(get("faithfulness"), judge_that_reads, **sample).score.counts["in_earlier_contexts"] == 2
 
@@ -244,3 +245,24 @@ def test_a_long_conversation_shows_its_last_messages():
     shown = conversation_text(history, 1000)
     assert shown.endswith(history[-1].content)
     assert len(shown) <= 1100
+
+
+def test_text_of_unknown_origin_leaves_a_statement_of_a_conversation_open(measure):
+    # floors and tickets are supported; only the unknown text has the tower: 2 / 5 to 3 / 5
+    shown = {
+        "name": "shown",
+        "chunks": [{"text": FLOORS, "rank": 1, "shown": "verified"}],
+        "unaccounted": [{"text": NOWHERE, "message": 1, "start": 0, "end": len(NOWHERE)}],
+    }
+    score = measure(get("faithfulness"), judge_that_reads, **SAMPLE, stages=[shown]).score
+    assert (score.status, score.reason, score.bounds) == ("incomplete", "unaccounted_text", (0.4, 0.6))
+    assert "repeated_answer" in {finding.code for finding in diagnose([score])}
+
+
+def test_a_person_decides_on_a_statement_wherever_it_was_found(measure):
+    score = measure(get("faithfulness"), judge_that_reads, **SAMPLE).score
+    number = next(verdict.number for verdict in score.verdicts if verdict.text == YEAR)
+    corrected = correct(score, number=number, supported=True)
+    assert corrected.value == 0.6
+    assert corrected.verdicts[number - 1].label == "supported"
+    assert audit(corrected) == []

@@ -3,18 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ragmetrics_core.asking import ask_each, review, unmentioned
+from ragmetrics_core.asking import AskedDecisions, ask_decisions, ask_each, review, unmentioned
 from ragmetrics_core.errors import StepFailed
-from ragmetrics_core.measurement import Judged, Labels
+from ragmetrics_core.measurement import EARLIER_ANSWER, USER_WORDS, Decision, Judged, Labels
 from ragmetrics_core.parsers import VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
 from ragmetrics_core.samples import Earlier, NamedText
 
 __all__ = ["Evidence", "Supported", "ask_supported"]
-
-_USER_WORDS = Labels("in the user's words", "not in the user's words")
-_EARLIER_ANSWERS = Labels("only in an earlier answer", "not in an earlier answer")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,61 +36,11 @@ class Supported:
     Attributes:
         judged: the decisions; the contexts of this and of earlier turns support a statement.
         places: numbers of statements, each counted at the first place that supports it; empty without a
-            conversation. `in_user_words` and `in_earlier_answers` are not supported.
+            conversation. Those `in_user_words` and `in_earlier_answers` are not supported.
     """
 
     judged: Judged
     places: Mapping[str, int] = field(default_factory=dict[str, int])
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Questions:
-    """What all questions about some statements have in common; see `ask_supported`."""
-
-    prompt: Prompt[VerdictList]
-    statements: Sequence[str]
-    about: str
-    labels: Labels
-    size: int
-
-    def about_all(self, contexts: tuple[str, ...]) -> Steps[Judged]:
-        """Ask about all statements."""
-        if not any(chunk.strip() for chunk in contexts):
-            nothing = unmentioned(self.prompt, self.statements, "this turn has no contexts")
-            return (yield from review(nothing, about=self.about, labels=self.labels))
-        return (
-            yield from ask_each(
-                self.prompt,
-                self.statements,
-                about=self.about,
-                labels=self.labels,
-                size=self.size,
-                contexts=contexts,
-            )
-        )
-
-    def about_some(
-        self,
-        numbers: Sequence[int],
-        name: str,
-        own: tuple[str, ...],
-        others: Sequence[str],
-        named: Sequence[NamedText] = (),
-        labels: Labels | None = None,
-    ) -> Steps[Judged]:
-        """Ask about some statements again, with further texts."""
-        return (
-            yield from ask_each(
-                self.prompt,
-                [self.statements[number] for number in numbers],
-                about=f"{self.about} (with {name})",
-                labels=labels or self.labels,
-                size=self.size,
-                evidence=len(own),
-                others=named,
-                contexts=(*own, *others),
-            )
-        )
 
 
 def ask_supported(
@@ -107,11 +54,12 @@ def ask_supported(
 ) -> Steps[Supported]:
     """Ask whether the contexts support each statement.
 
-    Statements without support are asked about again with more texts: first the contexts of earlier turns,
-    which support a statement as those of this turn do; then the texts in the model's request of which it is
-    unknown whether they are evidence. A statement that only these support has no decision: the score has
-    bounds. At last the user's words, and then the application's earlier answers: a statement that only these
-    support is not supported, but counted apart.
+    Statements without support are asked about once more if the model was shown texts of which it is unknown
+    whether they are evidence. A statement that only these support has no decision: the score has bounds.
+
+    In a conversation they are asked about with more and more texts: first the contexts of earlier turns,
+    which support a statement as those of this turn do; then texts of unknown origin; then the user's words
+    and the application's earlier answers, which support nothing, but tell where a statement comes from.
 
     Args:
         prompt: the prompt, which shows the contexts and the statements.
@@ -121,88 +69,139 @@ def ask_supported(
         labels: names of a positive and a negative verdict.
         size: maximum number of statements in one call.
     """
-    asking = _Questions(prompt=prompt, statements=statements, about=about, labels=labels, size=size)
-    contexts, earlier = evidence.contexts, evidence.earlier
-    judged = yield from asking.about_all(contexts)
-    in_contexts = judged.supported
-
-    doubted = _doubted(judged)
-    shown = tuple([text.text for text in earlier.contexts])
-    if shown and doubted:
-        again = yield from asking.about_some(
-            doubted, "contexts of earlier turns", contexts, shown, earlier.contexts
-        )
-        judged = _updated(judged, doubted, again)
-        doubted = _doubted(judged)
-    in_earlier = judged.supported - in_contexts
-
-    known = (*contexts, *shown)
-    if evidence.unaccounted and doubted:
-        again = yield from asking.about_some(doubted, "text of unknown origin", known, evidence.unaccounted)
-        if again.supported:
-            open_ones = [None if supported else False for supported in again.known]
-            judged = _updated(judged, doubted, replace(again, known=tuple(open_ones), probabilities=()))
-            judged = replace(judged, why_missing="unaccounted_text")
-            doubted = _doubted(judged)
-    if not any(earlier):
+    if any(evidence.earlier):
+        search = _Search(prompt, statements, evidence.contexts, about, size)
+        yield from search.in_all(evidence)
+        judged = yield from review(search.decisions, about=about, labels=labels)
+        return Supported(replace(judged, why_missing=search.why_missing), search.places)
+    contexts, unaccounted = evidence.contexts, evidence.unaccounted
+    judged = yield from ask_each(prompt, statements, about=about, labels=labels, size=size, contexts=contexts)
+    doubted = [number for number, known in enumerate(judged.known) if known is False]
+    if not unaccounted or not doubted:
         return Supported(judged)
-
-    in_user_words = yield from _supported_by(
-        asking, doubted, "the user's words", known, earlier.user, _USER_WORDS
+    again = yield from ask_each(
+        prompt,
+        [statements[number] for number in doubted],
+        about=f"{about} (with text of unknown origin)",
+        labels=labels,
+        size=size,
+        evidence=len(contexts),
+        contexts=(*contexts, *unaccounted),
     )
-    doubted = [number for number in doubted if number not in in_user_words]
-    said = (*known, *[text.text for text in earlier.user])
-    in_answers = yield from _supported_by(
-        asking, doubted, "earlier answers", said, earlier.answers, _EARLIER_ANSWERS
+    if not again.supported:
+        return Supported(judged)
+    decided = list(judged.known)
+    for number, known in zip(doubted, again.known, strict=True):
+        decided[number] = None if known else False
+    stances = [
+        None if known is None else stance
+        for known, stance in zip(decided, judged.stances or [None] * len(decided), strict=True)
+    ]
+    return Supported(
+        Judged(
+            tuple(decided), judged.probabilities, "unaccounted_text", tuple(stances) if judged.stances else ()
+        )
     )
-    places = {
-        "in_contexts": in_contexts,
-        "in_earlier_contexts": in_earlier,
-        "in_user_words": len(in_user_words),
-        "in_earlier_answers": len(in_answers),
-    }
-    return Supported(judged, places)
 
 
-def _supported_by(
-    asking: _Questions,
-    numbers: Sequence[int],
-    name: str,
-    own: tuple[str, ...],
-    texts: Sequence[NamedText],
-    labels: Labels,
-) -> Steps[list[int]]:
-    """The statements that further texts support, which are no evidence; none if no reply can be read."""
-    if not (numbers and texts):
-        return []
-    try:
-        shown = [text.text for text in texts]
-        found = yield from asking.about_some(numbers, name, own, shown, texts, labels)
-    except StepFailed as failed:
-        if failed.status != "parse_error":
-            raise
-        return []
-    return [number for number, supported in zip(numbers, found.known, strict=True) if supported]
+class _Search:
+    """The search for support of statements in the texts of a conversation.
 
+    Args:
+        prompt, statements, about, size: as for `ask_supported`.
+        contexts: the contexts of this turn.
 
-def _doubted(judged: Judged) -> list[int]:
-    return [number for number, known in enumerate(judged.known) if known is False]
+    Attributes:
+        decisions: the decision on each statement so far.
+        why_missing: short code for the reason of missing decisions.
+        places: numbers of statements by the place that supports them.
+    """
 
+    def __init__(
+        self,
+        prompt: Prompt[VerdictList],
+        statements: Sequence[str],
+        contexts: tuple[str, ...],
+        about: str,
+        size: int,
+    ) -> None:
+        self._prompt, self._statements, self._about, self._size = prompt, statements, about, size
+        self._own = contexts
+        self._others: list[NamedText] = []
+        self.decisions: list[Decision] = []
+        self.why_missing = Judged.why_missing
+        self.places: dict[str, int] = {}
 
-def _updated(judged: Judged, numbers: Sequence[int], again: Judged) -> Judged:
-    """The decisions with later ones on some statements."""
-    known, probabilities, stances = list(judged.known), list(judged.probabilities), list(judged.stances)
-    for place, number in enumerate(numbers):
-        known[number] = again.known[place]
-        if probabilities and again.probabilities:
-            probabilities[number] = again.probabilities[place]
-        if stances and (again.known[place] or again.known[place] is None):
-            stances[number] = again.stances[place] if again.known[place] and again.stances else None
-    why = again.why_missing if again.missing else judged.why_missing
-    return replace(
-        judged,
-        known=tuple(known),
-        probabilities=tuple(probabilities),
-        stances=tuple(stances),
-        why_missing=why,
-    )
+    def in_all(self, evidence: Evidence) -> Steps[None]:
+        """Look in the contexts, then, for what they do not support, in one kind of text after the other."""
+        if any(chunk.strip() for chunk in self._own):
+            asked = yield from self._ask(range(len(self._statements)))
+            self.decisions, self.why_missing = list(asked.decisions), asked.why_missing
+        else:
+            self.decisions = unmentioned(self._prompt, self._statements, "this turn has no contexts")
+        self.places["in_contexts"] = sum(bool(each.supported) for each in self.decisions)
+        yield from self._in_earlier_contexts(evidence.earlier.contexts)
+        yield from self._in_unaccounted(evidence.unaccounted)
+        yield from self._in_no_evidence("in_user_words", evidence.earlier.user, USER_WORDS)
+        yield from self._in_no_evidence("in_earlier_answers", evidence.earlier.answers, EARLIER_ANSWER)
+
+    def _in_earlier_contexts(self, texts: Sequence[NamedText]) -> Steps[None]:
+        self.places["in_earlier_contexts"] = 0
+        if texts and (doubted := self._doubted):
+            self._others += texts
+            asked = yield from self._ask(doubted)
+            for number, found in zip(doubted, asked.decisions, strict=True):
+                if found.supported is not False:
+                    self.decisions[number] = found
+                    self.places["in_earlier_contexts"] += bool(found.supported)
+            if any(found.supported is None for found in asked.decisions):
+                self.why_missing = asked.why_missing
+
+    def _in_unaccounted(self, texts: Sequence[str]) -> Steps[None]:
+        if texts and (doubted := self._doubted):
+            named = [NamedText(text, "the request, from an unknown source") for text in texts]
+            asked = yield from self._ask(doubted, named)
+            for number, found in zip(doubted, asked.decisions, strict=True):
+                if found.supported:
+                    self.decisions[number] = found._replace(supported=None, confidence=None, stance=None)
+                    self.why_missing = "unaccounted_text"
+
+    def _in_no_evidence(self, place: str, texts: Sequence[NamedText], label: str) -> Steps[None]:
+        """Look for statements in texts that are no evidence; a reply that cannot be read changes nothing."""
+        self.places[place] = 0
+        if not (
+            texts and (doubted := [each for each in self._doubted if self.decisions[each].label is None])
+        ):
+            return
+        self._others += texts
+        try:
+            asked = yield from self._ask(doubted)
+        except StepFailed as failed:
+            if failed.status != "parse_error":
+                raise
+            return
+        for number, found in zip(doubted, asked.decisions, strict=True):
+            if found.supported:
+                self.decisions[number] = self.decisions[number]._replace(
+                    reason=found.reason, evidence=found.evidence, label=label
+                )
+                self.places[place] += 1
+
+    @property
+    def _doubted(self) -> list[int]:
+        return [number for number, decision in enumerate(self.decisions) if decision.supported is False]
+
+    def _ask(self, numbers: Sequence[int], more: Sequence[NamedText] = ()) -> Steps[AskedDecisions]:
+        """Ask about statements; the prompt shows the contexts, the texts before, and more texts."""
+        others = [*self._others, *more]
+        return (
+            yield from ask_decisions(
+                self._prompt,
+                [self._statements[number] for number in numbers],
+                {"contexts": (*self._own, *[text.text for text in others])},
+                about=self._about,
+                size=self._size,
+                evidence=len(self._own),
+                others=others,
+            )
+        )
