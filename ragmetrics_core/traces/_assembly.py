@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import inf
 from typing import Any, Final, NamedTuple
 
@@ -24,7 +25,7 @@ from ragmetrics_core.adapting import (
 )
 from ragmetrics_core.boundary import is_mapping, is_series
 from ragmetrics_core.errors import SampleError
-from ragmetrics_core.samples import Sample, tile
+from ragmetrics_core.samples import Sample, tile, words_in
 from ragmetrics_core.traces._conventions import pieces_of
 from ragmetrics_core.traces._reprs import printed_message
 from ragmetrics_core.traces._spans import TraceSpan, merged
@@ -115,6 +116,7 @@ def samples_of(
     spans = list(spans)
     trace = spans[0].trace if spans else ""
     try:
+        documents = _texts_by_id(spans) | dict(documents)
         roots = _forest(spans)
         for root in roots:
             _make_calls(root, documents)
@@ -132,6 +134,16 @@ def samples_of(
             yield each.model_copy(update={"id": id})
         else:
             yield SkippedTrace(f"trace {trace}, span {unit.node.span.id}", each)
+
+
+def _texts_by_id(spans: Iterable[TraceSpan]) -> dict[str, str]:
+    """The texts of the documents that some spans of a trace have, for those that name only their ids."""
+    texts: dict[str, set[str]] = {}
+    for span in spans:
+        for chunk in span.documents or ():
+            if chunk.id and chunk.text.strip():
+                texts.setdefault(chunk.id, set()).add(chunk.text)
+    return {id: text for id, found in texts.items() if len(found) == 1 for text in found}
 
 
 # Trees
@@ -205,6 +217,10 @@ def _make_calls(root: _Node, documents: Mapping[str, str]) -> None:
             node.call.began = 2 * number
     for node in root.walk():
         _fill_call(node, documents)
+    for node in root.walk():
+        for before, child in pairwise(node.children):
+            if child.call.kind == "postprocessor" and child.call.inputs is None:
+                child.call.inputs = before.call.outputs
 
 
 def _note_models(node: _Node) -> bool:
@@ -291,14 +307,18 @@ def _with_text(chunk: Chunk, documents: Mapping[str, str]) -> Chunk:
 
 def _units(root: _Node) -> list[_Unit]:
     """The runs of a tree with a model call, or the reasons why there are none."""
-    return _named_runs(root) or [_whole_run(root)]
+    units = _named_runs(root) or [_whole_run(root)]
+    if len(units) == 1 and units[0].run is not None and units[0].node is not root:
+        units[0].run.calls = [root.call]  # it may have got its documents from a step before
+    return units
 
 
 def _named_runs(node: _Node) -> list[_Unit]:
-    """The outermost spans that have a question and an answer."""
+    """The outermost spans that have a question and an answer; those inside of a tool answer its caller."""
     if node.call.kind == "chain" and node.span.kind != "model" and (run := _named_run(node)) is not None:
         return [_Unit(node, run)]
-    return [unit for child in node.children if child.has_model for unit in _named_runs(child)]
+    inner = [child for child in node.children if child.has_model and child.call.kind != "tool"]
+    return [unit for child in inner for unit in _named_runs(child)]
 
 
 def _named_run(node: _Node) -> CapturedRun | None:
@@ -308,6 +328,8 @@ def _named_run(node: _Node) -> CapturedRun | None:
         return None
     run = CapturedRun(calls=node.call.children, inputs=inputs, outputs=outputs, question=question)
     answer = answer_in(outputs, DIALECT, inputs=inputs)
+    if answer is None:
+        answer = run.answer = _only_answer(outputs)
     if answer is None or not answer.value.strip():
         finals = _final_models(node)
         if len(finals) != 1:
@@ -336,6 +358,33 @@ def _questions(value: Any, place: str, depth: int) -> Iterator[tuple[str, str]]:
         yield from _questions(inner, f"{place}[{key!r}]", depth - 1)
 
 
+def _only_answer(outputs: Any) -> NamedValue | None:
+    """The only answer in the outputs of a pipeline by component; an answer builder's comes first."""
+    found = list(_answers(outputs, "outputs", _DEEP_INPUTS))
+    built = {text: place for text, place, is_built in found if is_built}
+    named = built or {text: place for text, place, _ in found}
+    return NamedValue(*next(iter(named.items()))) if len(named) == 1 else None
+
+
+def _answers(value: Any, place: str, depth: int) -> Iterator[tuple[str, str, bool]]:
+    """Texts that may be the answer, with their places, and whether an answer builder made them."""
+    messages = DIALECT.messages(value)
+    if is_mapping(value) and value.get("type") == "generated_answer":
+        yield value["answer"], place, True
+    elif messages:
+        if messages[-1].role == "assistant" and not messages[-1].calls_tools:
+            yield messages[-1].text, place, False
+    elif is_mapping(value) and depth:
+        for key, inner in value.items():
+            found = answer_in(inner, DIALECT) if is_mapping(inner) else None
+            if found is not None and "only new text" not in found.rule:
+                yield found.value, f"{place}[{key!r}]", False
+            else:
+                yield from _answers(inner, f"{place}[{key!r}]", depth - 1)
+    elif is_series(value) and len(value) == 1 and depth:
+        yield from _answers(value[0], place, depth - 1)
+
+
 def _whole_run(root: _Node) -> _Unit:
     """The run of a tree in which no span has both question and answer, such as one of bare calls."""
     finals = _final_models(root)
@@ -350,6 +399,11 @@ def _whole_run(root: _Node) -> _Unit:
     models = [node for node in root.walk() if node.call.kind == "model" and node.span.messages]
     # an instrumentor may have lost the request of the call that made the answer
     messages = list(maker.span.messages or (models[0].span.messages if models else None) or ())
+    replies = {_plain(node.span.reply or "") for node in root.walk() if node.call.kind == "model"}
+    asked = [
+        n for n, each in enumerate(messages) if each.role == "assistant" and _plain(each.text) in replies
+    ]
+    messages = messages[: asked[0]] if asked else messages  # what follows is this run's own work
     number = max((n for n, each in enumerate(messages) if each.role == "user"), default=None)
     question = None if number is None else _question_of(root, messages[number].text)
     if question is None:
@@ -402,8 +456,8 @@ def _final_models(node: _Node) -> list[_Node]:
     for model in models[:_MOST_MODELS]:
         reply = _plain(model.span.reply or "")
         later = (each for each in texts if each.call.began > (model.call.ended or 0))
-        if not any(reply in texts[each] for each in later):
-            finals[reply] = model
+        if not reply or not any(reply in texts[each] for each in later):
+            finals[reply or model.span.reply or ""] = model
     return list(finals.values())
 
 
@@ -440,7 +494,7 @@ def _unprinted(value: Any, depth: int = _DEEP_INPUTS) -> Any:
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(words_in(text))
 
 
 # Samples

@@ -41,7 +41,7 @@ RERANKED, RERANKED_FROM, RERANK_QUERY = (
 INPUT_MESSAGES, OUTPUT_MESSAGES = "llm.input_messages", "llm.output_messages"
 PROMPTS, CHOICES = "llm.prompts", "llm.choices"
 TEMPLATE, VARIABLES = "llm.prompt_template.template", "llm.prompt_template.variables"
-TOOL, SESSION = "tool.name", "session.id"
+MODEL, TOOL, SESSION = "llm.model_name", "tool.name", "session.id"
 # GenAI
 OPERATION: Final = "gen_ai.operation.name"
 ASKED, SAID = "gen_ai.input.messages", "gen_ai.output.messages"
@@ -57,6 +57,7 @@ EARLIER_ASKED, EARLIER_SAID = "gen_ai.prompt", "gen_ai.completion"
 # What instrumentors write instead of content that their user hides.
 _HIDDEN: Final = "__REDACTED__"
 _MOST: Final = 2**24
+_NODE: Final = re.compile(r"<NodeWithScore\(node=\w+\(id_=(.+?)\), score=(?:None|(-?\d[\d.e+-]*))\)>")
 # Where a variable stands in a template of Python or Jinja.
 _VARIABLE: Final = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|\{[\w.\[\]!:]*\}", re.DOTALL)
 
@@ -94,7 +95,7 @@ def span_of(raw: RawSpan) -> TraceSpan:
     ):
         read.append(_genai(attributes, events))
     if KIND in attributes or not read:
-        read.insert(0, _openinference(attributes))
+        read.insert(0, _openinference(attributes, raw.name))
     common: dict[str, Any] = {
         name: getattr(raw, name)
         for name in ("trace", "id", "parent", "name", "began", "ended", "failed", "extra")
@@ -118,8 +119,12 @@ def _readable(attributes: Mapping[str, Any], problems: list[str]) -> Iterator[tu
 # OpenInference
 
 
-def _openinference(attributes: Mapping[str, Any]) -> dict[str, Any]:
+def _openinference(attributes: Mapping[str, Any], name: str) -> dict[str, Any]:
     kind = OPENINFERENCE_KINDS.get(_text(attributes.get(KIND)).upper())
+    if kind == "chain" and name.endswith("postprocess_nodes"):
+        kind = "postprocessor"  # LlamaIndex's
+    if kind == "model" and TEMPLATE in attributes and MODEL not in attributes:
+        kind = "prompt"  # a prompt builder of Haystack
     inputs, outputs = _value(attributes, INPUT), _value(attributes, OUTPUT)
     fields: dict[str, Any] = {
         "kind": kind or "",
@@ -139,7 +144,8 @@ def _openinference(attributes: Mapping[str, Any]) -> dict[str, Any]:
             ranked, given = _listed(attributes, RERANKED), _listed(attributes, RERANKED_FROM)
             fields["query"] = _text(attributes.get(RERANK_QUERY)) or None
             fields["inputs"] = inputs if given is None else {"documents": given}
-            fields["documents"] = _documents(listed if ranked is None else ranked, outputs)
+            ranked = listed if ranked is None else ranked
+            fields["documents"] = _printed_nodes(outputs) or _documents(ranked, outputs)
         case "tool":
             fields["name"] = _text(attributes.get(TOOL)) or None
             fields["documents"] = None if listed is None else _documents(listed, outputs)
@@ -317,9 +323,20 @@ def _documents(listed: Iterable[Any] | None, outputs: Any) -> list[Chunk] | None
     ]
 
 
+def _printed_nodes(outputs: Any) -> list[Chunk]:
+    """The ids and scores of nodes that LlamaIndex printed."""
+    printed: list[Any] = list(outputs) if is_series(outputs) else []
+    found = [_NODE.fullmatch(each) for each in printed if isinstance(each, str)]
+    return [Chunk("", each[1], float(each[2]) if each[2] else None) for each in found if each]
+
+
 def _chunk(value: Any) -> Chunk:
     if (chunk := DIALECT.document(value)) is not None and chunk.text.strip():
-        return chunk
+        metadata = decoded(value.get("document", value).get("metadata")) if is_mapping(value) else None
+        texts = metadata.values() if is_mapping(metadata) else ()
+        # a window around the document, which a prompt may show in its place
+        around = tuple(text for text in texts if isinstance(text, str) and chunk.text in text != chunk.text)
+        return chunk._replace(others=around or chunk.others)
     named: Any = value.get("document", value) if is_mapping(value) else {}
     id, score = (named.get("id"), named.get("score")) if is_mapping(named) else (None, None)
     return Chunk("", None if id is None else str(id), score if isinstance(score, int | float) else None)

@@ -1,4 +1,4 @@
-"""Messages as Python prints them: instrumentors of Haystack and LlamaIndex write them so."""
+"""Messages and answers as Python prints them: instrumentors of Haystack and LlamaIndex write them so."""
 
 import re
 from ast import literal_eval
@@ -7,12 +7,12 @@ from typing import Any
 
 __all__ = ["printed_message"]
 
+_TEXT = r"""'(?:[^'\\]|\\[\\'nrtxuU])*'|"(?:[^"\\]|\\[\\'nrtxuU])*\""""
+# Documents in it are printed without quotes around their texts, so only its beginning can be read.
+_IS_ANSWER = re.compile(rf"GeneratedAnswer\(data=({_TEXT})", re.DOTALL)
 _IS_MESSAGE = re.compile(r"\w*Message\(")
 # a text, the beginning of an object, the name of a field, a member of an enumeration, a number, a bracket
-_TOKEN = re.compile(
-    r"""\s*('(?:[^'\\]|\\[\\'nrtxuU])*'|"(?:[^"\\]|\\[\\'nrtxuU])*"|\w+\(|\w+=|<[\w.]+:|[\w.+-]+|[][(){},:>])""",
-    re.DOTALL,
-)
+_TOKEN = re.compile(rf"\s*({_TEXT}|\w+\(|\w+=|<[\w.]+:|[\w.+-]+|[][(){{}},:>])", re.DOTALL)
 _KIND_OF_PART = re.compile(r"(Content|Block)$")
 _CONSTANTS = {"None": None, "True": True, "False": False}
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
@@ -23,16 +23,16 @@ def printed_message(text: str) -> dict[str, Any] | None:
     """The fields of a message that Python printed; None for any other text, and for a part of a message.
 
     Objects inside are their fields too, with their class as their type, and members of an enumeration are
-    their values.
+    their values. Of a `GeneratedAnswer`, only the answer is read.
 
     >>> printed_message("ChatMessage(_role=<ChatRole.USER: 'user'>, _content=[TextContent(text='Why?')])")
     {'type': 'chat_message', 'role': 'user', 'content': [{'type': 'text', 'text': 'Why?'}]}
     >>> printed_message("ChatMessage(_role=<ChatRole.USER: 'user'>, _content=[TextContent(text='Wh...")
     """
-    if not _IS_MESSAGE.match(text):
-        return None
     try:
-        return _Printed(text).read()
+        if answer := _IS_ANSWER.match(text):
+            return {"type": "generated_answer", "answer": literal_eval(answer[1])}
+        return _Printed(text).read() if _IS_MESSAGE.match(text) else None
     except (ValueError, SyntaxError):
         return None
 

@@ -138,3 +138,14 @@ def test_the_blocks_of_a_tool_of_llama_index_are_its_text():
     kind = {"openinference.span.kind": "TOOL", "output.mime_type": "application/json"}
     span = read(**kind, **{"output.value": output})
     assert DIALECT.text(span.outputs) == "drizzle"
+
+
+def test_the_nodes_that_a_postprocessor_kept_are_known_by_their_ids():
+    kept = [
+        "<NodeWithScore(node=TextNode(id_=n-1), score=0.5)>",
+        "<NodeWithScore(node=TextNode(id_=n-2), score=None)>",
+    ]
+    kind = {"openinference.span.kind": "CHAIN", "output.mime_type": "application/json"}
+    texts = {**kind, "output.value": json.dumps(kept)}
+    span = span_of(RawSpan(trace="1", id="1", name="Rerank._postprocess_nodes", attributes=texts))
+    assert (span.kind, span.documents) == ("postprocessor", [Chunk("", "n-1", 0.5), Chunk("", "n-2")])

@@ -86,7 +86,15 @@ TWELVE = {
     "haystack_ranker": [Turn(FRANCE, "It is one of those in the texts.", (SEINE, ROME))],
     "haystack_draft": [Turn(FRANCE, FRANCE_ANSWER, (PARIS, SEINE), (1,), "capitals")],
 }
+SERVED_ANSWER = "It is as high as the texts say."
 FURTHER = {
+    "haystack_follow_up": [Turn(FRANCE, FRANCE_ANSWER, (PARIS, SEINE))],
+    "llama_index_engine_as_tool": [Turn(TOWER, SERVED_ANSWER, (HIGH, HEAVY), (2, 1))],
+    "llama_index_react": [
+        Turn(TOWER, f"Thought: I can answer.\nAnswer: {SERVED_ANSWER}", (HIGH, HEAVY), (1,))
+    ],
+    "llama_index_window": [Turn(TOWER, SERVED_ANSWER, (HIGH, OPENED))],
+    "llama_index_workflow": [Turn(TOWER, SERVED_ANSWER, (HIGH, HEAVY))],
     "langchain_middleware": [Turn(TEA, TEA_ANSWER, (GREEN, BLACK))],
     "genai_agent": [Turn(OTTERS, OTTERS_ANSWER, (OTTER,), (1,))],
     "genai_langchain_agent": [Turn(TEA, TEA_ANSWER, (GREEN, BLACK, COFFEE), (1,))],

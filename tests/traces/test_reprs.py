@@ -71,3 +71,11 @@ def test_other_texts_are_not_messages(text):
 @given(st.text(alphabet="Message(=<>[]{}'\",: a1\\."))
 def test_no_text_is_too_strange(text):
     printed_message(f"Message({text}")
+
+
+def test_the_answer_of_an_answer_builder_is_read_although_its_documents_cannot_be():
+    printed = (
+        "GeneratedAnswer(data=\"It's wet.\", query='Why?', documents=[Document(id=1, content: 'It's rain')])"
+    )
+    assert printed_message(printed) == {"type": "generated_answer", "answer": "It's wet."}
+    assert printed_message("GeneratedAnswer(data='It is w...") is None

@@ -24,7 +24,7 @@ from tests.integrations.haystack.shown.applications import (
 from tests.integrations.haystack.shown.test_agents import agent as agent_of
 from tests.integrations.haystack.shown.test_agents import asked as asked_agent
 from tests.integrations.haystack.shown.test_agents import of_component
-from tests.integrations.haystack.shown.test_several_generators import drafted
+from tests.integrations.haystack.shown.test_several_generators import drafted, two_replies, with_follow_up
 from tests.traces.applications.served import Application, replying
 
 DRAFT = "The city on the Seine, which everybody knows."
@@ -76,6 +76,12 @@ def draft(server: BodyKeeper) -> None:
         drafted(server).run(data)
 
 
+def follow_up(server: BodyKeeper) -> None:
+    """A model that suggests a question after the answer."""
+    made = with_follow_up(server, "llm.replies -> answers.replies", answers=AnswerBuilder())
+    made.run(asked() | {"answers": {"query": QUESTION}})
+
+
 def messages(server: BodyKeeper) -> None:
     """A generator without documents, in a pipeline."""
     pipeline_of(llm=llm(server)).run({"llm": {"messages": [ChatMessage.from_user(QUESTION)]}})
@@ -86,5 +92,6 @@ APPLICATIONS = {
     "haystack_agent": Application(agent, replying((CORPUS[3], ANSWER), otherwise=TOOLS)),
     "haystack_ranker": Application(ranker, replying(otherwise="It is one of those in the texts.")),
     "haystack_draft": Application(draft, replying((DRAFT, ANSWER), otherwise=DRAFT)),
+    "haystack_follow_up": Application(follow_up, two_replies),
     "haystack_messages": Application(messages, replying(otherwise=ANSWER)),
 }

@@ -11,7 +11,19 @@ from openinference.instrumentation import using_session
 
 from tests.integrations.body_keeping import BodyKeeper, Call
 from tests.integrations.llama_index.agents import ran
-from tests.integrations.llama_index.shown.served import BREAD, HEAVY, HIGH, QUESTION, index
+from tests.integrations.llama_index.shown.agents import AGENTS
+from tests.integrations.llama_index.shown.query_engines import QUERY_ENGINES
+from tests.integrations.llama_index.shown.served import (
+    BREAD,
+    HEAVY,
+    HIGH,
+    QUESTION,
+    ServedLLM,
+    index,
+)
+from tests.integrations.llama_index.shown.served import (
+    replying as replying_by,
+)
 from tests.traces.applications.served import Application, replying
 
 ANSWER = "The tower is 300 m high, as the texts say."
@@ -79,7 +91,23 @@ def conversation(server: BodyKeeper) -> None:
             engine.chat(question)
 
 
+def shown(name: str) -> Application:
+    """An application of the page on captures, by its name there."""
+    entry = {**AGENTS, **QUERY_ENGINES}[name]
+
+    def run(server: BodyKeeper) -> None:
+        llm = ServedLLM(url=f"{server.base_url}/chat/completions")
+        Settings.llm = llm
+        entry.make(llm).ask()
+
+    return Application(run, replying_by(*entry.replies))
+
+
 APPLICATIONS = {
+    "llama_index_engine_as_tool": shown("agent with a query engine as its tool, `watch=[agent]`"),
+    "llama_index_react": shown("`ReActAgent` with a retriever as its tool, `watch=[agent]`"),
+    "llama_index_window": shown("query engine with a sentence window"),
+    "llama_index_workflow": shown("workflow that returns a response, `watch=[workflow]`"),
     "llama_index_postprocessor": Application(postprocessor, replying(otherwise=ANSWER)),
     "llama_index_agent": Application(agent, replying((BREAD, ANSWER), (HIGH, READ), otherwise=LOOK)),
     "llama_index_refine": Application(refine, replying((DRAFT, ANSWER), otherwise=DRAFT)),
