@@ -18,7 +18,7 @@ from ragmetrics_core.runs._source_files import (
     opened_text,
     refuse_repeated,
 )
-from ragmetrics_core.samples import Sample
+from ragmetrics_core.samples import Sample, holds_conversation, is_conversation_column, is_dialogue
 from ragmetrics_core.samples.columns import TEXT_COLUMNS, field_named, shown, spelled
 from ragmetrics_core.texts.wording import number_of
 
@@ -115,6 +115,8 @@ def _tables(
 
 def _may_hold_rows(key: object) -> bool:
     """Whether this key may hold rows; contexts, messages and labels are parts of a row."""
+    if is_conversation_column(key):
+        return False
     return field_named(str(key)) is None or spelled(str(key)) in TEXT_COLUMNS
 
 
@@ -140,6 +142,8 @@ def _is_row(value: object) -> bool:
     """Whether it is a sample or a mapping with a sample field."""
     if not is_mapping(value):
         return isinstance(value, Sample)
+    if holds_conversation(value):
+        return True
     for column, cell in value.items():
         # of LangSmith's `inputs` and `outputs` the fields are one deeper
         names = [f"{column}.{inner}" for inner in cell] if is_mapping(cell) else []
@@ -156,6 +160,8 @@ def _rows_of_columns(source: Mapping[str, Collection[object]]) -> Collection[obj
     """Rows of an object of columns; a single row may hold lists, but not a list of questions."""
     texts = [source[column] for column in source if spelled(str(column)) in TEXT_COLUMNS]
     if not texts or any(_is_row(cell) for cells in texts for cell in cells):
+        return None
+    if any(map(is_dialogue, texts)):
         return None
     lengths = {column: len(values) for column, values in source.items()}
     if len(set(lengths.values())) > 1:

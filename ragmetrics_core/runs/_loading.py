@@ -13,10 +13,11 @@ from collections.abc import (
 )
 from contextlib import aclosing, closing, nullcontext
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Final, TypeAlias, cast
 
-from ragmetrics_core.boundary.redaction import Redact, redacted
+from ragmetrics_core.boundary.redaction import Redact, Renamed, redacted
 from ragmetrics_core.boundary.shapes import is_mapping, is_series
 from ragmetrics_core.boundary.unpacking import kind_of, opened
 from ragmetrics_core.errors import ConfigError, SampleError
@@ -25,7 +26,7 @@ from ragmetrics_core.runs._data_frames import DataFrameLike, rows_of_parquet, ro
 from ragmetrics_core.runs._excel import rows_of_excel
 from ragmetrics_core.runs._json_rows import rows_of_json, rows_of_jsonl, rows_of_object
 from ragmetrics_core.runs._source_files import ReadRow, encoding_of, numbered
-from ragmetrics_core.samples import Sample
+from ragmetrics_core.samples import Sample, holds_conversation, is_conversation_column, mapping_of
 from ragmetrics_core.samples.columns import ColumnNames, check_columns, is_sample_column, shown
 from ragmetrics_core.traces import SkippedTrace, Traces, format_of
 
@@ -133,7 +134,8 @@ async def aread_samples(
     ):
         async for row in rows:
             number += 1
-            yield reader.read(ReadRow(f"row {number}", row))
+            for sample in reader.read(ReadRow(f"row {number}", row)):
+                yield sample
 
 
 @dataclass
@@ -144,29 +146,54 @@ class _SampleReader:
         redact, columns: as for `read_samples`.
         used: hashes of the ids so far.
         occurrences: number of equal rows without an id so far, by hash of the derived id.
+        sessions: redacted ids of the sessions so far.
     """
 
     redact: Redact | None = None
     columns: ColumnNames | None = None
     used: set[int] = field(default_factory=set)
     occurrences: dict[int, int] = field(default_factory=dict[int, int])
+    sessions: Renamed | None = None
 
-    def read(self, found: ReadRow) -> Sample | BadRow:
+    def read(self, found: ReadRow) -> list[Sample | BadRow]:
+        """The samples of a row, more than one if it holds a conversation; or the reason why it has none."""
         if found.problem is not None:
-            return BadRow(where=found.where, message=found.problem)
+            return [BadRow(where=found.where, message=found.problem)]
         try:
-            sample = _sample(found, self.columns)
+            samples = _samples(found, self.columns)
             if self.redact is not None:
-                sample = sample.redacted(self.redact)
+                samples = self._redacted(samples, self.redact)
         except ConfigError as error:
-            return BadRow(where=found.where, message=self._reason(error, found))
+            return [BadRow(where=found.where, message=self._reason(error, found))]
+        return [self._with_own_id(sample, found.where) for sample in samples]
+
+    def _redacted(self, samples: Sequence[Sample], redact: Redact) -> tuple[Sample, ...]:
+        """The samples without private parts; different sessions stay different."""
+        if self.sessions is None:
+            self.sessions = Renamed(redact)
+        if len(samples) > 1:
+            redact = cache(redact)  # each answer has all messages before it
+        return tuple(self._renamed(sample, self.sessions).redacted(redact) for sample in samples)
+
+    def _renamed(self, sample: Sample, sessions: Renamed) -> Sample:
+        """The sample with the redacted id of its session."""
+        if sample.session is None or sample.has_derived_session:
+            return sample
+        update = {"session": sessions.of(sample.session)}
+        if sample.id == f"{sample.session}#{sample.turn}":
+            update["id"] = f"{update['session']}#{sample.turn}"
+        return sample.model_copy(update=update)
+
+    def _with_own_id(self, sample: Sample, where: str) -> Sample | BadRow:
+        """The sample with an id that no earlier one has, or the reason why it cannot have one."""
         key = first = _hash_of(sample.id)
-        if key in self.used and not sample.has_derived_id:
+        base = sample
+        if key in self.used and not (sample.has_derived_id or sample.has_derived_session):
             message = f"id {sample.id!r} was already used by another sample"
-            return BadRow(where=found.where, message=message, sample_id=sample.id)
+            return BadRow(where=where, message=message, sample_id=sample.id)
         while key in self.used:
             self.occurrences[first] = occurrence = self.occurrences.get(first, 1) + 1
-            sample = sample.at_occurrence(occurrence)
+            sample = base.at_occurrence(occurrence)
             key = _hash_of(sample.id)
         self.used.add(key)
         return sample
@@ -176,7 +203,8 @@ class _SampleReader:
         if self.redact is None or not isinstance(error, SampleError):
             return str(error)
         try:
-            _sample(found._replace(row=_redacted_values(self.redact, found.row)), self.columns)
+            row = found.row if isinstance(found.row, Sample) else mapping_of(found.row)
+            _samples(found._replace(row=_redacted_values(self.redact, row)), self.columns)
         except SampleError as without:
             return redacted(self.redact, str(without))
         except ConfigError as failed:
@@ -206,11 +234,11 @@ def _redacted_values(redact: Redact, value: object) -> object:
             return type(value).__name__
 
 
-def _sample(found: ReadRow, columns: ColumnNames | None) -> Sample:
+def _samples(found: ReadRow, columns: ColumnNames | None) -> tuple[Sample, ...]:
     if isinstance(found.row, Sample):
-        return found.row
-    if is_mapping(found.row):
-        return Sample.from_mapping(found.row, textual=found.textual, columns=columns)
+        return (found.row,)
+    if (row := mapping_of(found.row)) is not None:
+        return Sample.from_conversation(row, textual=found.textual, columns=columns)
     raise SampleError(f"a row must be a sample or a mapping of columns to values, got {shown(found.row)}")
 
 
@@ -221,7 +249,7 @@ def _stream(
     with closing(rows):
         try:
             for found in rows:
-                yield reader.read(found)
+                yield from reader.read(found)
             return
         except SampleError as error:
             if redact is None:
@@ -241,6 +269,8 @@ def _rows_of(
         return _with_field(Path(source), rows) if are_samples and not columns else rows
     if isinstance(source, Sample):
         return numbered([source])
+    if not is_mapping(source) and (row := mapping_of(source)) is not None and holds_conversation(row):
+        return numbered([row])
     if (table := rows_of_table(source)) is not None:
         return numbered(table)
     if is_mapping(source):
@@ -318,7 +348,7 @@ def _with_field(path: Path, rows: Generator[ReadRow]) -> Generator[ReadRow]:
 
 
 def _refuse_strange(path: Path, columns: Sequence[str]) -> None:
-    if not any(map(is_sample_column, columns)):
+    if not any(map(is_sample_column, columns)) and not any(map(is_conversation_column, columns)):
         raise SampleError(
             f"{str(path)!r}: no column is a field of a sample (separated by commas, semicolons or tabs?), "
             f"found {columns[:_SHOWN]}{' and more' if len(columns) > _SHOWN else ''}"

@@ -73,6 +73,8 @@ def shown_progress(
 def in_words(progress: Progress, total: int | None) -> str:
     """The progress in words: "12 of 52 samples, 3 failed, 120 calls, 45k tokens"."""
     done = progress.samples + progress.rejected
+    if total is not None and done > total:  # a row with a conversation has several samples
+        total = None
     samples = f"{done} of {number_of(total, 'sample')}" if total is not None else number_of(done, "sample")
     stage = f"{progress.stage}: " if progress.stage else ""
     return f"{stage}{samples}, {_details(progress)}"

@@ -1,6 +1,12 @@
 """Samples, their retrieval stages, and the views that metrics take."""
 
 from ragmetrics_core.samples._citations import Citation, CitedText, citations_of, cited_text
+from ragmetrics_core.samples._conversations import (
+    holds_conversation,
+    is_conversation_column,
+    is_dialogue,
+    mapping_of,
+)
 from ragmetrics_core.samples._grouping import SESSION, TURN, grouping_labels, label_in, session_of
 from ragmetrics_core.samples._history import Earlier, NamedText, ToolCall, Turn, conversation_text
 from ragmetrics_core.samples._sample import (
@@ -94,8 +100,12 @@ __all__ = [
     "counted",
     "distinct_references",
     "grouping_labels",
+    "holds_conversation",
+    "is_conversation_column",
+    "is_dialogue",
     "label_in",
     "labels_digest",
+    "mapping_of",
     "part_of",
     "session_of",
     "tile",

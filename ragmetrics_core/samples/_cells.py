@@ -16,11 +16,12 @@ from pydantic import TypeAdapter, ValidationError
 from ragmetrics_core.boundary.shapes import is_mapping, is_sequence, is_series
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.samples._citations import read_citations
-from ragmetrics_core.samples._documents import document_text, is_document, message_text, turn_parts
+from ragmetrics_core.samples._documents import document_text, is_document, message_text
+from ragmetrics_core.samples._messages import Message, UnreadableMessage, messages_in
 from ragmetrics_core.samples._printed import Unreadable, is_printed_object, printed_value
 from ragmetrics_core.samples._stages import Stage
 
-__all__ = ["Kind", "dated", "parsed", "plain", "read_cell", "shown", "valid_text"]
+__all__ = ["Kind", "dated", "parsed", "plain", "read_cell", "read_messages", "shown", "valid_text"]
 
 Kind: TypeAlias = Literal[
     "id",
@@ -269,19 +270,34 @@ def _number(what: str, value: object) -> int:
     return value
 
 
-def _turns(what: str, value: object) -> tuple[dict[str, str], ...]:
-    """The role and the content of each message."""
-    messages = parsed(value)
-    if not is_series(messages):
-        raise SampleError(f"{what} must be a list of messages, got {shown(messages)}")
-    turns: list[dict[str, str]] = []
-    for n, message in enumerate(messages, start=1):
+def read_messages(what: str, value: object) -> tuple[Message, ...]:
+    """The messages of a list or its text; results of tools in a message are messages of their own.
+
+    Raises:
+        SampleError: it is not a list, or a message cannot be read.
+    """
+    values = parsed(value)
+    if not is_series(values):
+        raise SampleError(f"{what} must be a list of messages, got {shown(values)}")
+    messages: list[Message] = []
+    for n, message in enumerate(values, start=1):
         item = f"{what} item {n}"
-        parts = turn_parts(message)
-        if parts is None:
-            raise SampleError(f"{item} must have a role and a content, got {shown(message)}")
-        turns.append({key: valid_text(f"{item} {key}", parts[key]) for key in ("role", "content")})
-    return tuple(turns)
+        try:
+            found = list(messages_in(message))
+        except UnreadableMessage as error:
+            problem = str(error) or f"must have a role and a content, got {shown(message)}"
+            raise SampleError(f"{item} {problem}") from None
+        for part in found:
+            role = valid_text(f"{item} role", part.role)
+            content = valid_text(f"{item} content", part.content)
+            contexts = read_cell(f"{item} contexts", part.contexts, "chunks")
+            messages.append(part._replace(role=role, content=content, contexts=contexts))
+    return tuple(messages)
+
+
+def _turns(what: str, value: object) -> tuple[dict[str, Any], ...]:
+    """The messages as turns of a sample."""
+    return tuple(message.turn for message in read_messages(what, value))
 
 
 def _stages(what: str, value: object) -> tuple[Stage, ...]:

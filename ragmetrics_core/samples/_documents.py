@@ -1,18 +1,16 @@
 """Texts inside documents, nodes and messages of other libraries, recognized by their attributes."""
 
 from collections.abc import Sequence
-from enum import Enum
 from typing import Final, cast
 
 from ragmetrics_core.boundary.shapes import field_of, is_mapping, is_series
 from ragmetrics_core.samples._printed import DOCUMENT_KEYS
 
-__all__ = ["document_text", "is_document", "message_text", "turn_parts"]
+__all__ = ["document_text", "is_document", "message_text"]
 
 # what holds a document: a node with its score, a hit, a document that LangChain wrote as JSON
 _HOLDERS: Final = ("node", "document", "kwargs")
 _MESSAGE_KEYS: Final = ("content", "text", "response")
-_ROLES: Final = {"human": "user", "ai": "assistant"}
 
 
 def document_text(value: object) -> str | None:
@@ -46,23 +44,6 @@ def message_text(value: object) -> str | None:
         return cast("str", value["content"]) if "role" in value and _has_text(value) else None
     texts = {text for key in _MESSAGE_KEYS if isinstance(text := _part(value, key), str)}
     return str(texts.pop()) if len(texts) == 1 else None
-
-
-def turn_parts(value: object) -> dict[str, object] | None:
-    """Role and content of a message; None if it has no such parts."""
-    if is_series(value):
-        if len(value) != 2 or not all(isinstance(part, str) for part in value):
-            return None
-        role, content = value
-    else:
-        role = field_of(value, "role") or field_of(value, "type")
-        content = field_of(value, "content")
-        if content is None and not is_mapping(value):
-            content = field_of(value, "text")
-    if role is None and content is None and not is_mapping(value):
-        return None
-    role = role.value if isinstance(role, Enum) else role
-    return {"role": _ROLES.get(role, role) if isinstance(role, str) else role, "content": content}
 
 
 def _part(value: object, name: str) -> object:

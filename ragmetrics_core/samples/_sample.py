@@ -15,6 +15,7 @@ from ragmetrics_core.boundary.redaction import Redact, Renamed, redacted, redact
 from ragmetrics_core.boundary.shapes import is_tuple
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.samples._citations import Citation
+from ragmetrics_core.samples._conversations import MADE_SESSION, conversation_in
 from ragmetrics_core.samples._history import Earlier, ToolCall, Turn, earlier_in, last_turns
 from ragmetrics_core.samples._labels import Label
 from ragmetrics_core.samples._stages import (
@@ -340,8 +341,17 @@ class Sample(BaseModel, frozen=True):
         """Whether the id is derived from content, labels and occurrence."""
         return bool(_MADE_ID.fullmatch(self.id)) and self.id[:_LENGTH_OF_ID] == self._derived_id
 
+    @property
+    def has_derived_session(self) -> bool:
+        """Whether session and id are derived from the messages of the conversation."""
+        is_made = MADE_SESSION.fullmatch(self.session or "") is not None
+        return is_made and self.id == f"{self.session}#{self.turn}"
+
     def at_occurrence(self, number: int) -> Self:
         """The sample with the id of the nth equal row of its data set."""
+        if self.has_derived_session:
+            session = f"{self.session}-{number}"
+            return self.model_copy(update={"session": session, "id": f"{session}#{self.turn}"})
         return self.model_copy(update={"id": f"{self._derived_id}-{number}"})
 
     def __hash__(self) -> int:
@@ -419,6 +429,8 @@ class Sample(BaseModel, frozen=True):
 
         fields = type(self).model_fields.keys() - {"id", "labels"}
         changed = {name: applied(name, getattr(self, name)) for name in sorted(fields)}
+        if self.has_derived_session:
+            changed["session"] = self.session
         if changed["language"] != self.language:
             changed["language"] = None
         # lists and mappings became JSON text, in which escapes may hide something
@@ -427,7 +439,7 @@ class Sample(BaseModel, frozen=True):
         )
         changed["labels"] = dict(zip(map(Renamed(redact).of, self.labels), values, strict=True))
         # an id that was made of content needs no redaction, and may look like what is taken out
-        is_made = self.has_derived_id or _MADE_ID.fullmatch(self.id)
+        is_made = self.has_derived_id or self.has_derived_session or _MADE_ID.fullmatch(self.id)
         if not is_made and redacted(redact, self.id) != self.id:
             changed["id"] = ""
         return self.model_copy(update=changed)
@@ -475,14 +487,64 @@ class Sample(BaseModel, frozen=True):
             SampleError: a value cannot be read, two columns of one field disagree, a column of `columns` is
                 missing, or no column is a sample field.
         """
+        samples = list(cls.from_conversation(row, where=where, textual=textual, columns=columns))
+        if len(samples) > 1:
+            problem = (
+                f"the row holds a conversation with {len(samples)} answers; use Sample.from_conversation"
+            )
+            raise SampleError(f"{where}: {problem}" if where else problem)
+        return samples[0]
+
+    @classmethod
+    def from_conversation(
+        cls,
+        row: Mapping[str, object],
+        *,
+        where: str = "",
+        textual: bool = False,
+        columns: ColumnNames | None = None,
+    ) -> tuple[Self, ...]:
+        """Make a sample of each answer in a row that holds a conversation; of any other row, one sample.
+
+        A sample has the user's last message as its question, the application's reply as its answer, the
+        messages before the question as its history, and the id `SESSION#N`. A question without a reply has
+        no answer. docs/data.md lists the forms that are read, and which columns count for which answer.
+
+        Args:
+            row: column names and values.
+            where: place of the row, for error messages.
+            textual: as for `from_mapping`.
+            columns: as for `from_mapping`; the field of a column of messages is `question`.
+
+        Raises:
+            ConfigError: `columns` has an unknown field.
+            SampleError: as `from_mapping`; a message cannot be read, nothing was asked, or a column can be
+                about several answers.
+        """
         check_columns(columns)
         try:
-            sample = cls(**read_row(row, textual=textual, columns=columns))
-            if sample.request_messages is None or sample.contexts is None or sample.shown_stage is not None:
-                return sample
-            return sample.with_contexts(sample.contexts, ids=sample.context_ids or ())
+            conversation = conversation_in(row, textual=textual, columns=columns)
+            if conversation is None:
+                return (cls._of_fields(read_row(row, textual=textual, columns=columns)),)
+            turns = tuple(Turn.model_validate(message.turn) for message in conversation.messages)
+            return tuple(
+                cls._of_fields(
+                    answer.fields
+                    if answer.start is None
+                    else {**answer.fields, "history": turns[: answer.start]}
+                )
+                for answer in conversation.answers
+            )
         except SampleError as error:
             raise SampleError(f"{where}: {error}" if where else str(error)) from None
+
+    @classmethod
+    def _of_fields(cls, fields: Mapping[str, Any]) -> Self:
+        """The sample with these fields; contexts are looked up in the request, if there is one."""
+        sample = cls(**fields)
+        if sample.request_messages is None or sample.contexts is None or sample.shown_stage is not None:
+            return sample
+        return sample.with_contexts(sample.contexts, ids=sample.context_ids or ())
 
 
 def _redacted_place(redact: Redact, text: str, place: int, step: int) -> int:

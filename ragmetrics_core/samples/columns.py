@@ -4,7 +4,7 @@ Used by `Sample.from_mapping`, whose docstring states the rules.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple
 
@@ -18,14 +18,19 @@ __all__ = [
     "COLUMNS",
     "KINDS",
     "TEXT_COLUMNS",
+    "Cell",
     "ColumnNames",
+    "cells_of",
     "check_columns",
     "field_named",
+    "fields_of_cells",
+    "is_absent",
     "is_sample_column",
     "label_of",
     "labels_in",
     "plain",
     "read_row",
+    "sessions_in",
     "shown",
     "spelled",
     "valid_text",
@@ -134,6 +139,10 @@ _LANGSMITH: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }
 
+# LangSmith's names of a thread in the metadata of a run, and the name of the project of a run.
+_SESSIONS: Final = frozenset({"sessionid", "threadid", "conversationid"})
+_PROJECT: Final = "sessionid"
+
 # Content of what is absent in a file whose cells are text, as pandas reads it, but for "None", which can be
 # an answer.
 _ABSENT: Final = frozenset({
@@ -153,6 +162,8 @@ def field_named(column: str) -> str | None:
     part, dot, inner = column.partition(".")
     if dot and (part := spelled(part)) in _LANGSMITH:
         return _LANGSMITH[part].get(_key(inner))
+    if dot and part == "metadata" and _key(inner) in _SESSIONS:
+        return "session"
     return _FIELD_OF.get(_key(column))
 
 
@@ -172,19 +183,50 @@ class _Column(NamedTuple):
     separators: str = ""
 
 
+Cell = tuple[str, object]
+"""Name and value of a column."""
+
+
+def fields_of_cells(cells: Iterable[Cell], columns: ColumnNames | None) -> dict[str, str | None]:
+    """Sample field of each column; None for labels.
+
+    Raises:
+        SampleError: a column of `columns` is missing, or `context` is ambiguous.
+    """
+    names = tuple(name for name, _ in cells)
+    return {column.name: column.field for column in _layout(names, tuple((columns or {}).items()))}
+
+
+def is_absent(cell: object, *, textual: bool) -> bool:
+    """Whether a cell has no value."""
+    return plain(cell) is None or (textual and isinstance(cell, str) and cell in _ABSENT)
+
+
 def read_row(
-    row: Mapping[str, object], *, textual: bool, columns: ColumnNames | None = None
+    row: Mapping[str, object],
+    *,
+    textual: bool,
+    columns: ColumnNames | None = None,
+    given: Mapping[str, Any] | None = None,
+    source: str = "",
 ) -> dict[str, Any]:
     """Read a row with any supported library's column names into sample fields.
+
+    Args:
+        row: column names and values.
+        textual: as for `Sample.from_mapping`.
+        columns: as for `Sample.from_mapping`.
+        given: fields that were read from the messages of the row.
+        source: column of these messages.
 
     Raises:
         SampleError: as `Sample.from_mapping`, without the place of the row.
     """
-    cells = list(_cells(row))
+    cells = list(cells_of(row))
     layout = _layout(tuple([name for name, _ in cells]), tuple(columns.items()) if columns else ())
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = dict(given or {})
     labels: dict[str, Label] = {}
-    source: dict[str, str] = {}
+    sources = dict.fromkeys(values, source)
     cited: list[CitedText] = []
     for column, (_, cell) in zip(layout, cells, strict=True):
         name, raw = column.name, cell
@@ -193,28 +235,28 @@ def read_row(
             if column.kind is None:  # statements may be a part of the answer
                 continue
             raw = reply.text
-        is_absent = textual and isinstance(raw, str) and raw in _ABSENT
+        is_blank = textual and isinstance(raw, str) and raw in _ABSENT
         if column.kind is None:
-            value = None if is_absent else plain(raw)
+            value = None if is_blank else plain(raw)
             for label, content in (labels_in(name, value) if column.field else {name: value}).items():
                 read = label_of(label, content, textual=textual)
                 if labels.setdefault(valid_text("a label's name", label), read) != read:
                     raise SampleError(f"label {label!r} appears twice with different values")
             continue
         field = column.field or ""
-        if is_absent and not (column.kind == "answer" and raw == ""):
+        if is_blank and not (column.kind == "answer" and raw == ""):
             continue
         value = read_cell(repr(name), raw, column.kind, separators=column.separators)
         if value is None:
             continue
         earlier = values.get(field)
         if earlier is None or earlier == "":  # a blank answer gives way to one that says something
-            values[field], source[field] = value, name
+            values[field], sources[field] = value, name
         elif value not in ("", earlier):
-            raise SampleError(
-                f"{source[field]!r} and {name!r} both mean {field} and disagree; "
-                f"keep one, or choose it: columns={{{field!r}: {source[field]!r}}}"
-            )
+            advice = f"keep one, or choose it: columns={{{field!r}: {sources[field]!r}}}"
+            if field in (given or {}):
+                advice = "keep one; messages before the question belong in the column 'history'"
+            raise SampleError(f"{sources[field]!r} and {name!r} both mean {field} and disagree; {advice}")
     drafts = values.pop("citations", ())
     if cited:
         values.setdefault("answer", cited[0].text)
@@ -262,6 +304,8 @@ def _layout(names: tuple[str, ...], columns: tuple[tuple[str, str], ...]) -> tup
     for name, field in fields.items():
         if name in mapped or field in dict(columns):
             fields[name] = mapped.get(name)
+    if any(name.partition(".")[0] in _LANGSMITH for name in names):
+        fields |= {name: None for name in names if _key(name) == _PROJECT and name not in mapped}
     if "session" not in fields.values():  # a turn of no conversation is some other column
         fields |= {name: None for name in names if fields[name] == "turn" and name not in mapped}
     contexts = {name for name in names if name not in mapped and _key(name) == "context"}
@@ -304,7 +348,7 @@ def _is_ideal_context(fields: Mapping[str, str | None], names: tuple[str, ...]) 
     )
 
 
-def _cells(row: Mapping[Any, object]) -> Iterator[tuple[str, object]]:
+def cells_of(row: Mapping[Any, object]) -> Iterator[Cell]:
     """Columns and values; LangSmith's nested parts become `inputs.question`."""
     for column, value in row.items():
         if not isinstance(column, str):
@@ -313,3 +357,24 @@ def _cells(row: Mapping[Any, object]) -> Iterator[tuple[str, object]]:
             yield from ((f"{column}.{inner}", content) for inner, content in value.items())
         else:
             yield column, value
+    if any(column in _LANGSMITH and is_mapping(value) for column, value in row.items()):
+        yield from sessions_in(row)
+
+
+def sessions_in(row: Mapping[Any, object]) -> Iterator[Cell]:
+    """Ids of the conversation in the metadata of a run of LangSmith or a state of LangGraph.
+
+    A column of the row takes precedence, but not a run's `session_id`, which is its tracing project.
+    """
+    is_run = any(column in _LANGSMITH for column in row)
+    named = [column for column in row if field_named(str(column)) == "session"]
+    if any(not is_run or _key(column) != _PROJECT for column in named):
+        return
+    for holder, part in (("metadata", ""), ("extra", "metadata"), ("config", "configurable")):
+        values = row.get(holder)
+        values = values.get(part) if part and is_mapping(values) else values
+        if is_mapping(values):
+            for name, value in values.items():
+                if _key(str(name)) in _SESSIONS and value is not None:
+                    yield f"metadata.{name}", value
+            return

@@ -261,8 +261,6 @@ class _Builder:
         for name in ("question", "reference"):
             if cells.get(name) == []:
                 del cells[name]
-        if is_list(history := cells.get("history")):
-            cells["history"] = [_turn(turn) for turn in history]
         sample = Sample.from_mapping({**cells, "labels": labels}, textual=item.textual)
         # metrics that need a question measure a claim without one too
         return sample if sample.question is not None else sample.model_copy(update={"question": ""})
@@ -273,13 +271,6 @@ class _Builder:
         if _hold_text(sample.contexts):
             return hashlib.sha256("\0".join(sample.contexts or ()).encode()).hexdigest()[:16]
         return sample.question or sample.id
-
-
-def _turn(turn: object) -> object:
-    """A message; messages of a transcript have a speaker and a text."""
-    if is_mapping(turn) and "role" not in turn and "speaker" in turn:
-        return {"role": turn["speaker"], "content": turn.get("text", "")}
-    return turn
 
 
 def _one_source(rows: Sequence[Labelled]) -> list[Labelled]:
