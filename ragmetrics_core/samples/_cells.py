@@ -17,7 +17,7 @@ from ragmetrics_core.boundary.shapes import is_mapping, is_sequence, is_series
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.samples._citations import read_citations
 from ragmetrics_core.samples._documents import document_text, is_document, message_text
-from ragmetrics_core.samples._messages import Message, UnreadableMessage, messages_in
+from ragmetrics_core.samples._messages import ChatMessage, UnreadableMessage, messages_in
 from ragmetrics_core.samples._printed import Unreadable, is_printed_object, printed_value
 from ragmetrics_core.samples._stages import Stage
 
@@ -270,7 +270,7 @@ def _number(what: str, value: object) -> int:
     return value
 
 
-def read_messages(what: str, value: object) -> tuple[Message, ...]:
+def read_messages(what: str, value: object) -> tuple[ChatMessage, ...]:
     """The messages of a list or its text; results of tools in a message are messages of their own.
 
     Raises:
@@ -279,7 +279,7 @@ def read_messages(what: str, value: object) -> tuple[Message, ...]:
     values = parsed(value)
     if not is_series(values):
         raise SampleError(f"{what} must be a list of messages, got {shown(values)}")
-    messages: list[Message] = []
+    messages: list[ChatMessage] = []
     for n, message in enumerate(values, start=1):
         item = f"{what} item {n}"
         try:

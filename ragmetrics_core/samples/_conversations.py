@@ -15,7 +15,7 @@ from ragmetrics_core.samples._cells import parsed, plain, read_messages, shown
 from ragmetrics_core.samples._citations import cited_text
 from ragmetrics_core.samples._documents import document_text
 from ragmetrics_core.samples._labels import label_of
-from ragmetrics_core.samples._messages import Message, UnreadableMessage, has_role, messages_in
+from ragmetrics_core.samples._messages import ChatMessage, UnreadableMessage, has_role, messages_in
 from ragmetrics_core.samples.columns import (
     Cell,
     ColumnNames,
@@ -54,7 +54,7 @@ _OF_SNAPSHOTS: Final = frozenset({"values", "config", "metadata"})
 _OF_MTRAG: Final = {"targets": "references", "predictions": "answer"}
 
 
-class Answer(NamedTuple):
+class ConversationAnswer(NamedTuple):
     """An answer with the place of its question.
 
     Attributes:
@@ -69,8 +69,8 @@ class Answer(NamedTuple):
 class Conversation(NamedTuple):
     """The messages of a row, and its answers."""
 
-    messages: tuple[Message, ...]
-    answers: tuple[Answer, ...]
+    messages: tuple[ChatMessage, ...]
+    answers: tuple[ConversationAnswer, ...]
 
 
 class _Exchange(NamedTuple):
@@ -84,7 +84,7 @@ class _Exchange(NamedTuple):
     """
 
     question: int
-    reply: tuple[Message, ...]
+    reply: tuple[ChatMessage, ...]
     contexts: tuple[str, ...] | None
     tools: tuple[str, ...] | None
 
@@ -191,13 +191,13 @@ def conversation_in(
 def _only_answer(
     column: str,
     beside: Mapping[str, object],
-    messages: Sequence[Message],
+    messages: Sequence[ChatMessage],
     exchanges: Sequence[_Exchange],
     textual: bool,
     columns: ColumnNames,
     *,
     is_run: bool,
-) -> Answer:
+) -> ConversationAnswer:
     """The last answer, with the other columns of the row."""
     last = exchanges[-1]
     values = _values(column, beside, messages, last, textual, columns)
@@ -208,17 +208,17 @@ def _only_answer(
         values.setdefault("turn", len(exchanges))
     if session is not None and "turn" in values:
         values.setdefault("id", f"{session}#{values['turn']}")
-    return Answer(start, values)
+    return ConversationAnswer(start, values)
 
 
 def _answers(
     column: str,
     beside: Mapping[str, object],
-    messages: Sequence[Message],
+    messages: Sequence[ChatMessage],
     exchanges: Sequence[_Exchange],
     textual: bool,
     columns: ColumnNames,
-) -> Iterator[Answer]:
+) -> Iterator[ConversationAnswer]:
     """All answers of a conversation."""
     derived = _session_of(messages)
     for number, exchange in enumerate(exchanges, start=1):
@@ -228,13 +228,13 @@ def _answers(
         if row_id not in (None, session):
             values["labels"].setdefault("row_id", row_id)
         values |= {"turn": number, "id": f"{session}#{number}"}
-        yield Answer(exchange.question, values)
+        yield ConversationAnswer(exchange.question, values)
 
 
 def _values(
     column: str,
     beside: Mapping[str, object],
-    messages: Sequence[Message],
+    messages: Sequence[ChatMessage],
     exchange: _Exchange,
     textual: bool,
     columns: ColumnNames,
@@ -271,7 +271,7 @@ def _read_mtrag(cells: dict[str, object]) -> bool:
     return bool(names)
 
 
-def _exchanges(column: str, messages: Sequence[Message]) -> list[_Exchange]:
+def _exchanges(column: str, messages: Sequence[ChatMessage]) -> list[_Exchange]:
     """Each message of the user with what follows it; of several in a row, the last is the question."""
     starts: list[int] = []
     for place, message in enumerate(messages):
@@ -292,12 +292,12 @@ def _exchanges(column: str, messages: Sequence[Message]) -> list[_Exchange]:
     return [_exchange(start, messages[start:end]) for start, end in zip(starts, ends, strict=True)]
 
 
-def _exchange(question: int, messages: Sequence[Message]) -> _Exchange:
+def _exchange(question: int, messages: Sequence[ChatMessage]) -> _Exchange:
     """The exchange of these messages, the first of which is the question.
 
     The answer is what the application says after its last step; what it says before a tool is not.
     """
-    reply: list[Message] = []
+    reply: list[ChatMessage] = []
     for message in messages:
         if message.role == "tool" or message.is_step:
             reply.clear()
@@ -309,15 +309,15 @@ def _exchange(question: int, messages: Sequence[Message]) -> _Exchange:
     return _Exchange(question, tuple(reply), tuple(chunks) if named else None, tools or None)
 
 
-def _session_of(messages: Sequence[Message]) -> str:
+def _session_of(messages: Sequence[ChatMessage]) -> str:
     """Id of a conversation without one: a hash of its messages."""
     content = json.dumps([message.turn for message in messages], sort_keys=True)
     return f"c-{hashlib.sha256(content.encode('ascii')).hexdigest()[:16]}"
 
 
 def _joined(
-    lists: Sequence[tuple[Message, ...]], replies: Sequence[tuple[Message, ...]], names: str
-) -> tuple[Message, ...]:
+    lists: Sequence[tuple[ChatMessage, ...]], replies: Sequence[tuple[ChatMessage, ...]], names: str
+) -> tuple[ChatMessage, ...]:
     """The messages of a row; the output of a run holds those of its input, or only new ones."""
     messages, *others = lists
     for other in others:
@@ -331,7 +331,7 @@ def _joined(
     return messages
 
 
-def _contains(messages: Sequence[Message], part: Sequence[Message]) -> bool:
+def _contains(messages: Sequence[ChatMessage], part: Sequence[ChatMessage]) -> bool:
     """Whether the messages of a part follow one another in these."""
     texts = [(message.role, message.content) for message in messages]
     wanted = [(message.role, message.content) for message in part]

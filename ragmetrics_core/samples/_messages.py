@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from ragmetrics_core.boundary.shapes import field_of, is_mapping, is_series
 
-__all__ = ["Message", "UnreadableMessage", "has_role", "messages_in"]
+__all__ = ["ChatMessage", "UnreadableMessage", "has_role", "messages_in"]
 
 _ROLE_KEYS: Final = ("role", "type", "speaker", "from")
 _ROLES: Final = {
@@ -53,7 +53,7 @@ class UnreadableMessage(ValueError):
     """A message has no role or no text, or a part that is not text."""
 
 
-class Message(NamedTuple):
+class ChatMessage(NamedTuple):
     """A message of a conversation.
 
     Attributes:
@@ -87,7 +87,7 @@ def has_role(value: object) -> bool:
     return isinstance(_role_of(_unwrapped(value)), str)
 
 
-def messages_in(value: object) -> Iterator[Message]:
+def messages_in(value: object) -> Iterator[ChatMessage]:
     """The message, after the results of tools that are parts of it, each of which is a message of its own.
 
     Raises:
@@ -96,7 +96,7 @@ def messages_in(value: object) -> Iterator[Message]:
     if is_series(value):
         if len(value) != 2 or not all(isinstance(part, str) for part in value):
             raise UnreadableMessage
-        yield Message(_role(value[0]), value[1], raw=value[1])
+        yield ChatMessage(_role(value[0]), value[1], raw=value[1])
         return
     value = _unwrapped(value)
     role = _role_of(value)
@@ -109,13 +109,13 @@ def messages_in(value: object) -> Iterator[Message]:
     content = "".join(parts.texts) if is_series(_list(raw)) else raw
     results = parts.results or _list(_field(value, "tool_call_results")) or []
     for result in cast("list[object]", results):
-        yield Message("tool", _result(result))
+        yield ChatMessage("tool", _result(result))
     calls, is_step = _calls(value, parts.calls)
     if results and not content and not calls:
         return
     if content is None and calls:
         content = ""
-    yield Message(role, content, _contexts(value), calls or None, is_step and role == "assistant", raw)
+    yield ChatMessage(role, content, _contexts(value), calls or None, is_step and role == "assistant", raw)
 
 
 class _Parts(NamedTuple):

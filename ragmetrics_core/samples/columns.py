@@ -139,7 +139,7 @@ _LANGSMITH: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }
 
-# LangSmith's names of a thread in the metadata of a run, and the name of the project of a run.
+# LangSmith's names of a thread in the metadata of a run, and the column of a run's project.
 _SESSIONS: Final = frozenset({"sessionid", "threadid", "conversationid"})
 _PROJECT: Final = "sessionid"
 
@@ -304,8 +304,6 @@ def _layout(names: tuple[str, ...], columns: tuple[tuple[str, str], ...]) -> tup
     for name, field in fields.items():
         if name in mapped or field in dict(columns):
             fields[name] = mapped.get(name)
-    if any(name.partition(".")[0] in _LANGSMITH for name in names):
-        fields |= {name: None for name in names if _key(name) == _PROJECT and name not in mapped}
     if "session" not in fields.values():  # a turn of no conversation is some other column
         fields |= {name: None for name in names if fields[name] == "turn" and name not in mapped}
     contexts = {name for name in names if name not in mapped and _key(name) == "context"}
@@ -350,15 +348,25 @@ def _is_ideal_context(fields: Mapping[str, str | None], names: tuple[str, ...]) 
 
 def cells_of(row: Mapping[Any, object]) -> Iterator[Cell]:
     """Columns and values; LangSmith's nested parts become `inputs.question`."""
+    is_run = any(_is_part(column, value) for column, value in row.items())
     for column, value in row.items():
         if not isinstance(column, str):
             raise SampleError(f"column names must be text, got {shown(column)}")
         if column in _LANGSMITH and is_mapping(value):
             yield from ((f"{column}.{inner}", content) for inner, content in value.items())
+        elif is_run and _key(column) == _PROJECT:
+            yield "langsmith_project", value
         else:
             yield column, value
-    if any(column in _LANGSMITH and is_mapping(value) for column, value in row.items()):
+    if is_run:
         yield from sessions_in(row)
+
+
+def _is_part(column: object, value: object) -> bool:
+    """Whether it is a part of a run or an example of LangSmith, or a column of one."""
+    if not isinstance(column, str):
+        return False
+    return column.partition(".")[0] in _LANGSMITH and ("." in column or is_mapping(value))
 
 
 def sessions_in(row: Mapping[Any, object]) -> Iterator[Cell]:
@@ -366,7 +374,7 @@ def sessions_in(row: Mapping[Any, object]) -> Iterator[Cell]:
 
     A column of the row takes precedence, but not a run's `session_id`, which is its tracing project.
     """
-    is_run = any(column in _LANGSMITH for column in row)
+    is_run = any(_is_part(column, value) for column, value in row.items())
     named = [column for column in row if field_named(str(column)) == "session"]
     if any(not is_run or _key(column) != _PROJECT for column in named):
         return

@@ -14,7 +14,7 @@ from ragmetrics_core.errors import SampleError
 from ragmetrics_core.runs import BadRow, read_samples
 from ragmetrics_core.samples import Turn
 
-TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20).filter(str.strip)
 
 
 @dataclass(frozen=True)
@@ -352,7 +352,7 @@ def test_the_session_of_a_run_of_langsmith_is_its_thread_and_not_its_project():
     }
     sample = Sample.from_mapping(run)
     assert (sample.id, sample.session, sample.turn, sample.history) == ("r1", "t", None, None)
-    assert sample.labels["session_id"] == "project"
+    assert sample.labels["langsmith_project"] == "project"
     assert Sample.from_mapping(run | {"extra": {}}).session is None
     assert Sample.from_mapping(run | {"conversation_id": "c"}).session == "c"
 
