@@ -43,6 +43,7 @@ _CONTEXT_KEYS: Final = (
     "source_documents",
     "context",
 )
+_CALLED_KEYS: Final = ("tools_called", "toolsCalled")
 _TEXT_PARTS: Final = frozenset({None, "text", "input_text", "output_text", "refusal"})
 _CALL_PARTS: Final = frozenset({"tool_use", "tool_call", "function_call"})
 # parts that the user is not shown
@@ -61,7 +62,6 @@ class ChatMessage(NamedTuple):
         content: its text.
         contexts: chunks that the message names, as they are written; None if it names none.
         tool_calls: name, arguments and id of the tools that it calls.
-        is_step: whether it calls tools whose results follow, so that it is not the answer itself.
         raw: its content as it is written, which may have citations.
     """
 
@@ -69,8 +69,12 @@ class ChatMessage(NamedTuple):
     content: object
     contexts: object = None
     tool_calls: tuple[dict[str, str | None], ...] | None = None
-    is_step: bool = False
     raw: object = None
+
+    @property
+    def is_step(self) -> bool:
+        """Whether it calls tools, so that it is not the answer itself."""
+        return self.role == "assistant" and self.tool_calls is not None
 
     @property
     def turn(self) -> dict[str, Any]:
@@ -88,7 +92,7 @@ def has_role(value: object) -> bool:
 
 
 def messages_in(value: object) -> Iterator[ChatMessage]:
-    """The message, after the results of tools that are parts of it, each of which is a message of its own.
+    """The message, after the tools that it reports; calls and results of these are messages of their own.
 
     Raises:
         UnreadableMessage: it has no role or no text, or a part that is not text.
@@ -110,12 +114,15 @@ def messages_in(value: object) -> Iterator[ChatMessage]:
     results = parts.results or _list(_field(value, "tool_call_results")) or []
     for result in cast("list[object]", results):
         yield ChatMessage("tool", _result(result))
-    calls, is_step = _calls(value, parts.calls)
+    calls = _calls(value, parts.calls)
     if results and not content and not calls:
         return
+    called = tuple(map(_call, cast("list[object]", _list(_first(value, _CALLED_KEYS)) or [])))
+    if called and not calls:  # DeepEval's turn after its tools: the calls came before the text
+        yield ChatMessage(role, "", None, called)
     if content is None and calls:
         content = ""
-    yield ChatMessage(role, content, _contexts(value), calls or None, is_step and role == "assistant", raw)
+    yield ChatMessage(role, content, _contexts(value), calls or None, raw)
 
 
 class _Parts(NamedTuple):
@@ -156,21 +163,18 @@ def _result(result: object) -> object:
     return "".join(_parts(content).texts) if is_series(content) else content
 
 
-def _calls(value: object, in_content: list[object]) -> tuple[tuple[dict[str, str | None], ...], bool]:
-    """The tools that a message calls, and whether their results are still to come."""
+def _calls(value: object, in_content: list[object]) -> tuple[dict[str, str | None], ...]:
+    """The tools that a message calls."""
     kwargs = _field(value, "additional_kwargs")
     of_kwargs = _field(kwargs, "tool_calls") if is_mapping(kwargs) else None
-    single = _field(value, "function_call")
-    if _field(value, "type") == "function_call":
-        single = value
-    pending = (
+    single = value if _field(value, "type") == "function_call" else _field(value, "function_call")
+    calls = (
         _list(_field(value, "tool_calls"))
         or _list(of_kwargs)
         or in_content
         or ([] if single is None else [single])
     )
-    called = pending or _list(_first(value, ("tools_called", "toolsCalled"))) or []
-    return tuple(map(_call, cast("list[object]", called))), bool(pending)
+    return tuple(map(_call, cast("list[object]", calls)))
 
 
 def _call(value: object) -> dict[str, str | None]:

@@ -223,7 +223,7 @@ def test_an_answer_is_what_the_application_says_after_its_last_step(messages, an
     assert all(sample.question.endswith("?") for sample in samples)
 
 
-def test_tools_that_a_turn_of_deepeval_called_are_no_step():
+def test_tools_that_a_turn_of_deepeval_called_came_before_its_text():
     class ToolCall(BaseModel):
         name: str
         input_parameters: dict[str, int] | None = None
@@ -255,11 +255,10 @@ def test_tools_that_a_turn_of_deepeval_called_are_no_step():
     assert list(read_samples(case)) == [first, second]
     assert list(read_samples([case.model_dump()])) == [first, second]
     assert (first.answer, first.contexts) == ("Ann.", ("Ann was here.",))
-    assert second.history[1] == Turn(
-        role="assistant",
-        content="Ann.",
-        contexts=("Ann was here.",),
-        tool_calls=({"name": "find", "arguments": '{"n": 1}'},),
+    called = {"name": "find", "arguments": '{"n": 1}'}
+    assert second.history[1:] == (
+        Turn(role="assistant", content="", tool_calls=(called,)),
+        Turn(role="assistant", content="Ann.", contexts=("Ann was here.",)),
     )
     assert second.contexts is None
     assert second.labels == {"scenario": "a guest asks", "context": '["Ann, 1990"]'}
