@@ -29,7 +29,7 @@ from ragmetrics_core.samples.columns import (
 
 __all__ = [
     "MADE_SESSION",
-    "Conversation",
+    "RowConversation",
     "conversation_in",
     "holds_conversation",
     "is_conversation_column",
@@ -66,7 +66,7 @@ class ConversationAnswer(NamedTuple):
     fields: dict[str, Any]
 
 
-class Conversation(NamedTuple):
+class RowConversation(NamedTuple):
     """The messages of a row, and its answers."""
 
     messages: tuple[ChatMessage, ...]
@@ -121,7 +121,7 @@ def is_dialogue(values: Iterable[object]) -> bool:
 
 def conversation_in(
     row: Mapping[str, object], *, textual: bool, columns: ColumnNames | None = None
-) -> Conversation | None:
+) -> RowConversation | None:
     """The conversation in a row; None if no column holds one.
 
     Raises:
@@ -185,7 +185,7 @@ def conversation_in(
         answers = list(_answers(column, beside, messages, exchanges, textual, columns))
     for answer in answers:
         answer.fields["labels"] = kept | answer.fields["labels"]
-    return Conversation(messages, tuple(answers))
+    return RowConversation(messages, tuple(answers))
 
 
 def _only_answer(
