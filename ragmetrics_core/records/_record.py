@@ -206,6 +206,10 @@ class Record(Stored, frozen=True):
     def explain(self) -> str:
         """The statements, verdicts, reasons and the formula as readable text."""
         lines = [f"{self.signature} of {self.sample_id}: {self.headline}"]
+        question = self.sample.question if self.sample else None
+        if self.standalone not in (None, question):
+            lines += [f"  question: {question}"] if question else []
+            lines.append(f"  stand-alone question: {self.standalone}")
         lines += [f"  {line}" for part in self.parts for line in _part_lines(part)]
         lines += [line for verdict in self.verdicts for line in _verdict_lines(verdict)]
         lines += [f"  rated {rating:g}: {reason or 'no reason given'}" for rating, reason in self.ratings]

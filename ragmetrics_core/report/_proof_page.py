@@ -38,7 +38,7 @@ from ragmetrics_core.report._marks import (
 from ragmetrics_core.report._text import cut, flat, one_line, words
 from ragmetrics_core.report.json_pages import JsonPage
 from ragmetrics_core.report.judge_lines import judge_notes
-from ragmetrics_core.samples import Sample, Stage, UnaccountedText, grouping_labels
+from ragmetrics_core.samples import Sample, Stage, Turn, UnaccountedText, grouping_labels
 from ragmetrics_core.texts.wording import number_of, quoted
 
 __all__ = [
@@ -46,6 +46,7 @@ __all__ = [
     "ProofPage",
     "SamplePage",
     "StepPage",
+    "TurnPage",
     "VerdictGroup",
     "VerdictPage",
     "changes_by_kind",
@@ -152,22 +153,47 @@ class StagePage(JsonPage):
     unaccounted: Annotated[list[Words], _at_most(MOST_CHUNKS)]
 
 
+class TurnPage(JsonPage):
+    """An earlier message of the conversation, the chunks that its model received, and its calls of tools."""
+
+    role: Line
+    content: Words
+    contexts: Annotated[list[Words], _at_most(MOST_CHUNKS)]
+    calls: list[Words]
+
+    @classmethod
+    def of_turn(cls, turn: Turn) -> Self:
+        """The page of a turn."""
+        return cls.of(
+            turn,
+            contexts=list(turn.contexts or ()),
+            calls=[f"{call.name} {call.arguments}".strip() for call in turn.tool_calls or ()],
+        )
+
+
 class SamplePage(JsonPage):
-    """The texts of a sample, and its other data."""
+    """The texts of a sample, and its other data; `standalone` only if it differs from the question."""
 
     question: SampleText | None
+    standalone: SampleText | None
     answer: SampleText | None
     references: Annotated[list[SampleText], _at_most(MOST_REFERENCES)]
     contexts: Annotated[list[ContextPage], _at_most(MOST_CHUNKS)] | None
     found_by: Line
     stages: list[StagePage]
-    history: list[tuple[Line, Words]]
+    history: list[TurnPage]
     labels: list[tuple[Line, Line]]
 
     @classmethod
-    def of_sample(cls, sample: Sample) -> Self:
-        """The page of a sample."""
+    def of_sample(cls, sample: Sample, records: Iterable[Record] = ()) -> Self:
+        """The page of a sample.
+
+        Args:
+            sample: the sample.
+            records: its scores, one of whose steps may have written the stand-alone question.
+        """
         stage = sample.shown_stage
+        written = next(filter(None, (record.standalone for record in records)), sample.standalone)
         ids = [*(sample.context_ids or ()), *[""] * len(sample.contexts or ())]
         contexts = [
             ContextPage(
@@ -181,12 +207,13 @@ class SamplePage(JsonPage):
         rule = sample.labels.get("found_contexts")
         return cls.of(
             sample,
+            standalone=None if written == sample.question else written,
             references=list(sample.expected),
             contexts=None if sample.contexts is None else contexts,
             # a score says little about retrieval where the contexts are, say, the model's system message
             found_by=f" (found by: {flat(rule)})" if rule else "",
             stages=[_stage(each, sample) for each in sample.stages or ()],
-            history=[(turn.role, turn.content) for turn in sample.history or ()],
+            history=[TurnPage.of_turn(turn) for turn in sample.history or ()],
             labels=[(name, str(value)) for name, value in grouping_labels(sample).items()],
         )
 
@@ -267,7 +294,7 @@ class ProofPage(JsonPage):
             problem=problem,
             settings=json.dumps(record.settings) if record.settings else "",
             origin=list(_origin(record, measured)),
-            sample=SamplePage.of_sample(sample),
+            sample=SamplePage.of_sample(sample, [record]),
         )
 
     @property

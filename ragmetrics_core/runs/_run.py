@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -22,7 +23,7 @@ from ragmetrics_core.runs._sample_rows import rows_of
 from ragmetrics_core.runs._stored_lines import Key
 from ragmetrics_core.runs._summary import Declines, Mean, Outcome, averaged, declines, summarise
 from ragmetrics_core.runs._unused_columns import unused_columns
-from ragmetrics_core.samples import Sample
+from ragmetrics_core.samples import Sample, session_of
 from ragmetrics_core.scoring import Spread, nested_spread
 from ragmetrics_core.texts.wording import number_of
 
@@ -149,6 +150,33 @@ class Run:
     def samples(self) -> Iterator[Sample]:
         """All samples, in the order in which they were finished."""
         return self._folder.samples()
+
+    def sessions(self) -> dict[str, list[str]]:
+        """Ids of the samples of each session, in the order of its turns; empty if no sample has a session.
+
+        Samples without a turn's number come last, those with the shorter history first.
+        """
+        turns: dict[str, list[tuple[float, int, str]]] = {}
+        for sample in self.samples():
+            if (session := session_of(sample)) is not None:
+                turn = inf if sample.turn is None else sample.turn
+                turns.setdefault(session, []).append((turn, len(sample.history or ()), sample.id))
+        # sorting is stable: what is left keeps the order of the run
+        return {
+            session: [sample_id for *_, sample_id in sorted(of_session, key=lambda each: each[:2])]
+            for session, of_session in turns.items()
+        }
+
+    def session(self, session: str) -> list[str]:
+        """Ids of the samples of a session, in the order of its turns.
+
+        Raises:
+            ConfigError: there is no such session; the message suggests the nearest ids.
+        """
+        sessions = self.sessions()
+        if session not in sessions:
+            raise ConfigError(f"the run has no session {session!r}{nearest(session, sessions)}")
+        return sessions[session]
 
     def ids_beginning(self, text: str) -> list[str]:
         """Sample ids that begin with a text."""

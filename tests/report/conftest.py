@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("scipy", reason="needs the extra report: pip install 'ragmetrics-core[report]'")
 
-from ragmetrics_core import Run, evaluate, write_report
+from ragmetrics_core import Run, Sample, evaluate, write_report
 from ragmetrics_core.errors import ModelRefused
 from ragmetrics_core.protocol import Generate
 from ragmetrics_core.testing import ScriptedJudge
@@ -41,7 +41,9 @@ def changed(tmp_path_factory) -> Run:
     return evaluate(rows, metrics=METRICS, judge="embedded", out=tmp_path_factory.mktemp("runs") / "changed")
 
 
-def scripted(samples: list[dict[str, Any]], reply: Callable[[Generate[Any]], Any], folder: Path) -> Run:
+def scripted(
+    samples: Sequence[Sample | dict[str, Any]], reply: Callable[[Generate[Any]], Any], folder: Path
+) -> Run:
     """A run of faithfulness whose judge follows a script."""
     return evaluate(samples, metrics=["faithfulness"], judge=ScriptedJudge(reply), out=folder)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ragmetrics_core import Record, Run, write_report
+from ragmetrics_core import Record, Run, Sample, write_report
 from ragmetrics_core.protocol import Generate
 from ragmetrics_core.runs._folder import Folder
 from tests.lines import plain
@@ -49,7 +49,17 @@ def hostile(tmp_path_factory) -> Path:
             "contexts": [text, f"Before. {text} After."],
             "context_ids": [text, text],
             "reference": text,
-            "history": [{"role": text, "content": text}],
+            "history": [
+                {
+                    "role": text,
+                    "content": text,
+                    "contexts": [text],
+                    "tool_calls": [{"name": text, "arguments": text}],
+                }
+            ],
+            "session": text,
+            "turn": 1,
+            "standalone": f"{text}?",
             "labels": {text: text, "kind": text},
         }
         for text in HOSTILE.values()
@@ -67,7 +77,7 @@ def hostile(tmp_path_factory) -> Path:
             ]
         }
 
-    run = scripted(samples, reply, folder / "run")
+    run = scripted([Sample(**sample) for sample in samples], reply, folder / "run")
     assert len(run) == len(HOSTILE)
     renamed = _renamed(folder / "run", HOSTILE["closing"] + HOSTILE["handler"] + HOSTILE["mathtext"])
     return write_report(Run.load(renamed), folder / "report.html")
@@ -145,6 +155,15 @@ def test_hostile_texts_are_shown_as_text_in_every_view_and_nothing_runs(opened, 
             each.dispatchEvent(new MouseEvent('mouseover', { bubbles: true })))""",
         )
 
+    page.evaluate("() => { location.hash = '#sessions'; }")
+    page.wait_for_selector("text=sessions, the lowest mean first")
+    for link in page.eval_on_selector_all("tbody th a", "all => all.map((each) => each.hash)"):
+        page.evaluate("to => { location.hash = to; }", link)
+        page.wait_for_selector(".turn .proof")
+        assert page.locator("#back").inner_text() == "← Sessions"
+        page.evaluate("() => { location.hash = '#sessions'; }")
+        page.wait_for_selector("text=sessions, the lowest mean first")
+
     assert page.evaluate("window.ran") is None
     assert opened.errors == []
     assert opened.left == []
@@ -158,7 +177,7 @@ def test_hostile_texts_are_shown_as_text_in_every_view_and_nothing_runs(opened, 
 
 def test_every_link_stays_in_the_report(opened, hostile):
     page = opened.go(hostile)
-    for fragment in ("#overview", "#samples", "#row=0"):
+    for fragment in ("#overview", "#samples", "#row=0", "#sessions", "#nth=0"):
         page.evaluate("to => { location.hash = to; }", fragment)
         page.wait_for_timeout(100)
         links = page.eval_on_selector_all("a", "all => all.map((each) => each.getAttribute('href'))")

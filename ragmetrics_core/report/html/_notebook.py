@@ -111,9 +111,12 @@ def _how(page: ProofPage) -> Iterator[tuple[str, str]]:
 
 
 def _asked(page: ProofPage) -> Iterator[tuple[str, str]]:
-    """Question, answer and references, the texts as HTML."""
+    """Earlier turns, question, answer and references, the texts as HTML."""
     sample = page.sample
-    texts = [("question", sample.question), ("answer", sample.answer)]
+    texts: list[tuple[str, str | None]] = []
+    texts += ((f"earlier, {flat(turn.role)}", turn.content) for turn in sample.history)
+    texts += [("question", sample.question), ("stand-alone question", sample.standalone)]
+    texts += [("answer", sample.answer)]
     texts += [(reference_name(place), text) for place, text in enumerate(sample.references, start=1)]
     for name, text in texts:
         if text is not None:

@@ -15,6 +15,7 @@ from ragmetrics_core.report.json_pages import EvaluationPage, MeanRow, evaluatio
 from ragmetrics_core.report.judge_lines import judge_lines
 from ragmetrics_core.runs import Key, Outcome, Run
 from ragmetrics_core.runs.shown_contexts import ShownContexts
+from ragmetrics_core.samples import SESSION
 from ragmetrics_core.study import (
     Clustering,
     Estimate,
@@ -62,7 +63,8 @@ def overview(
             for run, page, outcomes, clustering in zip(runs, pages, beside.outcomes, clusterings, strict=True)
         ],
         "metrics": [_metric(beside, position, means, clusterings) for position in range(len(beside.columns))],
-        "labels": means_by_label(beside, labels, clusterings),
+        # sessions have a page of their own
+        "labels": means_by_label(beside, [_without_session(each) for each in labels], clusterings),
         "times": means_by_time(beside, labels, clusterings),
         "people": None if said is None else people(beside, said, clusterings[0]),
     }
@@ -98,6 +100,10 @@ def _metric(
         "lower_is_better": not column.entry.higher_is_better,
         "sides": sides,
     }
+
+
+def _without_session(labels: Mapping[str, str]) -> Mapping[str, str]:
+    return {name: value for name, value in labels.items() if name != SESSION}
 
 
 def _interval(estimate: Estimate) -> tuple[float | None, ...] | None:

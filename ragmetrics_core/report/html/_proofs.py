@@ -59,7 +59,7 @@ def _names(runs: Sequence[Run]) -> list[str | None]:
 def _side(run: Run, sample_id: str, name: str | None, records: Mapping[int, Record]) -> dict[str, Any]:
     messages: dict[str, int] = {}
     return {
-        **SamplePage.of_sample(run.sample(sample_id)).model_dump(),
+        **SamplePage.of_sample(run.sample(sample_id), records.values()).model_dump(),
         "item": None if name is None else item_name(name, sample_id, SEED),
         "findings": [
             [each.code, str(each._replace(texts=())), [quoted(words(text)) for text in each.texts[:20]]]

@@ -1,6 +1,7 @@
 """The table of samples as plain data: everything to sort and filter by, without proofs."""
 
 from collections.abc import Collection, Sequence
+from math import inf
 from typing import Any
 
 from ragmetrics_core.report._side_by_side import ReportRow, SideBySide
@@ -8,7 +9,7 @@ from ragmetrics_core.report._text import fit_to_show
 from ragmetrics_core.runs import Outcome, Run
 from ragmetrics_core.samples import grouping_labels
 
-__all__ = ["table"]
+__all__ = ["sessions", "table"]
 
 MOST_LABELS = 40
 # Reading one sample by its place takes about as long as reading so many in a row.
@@ -30,6 +31,24 @@ def table(beside: SideBySide, rows: Sequence[ReportRow]) -> dict[str, Any]:
             for column in range(len(beside.columns))
         ],
     }
+
+
+def sessions(beside: SideBySide) -> list[tuple[str, list[int]]]:
+    """The numbers of each session's rows in the order of its turns; the session of the lowest mean first."""
+    number_of = {row.sample_id: number for number, row in enumerate(beside.rows)}
+    named: dict[str, list[int]] = {}
+    placed: set[str] = set()
+    for run in reversed(beside.runs):
+        for session, ids in run.sessions().items():
+            named.setdefault(session, []).extend(number_of[each] for each in ids if each not in placed)
+        placed.update(run.sample_ids)
+
+    def mean(numbers: Sequence[int]) -> float:
+        places = [place for number in numbers if (place := beside.rows[number].place) is not None]
+        return sum(places) / len(places) if places else inf
+
+    listed = [(fit_to_show(session), numbers) for session, numbers in named.items() if numbers]
+    return sorted(listed, key=lambda each: mean(each[1]))
 
 
 def _outcomes(outcomes: Sequence[Outcome | None]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report._side_by_side import Cell, ReportColumn, SideBySide, moved
 from ragmetrics_core.report.html._overview import overview
 from ragmetrics_core.report.html._proofs import proof_of
-from ragmetrics_core.report.html._rows import table
+from ragmetrics_core.report.html._rows import sessions, table
 from ragmetrics_core.report.html.page import as_json, chunk, page
 from ragmetrics_core.runs import Run
 
@@ -74,10 +74,12 @@ def write_report(
     if everything:
         not_a_link(folder)
     pages = [page_of.get(number, 0) for number in range(len(rows))]
-    _write(path, summary, {**listed, "pages": pages, "folder": folder.name, "whole": ""}, packed)
+    listed |= {"pages": pages, "folder": folder.name, "whole": "", "sessions": sessions(beside)}
+    _write(path, summary, listed, packed)
     for position, part in enumerate(parts, start=1):
         some = [rows[number] for number in part]
-        listed = {**table(beside, some), "pages": [0] * len(some), "folder": "", "whole": path.name}
+        listed = table(beside, some)
+        listed |= {"pages": [0] * len(some), "folder": "", "whole": path.name, "sessions": []}
         packed = _packed(beside, enumerate(row.sample_id for row in some))
         _write(folder / f"{position:04}.html", summary, listed, packed)
     for file in folder.glob("[0-9][0-9][0-9][0-9].html") if everything else ():

@@ -20,7 +20,7 @@ STYLES = ("colours", "page", "overview", "pictures", "samples", "proof", "annota
 _COMMON = ("building", "bookkeeping", "annotations", "elements", "frame", "places", "pictures")
 _PROOF = ("sample", "proof", "annotate")
 SCRIPTS: Mapping[str, Sequence[str]] = {
-    "report": (*_COMMON, "overview", "samples", *_PROOF, "start"),
+    "report": (*_COMMON, "overview", "samples", *_PROOF, "sessions", "start"),
     "test set": (*_COMMON, *_PROOF, "questions", "test_set"),
     "review": ("building", "bookkeeping", "elements", "frame", "proof", "questions", "review"),
 }

@@ -11,6 +11,7 @@ from ragmetrics_core.report.terminal._proof import proof
 from ragmetrics_core.report.terminal._questions import question_plan_page, question_set_page
 from ragmetrics_core.report.terminal._runs import runs_table
 from ragmetrics_core.report.terminal._samples import history_page, sample_page, samples_table
+from ragmetrics_core.report.terminal._session import session_page
 from ragmetrics_core.report.terminal._study import study_page
 from ragmetrics_core.report.terminal._text import one_line, plain
 from ragmetrics_core.texts.wording import escaped, visible
@@ -38,6 +39,7 @@ __all__ = [
     "runs_table",
     "sample_page",
     "samples_table",
+    "session_page",
     "study_page",
     "visible",
 ]

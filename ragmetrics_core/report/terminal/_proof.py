@@ -10,7 +10,8 @@ from rich.text import Text
 
 from ragmetrics_core.records import Record
 from ragmetrics_core.report._marks import Mark, reference_name
-from ragmetrics_core.report._proof_page import ProofPage, SamplePage, StepPage, VerdictPage
+from ragmetrics_core.report._proof_page import ProofPage, SamplePage, StepPage, TurnPage, VerdictPage
+from ragmetrics_core.report._text import one_line as cut_line
 from ragmetrics_core.report.terminal._text import (
     LABEL,
     OPEN,
@@ -26,10 +27,11 @@ from ragmetrics_core.report.terminal._text import (
     plain,
 )
 from ragmetrics_core.runs import MetricEntry
-from ragmetrics_core.texts.wording import visible
+from ragmetrics_core.texts.wording import number_of, visible
 
 __all__ = ["asked", "proof"]
 
+LONG_TURN = 300
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -93,8 +95,14 @@ def proof(
 
 
 def asked(sample: SamplePage, page: ProofPage | None = None) -> Iterator[tuple[str, Text]]:
-    """Question, answer and references with their names; for a score also its marks and standings."""
-    texts = {"question": sample.question, "answer": sample.answer}
+    """Earlier turns, question, answer and references; for a score also its marks and standings."""
+    if sample.history:
+        yield "earlier", Text("\n").join(map(_turn, sample.history))
+    texts = {"question": sample.question}
+    if sample.standalone is not None:
+        texts["stand-alone question"] = sample.standalone
+    texts["answer"] = sample.answer
+    before = len(texts)
     texts |= {
         reference_name(number): text for number, text in enumerate(sample.references or [None], start=1)
     }
@@ -103,10 +111,20 @@ def asked(sample: SamplePage, page: ProofPage | None = None) -> Iterator[tuple[s
             yield name, Text("(absent)" if text is None else "(empty)", LABEL)
             continue
         told = marked(text, page.marks.get(name, ()) if page else ())
-        if page and page.standings and place >= 2:
-            standing = page.standings[place - 2]
+        if page and page.standings and place >= before:
+            standing = page.standings[place - before]
             told.append(f"  {standing}", "bold" if standing == "counts" else LABEL)
         yield "reference 1" if name == "reference" and len(sample.references) > 1 else name, told
+
+
+def _turn(turn: TurnPage) -> Text:
+    """A message of the conversation in a line, with its calls of tools and the number of its chunks."""
+    text = Text.assemble((f"{turn.role}: ", LABEL), plain(cut_line(turn.content, LONG_TURN)))
+    for call in turn.calls:
+        text.append(f"  calls {cut_line(call, LONG_TURN)}", LABEL)
+    if turn.contexts:
+        text.append(f"  {number_of(len(turn.contexts), 'chunk')}", LABEL)
+    return text
 
 
 def stage_facts(page: SamplePage) -> Iterator[tuple[str, RenderableType]]:

@@ -76,7 +76,7 @@ def sample_page(
     sample: Sample, scores: Mapping[str, Record], findings: Sequence[Finding], entries: Sequence[MetricEntry]
 ) -> Iterator[RenderableType]:
     """A sample with all its scores and their diagnosis."""
-    yield facts(_facts(sample))
+    yield facts(_facts(SamplePage.of_sample(sample, scores.values()), sample))
     yield Text()
     listed = table("metric")
     listed.add_column("score", justify="right", no_wrap=True)
@@ -115,9 +115,8 @@ def history_page(records: Sequence[Record], entries: Sequence[MetricEntry]) -> I
     yield listed
 
 
-def _facts(sample: Sample) -> Iterator[tuple[str, RenderableType]]:
+def _facts(page: SamplePage, sample: Sample) -> Iterator[tuple[str, RenderableType]]:
     """The texts with their names, the number and origin of the contexts, and the stages."""
-    page = SamplePage.of_sample(sample)
     yield from asked(page)
     told = "(absent)" if page.contexts is None else number_of(len(page.contexts), "chunk")
     shown = f", {counted(sample.shown)}" if page.contexts and page.stages else ""

@@ -22,7 +22,10 @@ function show() {
   for (const link of document.querySelectorAll("nav a")) link.removeAttribute("aria-current");
   const isSample = at.has("sample") || at.has("row");
   const isTable = at.has("samples") || table.whole;
-  document.getElementById(isSample || isTable ? "to-samples" : "to-overview")?.setAttribute("aria-current", "page");
+  const isSession = ["sessions", "session", "nth"].some((each) => at.has(each)) && table.sessions.length > 0;
+  const current = isSession ? "to-sessions" : isSample || isTable ? "to-samples" : "to-overview";
+  document.getElementById(current)?.setAttribute("aria-current", "page");
+  if (isSession) return at.has("sessions") ? showSessions() : showSession(at);
   if (!isSample) return isTable ? showSamples(at) : showOverview();
   const row = at.has("sample") ? count.get(at.get("sample")) : Number(at.get("row"));
   if (row !== undefined && row in table.ids) return showSample(row, at.get("metric"));

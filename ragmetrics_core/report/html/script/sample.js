@@ -3,20 +3,83 @@
 async function showSample(row, key) {
   last = row;
   if (!shown.length) shown = table.ids.map((_, each) => each);
-  const proof = table.chunks[row] < 0 ? null : (await read(String(table.chunks[row])))[row];
+  const proof = await proofOf(row);
   if (here().get("sample") !== null ? count.get(here().get("sample")) !== row : Number(here().get("row")) !== row)
     return;
-  const measured = metrics
-    .map((_, position) => position)
-    .filter((position) => table.metrics[position].some((side) => side.statuses[row]));
+  const measured = measuredOn(row);
   let metric = metrics.findIndex((each) => each.key === key);
   if (!measured.includes(metric)) metric = measured[0];
+  const choose = (position) => {
+    metric = position;
+    history.replaceState(null, "", address(row, position));
+  };
   const at = shown.indexOf(row);
   const step = (by) => {
     const to = shown[at + by];
     if (to !== undefined) location.href = linkTo(to, metric).href;
   };
-  const stage = el("div", { id: "stage", role: "tabpanel" });
+  const typed = (event) => {
+    if (event.target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "j") step(1);
+    if (event.key === "k") step(-1);
+    if (event.key === "Escape") location.hash = filtered;
+  };
+  addEventListener("keydown", typed);
+  cleanUp = () => removeEventListener("keydown", typed);
+  const side = proof && (proof.sides.at(-1) || proof.sides[0]);
+  const turns = (side?.history ?? []).map(earlierTurn);
+  fill(
+    table.ids[row],
+    h.div(
+      "path",
+      el("a", { href: filtered, id: "back" }, "← Samples"),
+      h.span("grow"),
+      button("Previous", () => step(-1), { disabled: at <= 0 }),
+      h.span("muted", at < 0 ? "" : `${at + 1} of ${shown.length}`),
+      button("Next", () => step(1), { disabled: at < 0 || at >= shown.length - 1 }),
+    ),
+    h.h1("id", h.bdi("", table.ids[row]), " ", findings(row)),
+    sessionLine(row),
+    questionOf(side, row),
+    turns.length ? folded(plural(turns.length, "earlier turn"), turns) : null,
+    proof ? diagnosis(proof) : null,
+    scorePanel(row, proof, metric, choose),
+  );
+}
+
+// The proofs of a sample, or null if they are not in this file.
+const proofOf = async (row) => (table.chunks[row] < 0 ? null : (await read(String(table.chunks[row])))[row]);
+const measuredOn = (row) =>
+  metrics
+    .map((_, position) => position)
+    .filter((position) => table.metrics[position].some((side) => side.statuses[row]));
+// The question as the user typed it, and below it the one that can be understood without the history.
+const questionOf = (side, row) => [
+  flow("p", side?.question ?? [table.questions[row] || "(no question)", 0], { class: "question" }),
+  side?.standalone
+    ? h.div("standalone", h.span("muted small", "Stand-alone question"), flow("p", side.standalone))
+    : null,
+];
+const earlierTurn = ({ role, content, contexts, calls }) =>
+  h.div(
+    "earlier",
+    el("p", { dir: "auto" }, h.b("", `${role}: `), content),
+    calls.length ? folded(plural(calls.length, "tool call"), listed(calls)) : null,
+    contexts.items.length
+      ? folded(plural(contexts.items.length + contexts.more, "chunk"), listed(contexts.items), more(contexts, "chunk"))
+      : null,
+  );
+
+// The metrics of a sample as tabs, and the score of the chosen one. A page of several samples names them by a prefix.
+function scorePanel(row, proof, first, choose = () => {}, prefix = "") {
+  const measured = measuredOn(row);
+  let metric = first;
+  const stage = el("div", { id: `${prefix}stage`, class: "stage", role: "tabpanel" });
+  const turn = (position) => {
+    metric = position;
+    choose(position);
+    draw();
+  };
   const tabs = el(
     "div",
     { class: "tabs", role: "tablist", "aria-label": "Metrics" },
@@ -26,23 +89,18 @@ async function showSample(row, key) {
         if (!by) return;
         event.preventDefault();
         const next = measured[(measured.indexOf(position) + by + measured.length) % measured.length];
-        choose(next);
-        document.getElementById(`tab-${next}`).focus();
+        turn(next);
+        document.getElementById(`${prefix}tab-${next}`).focus();
       };
       const value = h.span("value", ...cell(metrics[position], position, row).childNodes);
       const content = [h.span("", words(metrics[position].title)), value];
-      const tab = { role: "tab", id: `tab-${position}`, "aria-controls": "stage", onkeydown };
-      return button(content, () => choose(position), tab);
+      const tab = { role: "tab", id: `${prefix}tab-${position}`, "aria-controls": stage.id, onkeydown };
+      return button(content, () => turn(position), tab);
     }),
   );
-  function choose(position) {
-    metric = position;
-    history.replaceState(null, "", address(row, position));
-    draw();
-  }
   function draw() {
     for (const tab of tabs.children) {
-      const is = tab.id === `tab-${metric}`;
+      const is = tab.id === `${prefix}tab-${metric}`;
       tab.setAttribute("aria-selected", is);
       tab.tabIndex = is ? 0 : -1;
     }
@@ -55,34 +113,8 @@ async function showSample(row, key) {
     const moved = proof.changes[metric] ? [changes(proof.changes[metric], metric, row)] : [];
     stage.replaceChildren(...moved, h.div(two ? "pair" : "", sides));
   }
-  const typed = (event) => {
-    if (event.target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "j") step(1);
-    if (event.key === "k") step(-1);
-    if (event.key === "Escape") location.hash = filtered;
-  };
-  addEventListener("keydown", typed);
-  cleanUp = () => removeEventListener("keydown", typed);
-  const side = proof && (proof.sides.at(-1) || proof.sides[0]);
-  const turns = (side?.history ?? []).map(([role, said]) => el("p", { dir: "auto" }, h.b("", `${role}: `), said));
-  fill(
-    table.ids[row],
-    h.div(
-      "path",
-      el("a", { href: filtered, id: "back" }, "← Samples"),
-      h.span("grow"),
-      button("Previous", () => step(-1), { disabled: at <= 0 }),
-      h.span("muted", at < 0 ? "" : `${at + 1} of ${shown.length}`),
-      button("Next", () => step(1), { disabled: at < 0 || at >= shown.length - 1 }),
-    ),
-    h.h1("id", h.bdi("", table.ids[row]), " ", findings(row)),
-    flow("p", side?.question ?? [table.questions[row] || "(no question)", 0], { class: "question" }),
-    turns.length ? folded(plural(turns.length, "earlier turn"), turns) : null,
-    proof ? diagnosis(proof) : null,
-    tabs,
-    stage,
-  );
   draw();
+  return [tabs, stage];
 }
 
 let filtered = "#samples";

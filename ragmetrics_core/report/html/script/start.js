@@ -11,6 +11,9 @@ function top() {
         { "aria-label": "Parts of the report" },
         el("a", { href, id: "to-overview" }, table.whole ? "Whole report" : "Overview"),
         el("a", { href: "#samples", id: "to-samples" }, `Samples (${table.ids.length.toLocaleString("en")})`),
+        table.sessions.length
+          ? el("a", { href: "#sessions", id: "to-sessions" }, `Sessions (${table.sessions.length.toLocaleString("en")})`)
+          : null,
       ),
       h.span("grow"),
       coloursButton(),
