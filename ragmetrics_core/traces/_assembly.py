@@ -27,7 +27,7 @@ from ragmetrics_core.boundary import is_mapping, is_series
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.samples import Sample, tile, words_in
 from ragmetrics_core.traces._conventions import pieces_of
-from ragmetrics_core.traces._reprs import printed_message
+from ragmetrics_core.traces._reprs import BUILT_ANSWER, printed_message
 from ragmetrics_core.traces._spans import TraceSpan, merged
 from ragmetrics_core.traces._values import DIALECT
 
@@ -369,8 +369,9 @@ def _only_answer(outputs: Any) -> NamedValue | None:
 def _answers(value: Any, place: str, depth: int) -> Iterator[tuple[str, str, bool]]:
     """Texts that may be the answer, with their places, and whether an answer builder made them."""
     messages = DIALECT.messages(value)
-    if is_mapping(value) and value.get("type") == "generated_answer":
-        yield value["answer"], place, True
+    built: Any = value.get("answer") if is_mapping(value) and value.get("type") == BUILT_ANSWER else None
+    if isinstance(built, str):
+        yield built, place, True
     elif messages:
         if messages[-1].role == "assistant" and not messages[-1].calls_tools:
             yield messages[-1].text, place, False

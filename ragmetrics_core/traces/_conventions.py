@@ -331,13 +331,13 @@ def _printed_nodes(outputs: Any) -> list[Chunk]:
 
 
 def _chunk(value: Any) -> Chunk:
+    named: Any = value.get("document", value) if is_mapping(value) else {}
     if (chunk := DIALECT.document(value)) is not None and chunk.text.strip():
-        metadata = decoded(value.get("document", value).get("metadata")) if is_mapping(value) else None
+        metadata = decoded(_inner(named, "metadata"))
         texts = metadata.values() if is_mapping(metadata) else ()
         # a window around the document, which a prompt may show in its place
         around = tuple(text for text in texts if isinstance(text, str) and chunk.text in text != chunk.text)
         return chunk._replace(others=around or chunk.others)
-    named: Any = value.get("document", value) if is_mapping(value) else {}
     id, score = (named.get("id"), named.get("score")) if is_mapping(named) else (None, None)
     return Chunk("", None if id is None else str(id), score if isinstance(score, int | float) else None)
 

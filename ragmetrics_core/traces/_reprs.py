@@ -5,7 +5,9 @@ from ast import literal_eval
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["printed_message"]
+__all__ = ["BUILT_ANSWER", "printed_message"]
+
+BUILT_ANSWER = "generated_answer"
 
 _TEXT = r"""'(?:[^'\\]|\\[\\'nrtxuU])*'|"(?:[^"\\]|\\[\\'nrtxuU])*\""""
 # Documents in it are printed without quotes around their texts, so only its beginning can be read.
@@ -31,7 +33,7 @@ def printed_message(text: str) -> dict[str, Any] | None:
     """
     try:
         if answer := _IS_ANSWER.match(text):
-            return {"type": "generated_answer", "answer": literal_eval(answer[1])}
+            return {"type": BUILT_ANSWER, "answer": literal_eval(answer[1])}
         return _Printed(text).read() if _IS_MESSAGE.match(text) else None
     except (ValueError, SyntaxError):
         return None
