@@ -182,8 +182,9 @@ class _Search:
             return
         for number, found in zip(doubted, asked.decisions, strict=True):
             if found.supported:
+                reasons = filter(None, (self.decisions[number].reason, found.reason))
                 self.decisions[number] = self.decisions[number]._replace(
-                    reason=found.reason, evidence=found.evidence, label=label
+                    reason="; ".join(reasons) or None, evidence=found.evidence, label=label
                 )
                 self.places[place] += 1
 
