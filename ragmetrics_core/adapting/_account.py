@@ -123,7 +123,7 @@ def account_for(
     missing = ledger.words - ledger.accounted
     rule = (
         f"unknown: {missing} of {ledger.words} words that {model} was sent come from no known text; "
-        "if they are contexts, write note_contexts(documents)"
+        f"if they are contexts, {rules.advice}"
     )
     return Account(rule if components else f"none; {rule}", None, request, stage, ledger.derived())
 

@@ -192,6 +192,7 @@ class Rules:
         not_evidence: names of components and tools whose text is not.
         system_message: where no contexts are known, the request's system message is the context.
         earlier: the earlier requests of the application, to tell its prompts.
+        advice: how to name contexts that no rule finds.
     """
 
     input_key: str | None = None
@@ -202,3 +203,4 @@ class Rules:
     not_evidence: Sequence[str] = ()
     system_message: bool = False
     earlier: EarlierRequests = field(default_factory=EarlierRequests, repr=False, compare=False)
+    advice: str = "write note_contexts(documents)"

@@ -147,8 +147,8 @@ class Evaluating(Judging):
         """
         if not (self.format or self.documents or self.system_message):
             return data
-        documents = read_corpus(self.documents).documents if self.documents else {}
-        texts = {id: document.text for id, document in documents.items()}
+        corpus = read_corpus(self.documents) if self.documents else None
+        texts = {id: each.text for id, each in corpus.documents.items()} if corpus else None
         return Traces(data, format=self.format, documents=texts, system_message=self.system_message)
 
     def keywords(self, *, asked: bool = True) -> Settings:

@@ -54,6 +54,7 @@ MESSAGE_EVENT: Final = re.compile(r"gen_ai\.(system|user|assistant|tool)\.messag
 CHOICE_EVENT: Final = "gen_ai.choice"
 EARLIER_ASKED, EARLIER_SAID = "gen_ai.prompt", "gen_ai.completion"
 
+_OWN: Final = ("trace", "id", "parent", "name", "began", "ended", "failed", "extra")
 # What instrumentors write instead of content that their user hides.
 _HIDDEN: Final = "__REDACTED__"
 _MOST: Final = 2**24
@@ -96,14 +97,12 @@ def span_of(raw: RawSpan) -> TraceSpan:
         read.append(_genai(attributes, events))
     if KIND in attributes or not read:
         read.insert(0, _openinference(attributes, raw.name))
-    common: dict[str, Any] = {
-        name: getattr(raw, name)
-        for name in ("trace", "id", "parent", "name", "began", "ended", "failed", "extra")
-    }
     spans: list[TraceSpan] = []
     for fields in read:
-        given = {name: value for name, value in fields.items() if value is not None}
-        spans.append(TraceSpan(**common | given | {"problems": tuple(problems)}))
+        given: dict[str, Any] = {name: getattr(raw, name) for name in _OWN}
+        given |= {name: value for name, value in fields.items() if value is not None}
+        given["problems"] = tuple(problems)
+        spans.append(TraceSpan(**given))
     return merged(spans)
 
 
@@ -226,7 +225,9 @@ def _genai(attributes: Mapping[str, Any], events: Iterable[tuple[str, Mapping[st
             "inputs": decoded(attributes.get(ARGUMENTS)),
             "outputs": decoded(attributes.get(RESULT)),
         }
-    return fields | {"inputs": asked, "outputs": said}
+    fields |= {"inputs": asked, "outputs": said}
+    # a record of a model call's content need not say what it belongs to
+    return fields if kind else fields | {"messages": messages or None, **_reply(replies)}
 
 
 def _instructions(attributes: Mapping[str, Any]) -> list[CapturedMessage]:

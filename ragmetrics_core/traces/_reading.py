@@ -32,6 +32,7 @@ _TELLING: Final = re.compile(
 _HEAD: Final = 2**20
 # How many objects are looked at to find the format.
 _LOOKED_AT: Final = 20
+_ADVICE: Final = "record their retrieval in a span, or read with system_message=True"
 # Spans above this size are kept in a temporary file.
 _IN_MEMORY: Final = 2**26
 # So many traces are read twice, to know the prompts of the first ones by what later requests share with them.
@@ -79,7 +80,7 @@ class Traces:
             gathered = _Gathered(file)
             for path in self.paths:
                 yield from self._gather(path, gathered)
-            rules = Rules(system_message=self._system_message)
+            rules = Rules(system_message=self._system_message, advice=_ADVICE)
             places = gathered.places()
             for spans in islice(gathered.traces(places), _READ_TWICE if len(places) > 1 else 0):
                 list(samples_of(spans, rules, self._documents))
