@@ -519,17 +519,24 @@ def _sample(unit: _Unit, rules: Rules) -> Sample | str:
     if unit.run is None:
         return unit.reason
     try:
-        sample = sample_of(unit.run, DIALECT, rules)
+        return _labelled(unit.node, sample_of(unit.run, DIALECT, rules))
     except Skip as skip:
         return skip.reason.replace("_", " ")
-    except (SampleError, ValidationError) as error:
-        return f"not a sample: {error.errors()[0]['msg'] if isinstance(error, ValidationError) else error}"
-    nodes = list(unit.node.walk())
+    except SampleError as error:
+        return f"not a sample: {error}"
+    except ValidationError as error:  # whose own text has the values
+        return f"not a sample: {error.errors()[0]['msg']}"
+
+
+def _labelled(node: _Node, sample: Sample) -> Sample | str:
+    """The sample with labels by which its span is found again, or the reason why it lacks texts."""
+    nodes = list(node.walk())
     shown = (sample.stages or ())[-1:]
     is_open = sample.contexts is None or any(stage.unaccounted for stage in shown)
     if is_open and any(node.lacks_texts for node in nodes):
         return "contexts: ids without text"
-    span = unit.node.span
+    span = node.span
+    problems = dict.fromkeys(problem for node in nodes for problem in node.span.problems)
     conventions = dict.fromkeys(node.span.convention for node in nodes if node.span.convention)
     sessions = dict.fromkeys(node.span.session for node in nodes if node.span.session)
     labels = {
@@ -537,6 +544,7 @@ def _sample(unit: _Unit, rules: Rules) -> Sample | str:
         "span": span.id,
         **_retriever(sample, [node.span for node in nodes]),
         "convention": ", ".join(conventions),
+        **({"problems": "; ".join(problems)} if problems else {}),
         **span.extra,
         **sample.labels,
     }

@@ -139,6 +139,8 @@ def _messages(path: Path) -> Iterator[FileRow]:
                 continue
             try:
                 row = decoded_resource(message) if size == "tag" else decoded_traces(message)
+                if number == 1 and not row["resourceSpans"]:
+                    raise ValueError("the first message has no spans")
             except ValueError as error:
                 if number == 1:
                     raise SampleError(f"{str(path)!r} is neither JSON nor Protobuf: {error}") from None

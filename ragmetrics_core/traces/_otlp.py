@@ -31,49 +31,52 @@ def recognises(row: Mapping[str, Any]) -> bool:
 def spans_of(rows: Iterable[Mapping[str, Any]]) -> Iterator[TraceSpan]:
     """The spans in objects, those of log records with the span's content only."""
     for row in rows:
-        for resource in (*_all(row, "resourceSpans"), *_all(row, "resourceLogs")):
-            for scope in (*_all(resource, "scopeSpans"), *_all(resource, "scopeLogs")):
-                for span in (*_all(scope, "spans"), *_all(scope, "logRecords")):
-                    yield from _span(span)
+        for resource in _all(row, "resourceSpans"):
+            for scope in _all(resource, "scopeSpans"):
+                yield from map(_span, _all(scope, "spans"))
+        for resource in _all(row, "resourceLogs"):
+            for scope in _all(resource, "scopeLogs"):
+                for record in _all(scope, "logRecords"):
+                    yield from _content(record)
         if _get(row, "spanId") or is_mapping(row.get("context")):
-            yield from _span(row)
+            yield _span(row)
 
 
-def _span(span: Mapping[str, Any]) -> Iterator[TraceSpan]:
+def _span(span: Mapping[str, Any]) -> TraceSpan:
     context = span.get("context")
-    holder = context if is_mapping(context) else span
-    trace, id = _id(_get(holder, "traceId"), "trace"), _id(_get(holder, "spanId"), "span")
+    trace, id = _ids(context if is_mapping(context) else span)
     if not trace or not id:
-        return
-    parent = _id(span.get("parent_id") or _get(span, "parentSpanId"), "span")
+        return TraceSpan(trace="", id="", kind="ignored", problems=("a span without ids",))
     status = span.get("status")
     code: Any = (status.get("code") or _get(status, "statusCode")) if is_mapping(status) else None
-    attributes = _attributes(span.get("attributes"))
-    name = _string(span.get("name"))
-    is_record = "endTimeUnixNano" not in span and (
-        "body" in span or "severityNumber" in span or "timeUnixNano" in span
-    )
-    events = [
-        (_string(event.get("name")), _attributes(event.get("attributes"))) for event in _all(span, "events")
-    ]
-    if is_record:
-        event = _string(_get(span, "eventName")) or _string(attributes.get("event.name"))
-        body = _any(span.get("body"), _DEEPEST)
-        events, attributes = [(event, {**(body if is_mapping(body) else {}), **attributes})], {}
-        name = ""
-    yield span_of(
+    events = _all(span, "events")
+    return span_of(
         RawSpan(
             trace=trace,
             id=id,
-            parent=parent or None,
-            name=name,
-            began=0 if is_record else _time(_get(span, "startTimeUnixNano") or span.get("start_time")) or 0,
-            ended=None if is_record else _time(_get(span, "endTimeUnixNano") or span.get("end_time")),
+            parent=_id(span.get("parent_id") or _get(span, "parentSpanId"), "span") or None,
+            name=_string(span.get("name")),
+            began=_time(_get(span, "startTimeUnixNano") or span.get("start_time")) or 0,
+            ended=_time(_get(span, "endTimeUnixNano") or span.get("end_time")),
             failed=code in _FAILED,
-            attributes=attributes,
-            events=events,
+            attributes=_attributes(span.get("attributes")),
+            events=[(_string(each.get("name")), _attributes(each.get("attributes"))) for each in events],
         )
     )
+
+
+def _content(record: Mapping[str, Any]) -> Iterator[TraceSpan]:
+    """The content of a span in a log record, if it belongs to one."""
+    trace, id = _ids(record)
+    if trace and id:
+        named, body = _attributes(record.get("attributes")), _any(record.get("body"), _DEEPEST)
+        event = _string(_get(record, "eventName")) or _string(named.get("event.name"))
+        events = [(event, {**(body if is_mapping(body) else {}), **named})]
+        yield span_of(RawSpan(trace=trace, id=id, attributes={}, events=events))
+
+
+def _ids(holder: Mapping[str, Any]) -> tuple[str, str]:
+    return _id(_get(holder, "traceId"), "trace"), _id(_get(holder, "spanId"), "span")
 
 
 def _get(named: Mapping[str, Any], name: str) -> Any:
