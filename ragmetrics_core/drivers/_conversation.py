@@ -41,7 +41,7 @@ class Conversation(NamedTuple):
 
 
 def conversation_of(metric: Metric[Any], sample: Sample, *, is_known: bool) -> Conversation:
-    """How a metric takes the history of a sample.
+    """The sample as a metric takes it, and whether its history counts.
 
     Args:
         metric: the metric.

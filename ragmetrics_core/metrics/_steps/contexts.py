@@ -167,7 +167,7 @@ class _Search:
                     self.why_missing = "unaccounted_text"
 
     def _in_no_evidence(self, place: str, texts: Sequence[NamedText], label: str) -> Steps[None]:
-        """Look for statements in texts that are no evidence; a reply that cannot be read changes nothing."""
+        """Look for statements in texts that are not evidence; an unreadable reply changes nothing."""
         self.places[place] = 0
         if not (
             texts and (doubted := [each for each in self._doubted if self.decisions[each].label is None])
