@@ -227,6 +227,16 @@ def instrumented(session: nox.Session) -> None:
     session.run("python", "-m", "pytest", "--quiet", *session.posargs, "tests/traces/test_recorded.py")
 
 
+@nox.session(default=False)
+def phoenix(session: nox.Session) -> None:
+    """Scores sent to a real Phoenix on the loopback, and through all clients to servers of ours."""
+    runner = [each for each in EXTRAS["dev"] if name_of(each) in {"hypothesis", "pytest"}]
+    extras = "cli,langfuse,langsmith,mlflow,otlp,phoenix"
+    session.install("arize-phoenix", "pandas", *runner, "--editable", f".[{extras}]")
+    session.env["PYTHONPATH"] = f"{HERE}:{HERE / 'integrations'}"
+    session.run("python", "-m", "pytest", "--quiet", *session.posargs, "tests/feedback")
+
+
 def of_extras(*names: str) -> list[str]:
     """What extras need."""
     return [each for name in names for each in EXTRAS[name]]

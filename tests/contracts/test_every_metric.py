@@ -185,7 +185,16 @@ def test_the_docstring_explains_every_setting_of_the_metric(name):
     attributes = METRICS[name].__doc__.partition("Attributes:")[2]
     documented = set(re.findall(r"\w+", " ".join(re.findall(r"^ +([\w, ]+):", attributes, re.MULTILINE))))
     # these mean the same in every metric
-    shared = {"variant", "repetition", "window", "standalone", "granularity", "decompose", "verify", "generate"}
+    shared = {
+        "variant",
+        "repetition",
+        "window",
+        "standalone",
+        "granularity",
+        "decompose",
+        "verify",
+        "generate",
+    }
     assert {each.name for each in fields(METRICS[name])} - shared - documented == set()
 
 
