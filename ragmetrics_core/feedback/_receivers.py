@@ -33,7 +33,7 @@ class Receiver(Protocol):
         ...
 
     def problem_with(self, score: SentScore) -> str | None:
-        """Why the tool cannot take this score; None if it can."""
+        """The reason to leave a score out; None if the tool can take it."""
         ...
 
     def send(self, scores: Sequence[SentScore]) -> None:
