@@ -303,6 +303,8 @@ def _rows_of_traces(traces: Traces) -> Generator[ReadRow]:
 
 
 def _rows_of_file(path: Path) -> Generator[ReadRow]:
+    if path.is_dir():
+        raise SampleError(f"{str(path)!r} is a folder; give a file")
     kind = kind_of(path)
     if kind not in _TEXTS and kind not in _PACKED:
         kinds = ", ".join([*_TEXTS, *_PACKED])
@@ -317,8 +319,6 @@ def _rows_of_file(path: Path) -> Generator[ReadRow]:
         rows = _PACKED[kind](path) if kind in _PACKED else _TEXTS[kind](path, encoding_of(path))
     except FileNotFoundError:
         raise SampleError(f"{str(path)!r} does not exist") from None
-    except IsADirectoryError:
-        raise SampleError(f"{str(path)!r} is a folder; give a file") from None
     except (OSError, ValueError, EOFError, zlib.error) as error:
         raise SampleError(f"cannot read {str(path)!r}: {error}") from error
     return _some(path, rows)
