@@ -6,11 +6,11 @@ from dataclasses import fields, is_dataclass
 from typing import Any, cast
 
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage, convert_to_messages
+from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage, convert_to_messages
 from langchain_core.prompt_values import PromptValue
 from pydantic import BaseModel
 
-from ragmetrics_core.adapting import CapturedMessage, Chunk, Dialect, Fields
+from ragmetrics_core.adapting import CalledTool, CapturedMessage, Chunk, Dialect, Fields
 from ragmetrics_core.boundary import is_mapping, is_series
 
 __all__ = [
@@ -85,9 +85,14 @@ def _message(message: BaseMessage) -> CapturedMessage:
     return CapturedMessage(
         _ROLES.get(message.type, message.type),
         _said(message),
-        calls_tools=isinstance(message, AIMessage) and bool(message.tool_calls),
+        tool_calls=[CalledTool(call["name"], call["args"], call["id"]) for call in _calls(message)],
         has_failed=isinstance(message, ToolMessage) and message.status == "error",
+        tool=(message.name or "") if isinstance(message, ToolMessage) else "",
     )
+
+
+def _calls(message: BaseMessage) -> Sequence[ToolCall]:
+    return message.tool_calls if isinstance(message, AIMessage) else ()
 
 
 def _said(message: BaseMessage) -> str:

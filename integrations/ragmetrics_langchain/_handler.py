@@ -44,7 +44,8 @@ class RagMetricsCallbackHandler(LiveFace, Hooks):
         system_message: use the model's system message as the context if no contexts are found. It also
             contains instructions, as the label `found_contexts` says.
         needs_contexts: skip answers for which nothing was retrieved, counted as "no_contexts".
-        session_key: the entry of a run's metadata that names the conversation.
+        session_key: the entry of a run's metadata or configuration that names the conversation. Default:
+            "thread_id", "session_id" or "conversation_id".
         label_keys: entries of a run's metadata that become labels of its sample, such as "tenant".
         max_open: maximum number of open outermost runs; beyond that the longest inactive one is dropped.
         ttl: seconds of inactivity after which an open run is dropped.
@@ -70,7 +71,7 @@ class RagMetricsCallbackHandler(LiveFace, Hooks):
         not_evidence: ContextTools = (),
         system_message: bool = False,
         needs_contexts: bool = False,
-        session_key: str = "thread_id",
+        session_key: str | None = None,
         label_keys: Iterable[str] = (),
         max_open: int = 10_000,
         ttl: float = 900.0,

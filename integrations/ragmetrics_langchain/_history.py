@@ -32,6 +32,8 @@ def special_history(parts: Sequence[LangChainRun], question: str) -> Sequence[Ca
         places = [n for n in replies if said[n].text == question]
         return [*said[: places[-1]], *said[places[-1] + 1 : replies[-1] + 1]] if places else None
     for call in (inner for part in parts for inner in part.walk()):
-        if call.name == "load_history" and (said := DIALECT.messages(call.outputs)):
-            return said[:-1] if said[-1] == CapturedMessage("user", question) else said
+        if call.name == "load_history" and call.ended is not None:
+            said = DIALECT.messages(call.outputs)
+            is_asked = bool(said) and (said[-1].role, said[-1].text) == ("user", question)
+            return said[:-1] if is_asked else said
     return None

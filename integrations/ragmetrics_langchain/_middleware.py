@@ -27,7 +27,7 @@ from ragmetrics_core.live import (
 from ragmetrics_core.runs import Metrics
 from ragmetrics_langchain._dialect import DIALECT, MESSAGES, conversation, fields_of
 from ragmetrics_langchain._gathering import Gathered, gathering
-from ragmetrics_langchain._runs import contexts_in
+from ragmetrics_langchain._runs import contexts_in, session_in
 from ragmetrics_langchain._scorer import SCORER_DEFAULTS, ScorerArgs, live_scorer, scored_beside
 from ragmetrics_langchain._tools import ContextTools, tool_names
 from ragmetrics_langchain._wiring import translated
@@ -243,15 +243,17 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware):
         ids = [message.id or "" for message in messages[asked:]]
         gathered = [self._gathered[id] for id in ids if id in self._gathered]
         calls = [call for seen in gathered for call in seen.calls]
-        run = CapturedRun(calls=calls, inputs={"messages": messages[: asked + 1]}, outputs=held)
-        thread = (ensure_config().get("configurable") or {}).get("thread_id")
+        session = session_in(ensure_config().get("configurable") or {})
+        run = CapturedRun(
+            calls=calls, inputs={"messages": messages[: asked + 1]}, outputs=held, session=session
+        )
         return Capture(
             translate=lambda _: translated(run, self._rules),
             needs_contexts=self._needs_contexts and self._gate is None,
             id=str(uuid4()),
             name="agent",
             noted=contexts_in(seen.notes for seen in gathered),
-            session=None if thread is None else str(thread),
+            session=session,
         )
 
     def _judged(self, capture: Capture | None) -> Rejection | None:

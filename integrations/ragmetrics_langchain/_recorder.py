@@ -7,6 +7,8 @@ from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+from langchain_core.runnables.config import var_child_runnable_config
+
 from ragmetrics_core import Sample
 from ragmetrics_core.adapting import CapturedRun, Fields, Kind, Rules, answer_in, question_in
 from ragmetrics_core.live import (
@@ -22,7 +24,7 @@ from ragmetrics_core.live import (
 from ragmetrics_langchain._dialect import DIALECT
 from ragmetrics_langchain._history import resumed_question, special_history
 from ragmetrics_langchain._hooks import Told
-from ragmetrics_langchain._runs import LangChainRun, LangChainTurn, RootRun, RunInfo
+from ragmetrics_langchain._runs import LangChainRun, LangChainTurn, RootRun, RunInfo, session_in
 from ragmetrics_langchain._tracing import current_trace, parent_run_here
 from ragmetrics_langchain._wiring import translated
 
@@ -50,7 +52,7 @@ class Recorder:
         extract: returns a sample's fields, which take precedence over all rules.
         scope: selects the runs that become samples.
         needs_contexts: skip those without contexts.
-        session_key: the entry of a run's metadata that names the conversation.
+        session_key: the entry of a run's metadata or configuration that names the conversation.
         label_keys: entries of a run's metadata that become labels of the sample.
         max_open, ttl: as for `Collector`.
         open: the open runs.
@@ -62,7 +64,7 @@ class Recorder:
     extract: Extract | None
     scope: Scope
     needs_contexts: bool
-    session_key: str
+    session_key: str | None
     label_keys: Sequence[str]
     max_open: int
     ttl: float
@@ -95,6 +97,7 @@ class Recorder:
             tags=told.get("tags") or (),
             metadata=told.get("metadata") or {},
         )
+        run.session = session_in(run.metadata, self.session_key)
         node = self.open.start(run.id, parent_id, run)
         if node.payload is not run:
             return  # the handler is attached twice
@@ -103,6 +106,7 @@ class Recorder:
             run.trace = current_trace()
         else:
             node.parent.payload.children.append(run)
+            _note_session(node.parent, self.session_key)
         run.is_unit = (
             kind != "model" and self._is_unit(run, node) and not any(each.is_unit for each in _around(node))
         )
@@ -175,7 +179,7 @@ class Recorder:
     def _finish(self, run: LangChainRun, node: Node) -> None:
         """Submit the capture of an ended unit, unless it waits for human input or was dropped."""
         turn = self._turn(run)
-        is_open = self.extract is None and self._session(run) is not None and not self._has_answer(turn)
+        is_open = self.extract is None and run.session is not None and not self._has_answer(turn)
         if run.interrupted or is_open:
             self._wait(turn)
             self.live.skip("interrupted" if run.interrupted else "no_answer")
@@ -205,6 +209,7 @@ class Recorder:
 
     def _submit(self, turn: LangChainTurn, node: Node) -> None:
         run = turn.run
+        run.session = run.session or node.payload.session
         self.live.submit(
             Capture(
                 translate=lambda _: self._sample(turn),
@@ -213,7 +218,7 @@ class Recorder:
                 name=run.name,
                 noted=turn.noted(),
                 labels={key: run.metadata[key] for key in self.label_keys if key in run.metadata},
-                session=self._session(run),
+                session=run.session,
                 parent=node.root.payload.trace or node.root.id,
             )
         )
@@ -228,28 +233,31 @@ class Recorder:
             given=None if self.extract is None else self.extract(turn.root_run()),
             question=asked,
             history=None if asked is None else special_history(parts, asked.value),
+            session=turn.run.session,
         )
         return translated(run, self.rules)
 
     def _turn(self, run: LangChainRun) -> LangChainTurn:
         """The turn of a unit, or the turn that it resumes."""
-        session = self._session(run)
-        earlier = self._waiting.pop(session, None) if session is not None else None
+        earlier = self._waiting.pop(run.session, None) if run.session is not None else None
         return LangChainTurn(run, earlier if run.is_resumed else None)
 
     def _wait(self, turn: LangChainTurn) -> None:
         """Keep a turn without an answer until it is resumed."""
-        session = self._session(turn.run)
-        if session is None:
+        if turn.run.session is None:
             return
-        self._waiting[session] = turn
+        self._waiting[turn.run.session] = turn
         while len(self._waiting) > _MOST_WAITING:
             with suppress(KeyError):  # another thread was quicker
                 self._waiting.popitem(last=False)
 
-    def _session(self, run: LangChainRun) -> str | None:
-        name = run.metadata.get(self.session_key)
-        return None if name is None else str(name)
+
+def _note_session(node: Node, key: str | None) -> None:
+    """Note the conversation of a unit from the configuration, which only the runs inside it get."""
+    unit = next((run for run in _around(node) if run.is_unit), None)
+    if unit is not None and unit.session is None:
+        config = var_child_runnable_config.get() or {}
+        unit.session = session_in(config.get("configurable") or {}, key)
 
 
 def _around(node: Node | None) -> Iterator[LangChainRun]:

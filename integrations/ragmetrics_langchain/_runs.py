@@ -12,8 +12,18 @@ from ragmetrics_core.boundary import is_dict, is_list, is_series
 from ragmetrics_core.live import Notes
 from ragmetrics_langchain._dialect import conversation, documents_in, fields_of, request_of
 
-__all__ = ["LangChainRun", "LangChainTurn", "RetrievedDocuments", "RootRun", "RunInfo", "contexts_in"]
+__all__ = [
+    "LangChainRun",
+    "LangChainTurn",
+    "RetrievedDocuments",
+    "RootRun",
+    "RunInfo",
+    "contexts_in",
+    "session_in",
+]
 
+# Where applications name a conversation.
+_SESSION_KEYS = ("thread_id", "session_id", "conversation_id")
 # The order in which calls began and ended.
 _ORDER = count(1)
 
@@ -78,6 +88,7 @@ class LangChainRun(Call):
         interrupted: whether a run inside waits for human input.
         notes: for a unit, the application's noted contexts.
         trace: id of the run's LangSmith trace, unless it is the run itself.
+        session: id of the conversation.
     """
 
     id: Any = None
@@ -89,6 +100,7 @@ class LangChainRun(Call):
     interrupted: bool = False
     notes: Notes | None = None
     trace: Any = None
+    session: str | None = None
 
     @property
     def is_resumed(self) -> bool:
@@ -174,6 +186,12 @@ def contexts_in(notes: Iterable[Notes]) -> tuple[Chunk, ...] | None:
     """The contexts in these notes; None if there are no notes."""
     said = [contexts for note in notes if (contexts := note.contexts) is not None]
     return tuple(dict.fromkeys(chunk for contexts in said for chunk in contexts)) if said else None
+
+
+def session_in(named: Fields, key: str | None = None) -> str | None:
+    """The conversation's id under this name, or under one of the usual names."""
+    ids = (named.get(name) for name in ([key] if key is not None else _SESSION_KEYS))
+    return next((str(session) for session in ids if session is not None), None)
 
 
 def _written(write: Any) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 
-from ragmetrics_core.adapting import Call, CapturedMessage, Fields, Kind
+from ragmetrics_core.adapting import Call, CalledTool, CapturedMessage, Fields, Kind
 from ragmetrics_core.boundary import is_mapping, is_series
 from ragmetrics_langchain._dialect import conversation, request_of
 
@@ -70,9 +70,13 @@ def _messages(value: Any) -> Iterator[CapturedMessage]:
         named: Any = value["kwargs"]
         path: Any = value.get("id") or [""]
         role = _ROLES.get(str(path[-1]).removesuffix("Chunk"), "user")
-        has_failed = named.get("status") == "error"
+        calls = [CalledTool(each["name"], each["args"], each["id"]) for each in named.get("tool_calls") or ()]
         yield CapturedMessage(
-            role, _joined_text(named.get("content")), bool(named.get("tool_calls")), has_failed
+            role,
+            _joined_text(named.get("content")),
+            tool_calls=calls,
+            has_failed=named.get("status") == "error",
+            tool=named.get("name") or "",
         )
     elif isinstance(value, BaseMessage):
         yield from request_of([value])

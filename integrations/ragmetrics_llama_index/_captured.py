@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ragmetrics_core import Sample
-from ragmetrics_core.adapting import Call, CapturedRun, Fields, Rules, named_value
+from ragmetrics_core.adapting import Call, CapturedRun, Fields, Rules, named_value, question_in
 from ragmetrics_core.adapting import sample_of as translated
 from ragmetrics_core.boundary import is_list
 from ragmetrics_core.live import Capture
 from ragmetrics_llama_index._dialect import DIALECT
+from ragmetrics_llama_index._memories import Remembered, history_before
 
 __all__ = ["ARGUMENTS", "Extract", "Retrieval", "RootSpan", "sample_of"]
 
@@ -95,13 +96,13 @@ def sample_of(
         answered_by=None if text is None else _makers(calls, text),
         sources=capture.contexts,
         given=given,
+        session=capture.session,
     )
-    sample = translated(run, DIALECT, rules)
-    asked = next((call.query for call in run.walk() if call.kind == "retriever"), None)
-    standalone = DIALECT.text(asked)
-    if "message" not in capture.question or standalone in (None, sample.question):
-        return sample
-    return sample.model_copy(update={"labels": sample.labels | {"standalone_question": standalone}})
+    memory: Remembered | None = capture.data["memory"]
+    question = question_in(run.inputs, DIALECT)
+    if memory is not None and question is not None and run.inputs.get("chat_history") is None:
+        run.history = history_before(question.value, memory, run.walk(), capture.data["condensed"])
+    return translated(run, DIALECT, rules)
 
 
 def _makers(calls: Sequence[Call], answer: str) -> list[Call] | None:

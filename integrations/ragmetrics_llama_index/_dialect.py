@@ -8,8 +8,8 @@ from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, Query
 from llama_index.core.tools import ToolOutput
 from llama_index.core.workflow import Event
 
-from ragmetrics_core.adapting import CapturedMessage, Chunk, Dialect, Fields
-from ragmetrics_core.boundary import is_mapping, is_series
+from ragmetrics_core.adapting import CalledTool, CapturedMessage, Chunk, Dialect, Fields
+from ragmetrics_core.boundary import field_of, is_mapping, is_series
 from ragmetrics_llama_index._instructions import Instructions
 from ragmetrics_llama_index._responses import answer_in
 
@@ -74,13 +74,31 @@ def _messages(value: object) -> list[CapturedMessage]:
 
 def _message(message: ChatMessage) -> CapturedMessage:
     role = message.role.value
-    calls = any(getattr(block, "block_type", None) == "tool_call" for block in message.blocks)
-    calls = calls or bool(message.additional_kwargs.get("tool_calls"))
     kinds = {"tool_call": "tool_kwargs", "thinking": "content"}
     others = [getattr(block, kinds.get(block.block_type, ""), None) for block in message.blocks]
     return CapturedMessage(
-        _ROLES.get(role, role), message.content or "", calls_tools=calls, others=list(filter(None, others))
+        _ROLES.get(role, role),
+        message.content or "",
+        tool_calls=_calls(message),
+        others=list(filter(None, others)),
+        tool=str(
+            message.additional_kwargs.get("name") or message.additional_kwargs.get("tool_call_id") or ""
+        ),
     )
+
+
+def _calls(message: ChatMessage) -> list[CalledTool]:
+    """The tool calls in the blocks, or in the form of the provider: its objects or mappings."""
+    calls = [
+        CalledTool(block.tool_name, block.tool_kwargs, block.tool_call_id)
+        for block in message.blocks
+        if block.block_type == "tool_call"
+    ]
+    for call in () if calls else message.additional_kwargs.get("tool_calls") or ():
+        function = field_of(call, "function") or call
+        name, arguments = field_of(function, "name"), field_of(function, "arguments")
+        calls.append(CalledTool(str(name or ""), arguments, field_of(call, "id")))
+    return calls
 
 
 def _fields(value: object) -> Fields:

@@ -37,6 +37,7 @@ from ragmetrics_core.live import (
 from ragmetrics_llama_index._calls import OpenCall, begun, ended, note_instructions
 from ragmetrics_llama_index._captured import ARGUMENTS, Extract, sample_of
 from ragmetrics_llama_index._dialect import chunks_in
+from ragmetrics_llama_index._memories import Remembered, remembered
 from ragmetrics_llama_index._responses import nodes_in
 from ragmetrics_llama_index._streams import READ, Stream, is_unread, tee
 
@@ -45,6 +46,7 @@ __all__ = ["ENGINES", "SpanHandler", "Spans"]
 ENGINES = (BaseQueryEngine, BaseChatEngine)
 _ENGINE_METHODS = frozenset({"query", "aquery", "chat", "achat", "stream_chat", "astream_chat"})
 _EVALUATING = frozenset({"evaluate", "aevaluate", "evaluate_response", "aevaluate_response"})
+_PREDICTING = frozenset({"predict", "apredict"})
 _WRITING = frozenset({"write_response_to_history", "awrite_response_to_history"})
 # "-" and a UUID end the id of every span.
 _UUID = 37
@@ -56,7 +58,8 @@ class WorkUnit:
 
     Attributes:
         seen: the unit's call, which contains the inner calls.
-        arguments, tags, notes: from its start.
+        arguments, tags, notes, memory: from its start.
+        condensed: the conversation as text, if a model was sent it to make a stand-alone question.
         clock: counts events in it.
         has_answered: whether it has ended, while its stream is still being read.
         writing: a chat's stream, after the unit has ended.
@@ -67,6 +70,8 @@ class WorkUnit:
     arguments: dict[str, Any]
     tags: dict[str, Any]
     notes: Notes
+    memory: Remembered | None = None
+    condensed: str | None = None
     clock: Iterator[int] = field(default_factory=count)
     has_answered: bool = False
     writing: Stream | None = None
@@ -138,6 +143,8 @@ class Spans:
         if above is not None:
             node = self.open.start(span, above.id)
             unit = _unit(node)
+            if method in _PREDICTING and unit.memory is not None and unit.condensed is None:
+                unit.condensed = bound_args.kwargs.get("chat_history")
             node.payload = begun(instance, method, bound_args, _around(above), self._hold, unit.clock)
             if isinstance(instance, StreamingAgentChatResponse) and method in _WRITING:
                 # to its memory, in a thread or task that ends at any time
@@ -149,6 +156,7 @@ class Spans:
                 arguments={name: value for name, value in given.items() if name in ARGUMENTS},
                 tags=dict(tags or ()),
                 notes=notes_before(self),
+                memory=remembered(instance, given),
             )
             note_instructions(instance, method, {}, unit.seen.call, unit.clock)
             self.open.start(span, None, unit)
@@ -199,7 +207,7 @@ class Spans:
                 self._give_up(span, "cancelled")
                 return
             result = getattr(result, "result", None) or result
-        session = unit.tags.get("session_id")
+        session = unit.tags.get("session_id") or (unit.memory and unit.memory.session)
         capture = Capture(
             translate=partial(
                 sample_of,
@@ -214,8 +222,12 @@ class Spans:
             contexts=nodes_in(result),
             answer=result,
             noted=unit.notes.contexts,
-            data={"rule": "result"},
-            labels={name: value for name, value in unit.tags.items() if not name.startswith("llamaindex.")},
+            data={"rule": "result", "memory": unit.memory, "condensed": unit.condensed},
+            labels={
+                name: value
+                for name, value in unit.tags.items()
+                if name != "session_id" and not name.startswith("llamaindex.")
+            },
             session=session if isinstance(session, str) else None,
             parent=span,
         )

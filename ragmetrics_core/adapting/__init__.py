@@ -2,6 +2,7 @@
 
 from ragmetrics_core.adapting._captured import (
     Call,
+    CalledTool,
     CapturedMessage,
     CapturedRun,
     Dialect,
@@ -30,6 +31,7 @@ from ragmetrics_core.adapting.judging import is_judging
 
 __all__ = [
     "Call",
+    "CalledTool",
     "CapturedMessage",
     "CapturedRun",
     "Chunk",

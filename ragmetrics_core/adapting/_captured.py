@@ -14,6 +14,7 @@ from ragmetrics_core.samples import CitedText
 
 __all__ = [
     "Call",
+    "CalledTool",
     "CapturedMessage",
     "CapturedRun",
     "Dialect",
@@ -37,22 +38,37 @@ Kind = Literal["chain", "retriever", "postprocessor", "tool", "prompt", "model",
 """
 
 
+class CalledTool(NamedTuple):
+    """A tool call in a message: the tool's name, its arguments as the host has them, and the call's id."""
+
+    name: str
+    arguments: Any = None
+    id: str | None = None
+
+
 class CapturedMessage(NamedTuple):
     """A message of a conversation or of a request.
 
     Attributes:
         role: "user", "assistant", "system" or "tool", or the host's own word.
         text: the text that the model gets.
-        calls_tools: whether it calls tools, and so is not an answer.
+        tool_calls: the tools that it calls.
         has_failed: whether it reports a tool's error.
         others: anything else that a model wrote in it: arguments of tools, its reasoning.
+        tool: for a tool's result, name of the tool or id of the call; empty if unknown.
     """
 
     role: str
     text: str
-    calls_tools: bool = False
+    tool_calls: Sequence[CalledTool] = ()
     has_failed: bool = False
     others: Sequence[Any] = ()
+    tool: str = ""
+
+    @property
+    def calls_tools(self) -> bool:
+        """Whether it calls tools, and so is not an answer."""
+        return bool(self.tool_calls)
 
 
 class NamedValue(NamedTuple):
@@ -126,7 +142,9 @@ class CapturedRun:
             observed.
         rivals: names of the components that may have made the answer, if that is ambiguous.
         line: the line of code that resolves it.
-        question, answer, history: values from the host's wiring; None to search for them.
+        question, answer, history: values from the host's wiring; None to search for them. An empty history
+            means that this is the first turn.
+        session: id of the conversation.
         contexts: contexts that the application designates (a `context_key`, a place of `extract`), as any
             object with texts or documents.
         sources: the response's source documents, [] if it names none; None if it has no such field.
@@ -142,6 +160,7 @@ class CapturedRun:
     question: NamedValue | None = None
     answer: NamedValue | None = None
     history: Sequence[CapturedMessage] | None = None
+    session: str | None = None
     contexts: NamedValue | None = None
     sources: Any = None
     given: Fields | None = None

@@ -61,16 +61,24 @@ def answer_in(
     return _only(texts, "the only new text of the outputs")
 
 
-def history_in(inputs: Any, outputs: Any, question: str, dialect: Dialect) -> Sequence[CapturedMessage]:
-    """The messages before the question, or the history under a known name of the inputs."""
+def history_in(
+    inputs: Any, outputs: Any, question: str, dialect: Dialect
+) -> Sequence[CapturedMessage] | None:
+    """The messages before the question, or the history under a known name of the inputs.
+
+    None if the run has no place for a history.
+    """
+    has_place = False
     for value in (outputs, inputs):
         messages = dialect.conversation(value)
+        has_place = has_place or any(each.role == "user" for each in messages)
         same = [n for n, each in enumerate(messages) if each.role == "user" and each.text == question]
         number = same[-1] if same else _last_question(messages)
         if number:
             return messages[:number]
     named = dialect.fields(inputs)
-    return next((said for name in HISTORY_KEYS if (said := dialect.messages(named.get(name)))), ())
+    held = [dialect.messages(named[name]) for name in HISTORY_KEYS if named.get(name) is not None]
+    return next(filter(None, held), () if held or has_place else None)
 
 
 def at(named: Fields, key: str, dialect: Dialect) -> Any:

@@ -219,7 +219,8 @@ def _said(sample: Sample) -> Iterator[KnownText]:
         if text:
             yield KnownText("question", text)
     for turn in sample.history or ():
-        yield KnownText("history", turn.content)
+        if turn.role != "tool":
+            yield KnownText("history", turn.content)
 
 
 def _brought(values: Iterable[Any], dialect: Dialect) -> Iterator[KnownText]:

@@ -16,6 +16,7 @@ __all__ = [
     "documents_anywhere",
     "documents_by_place",
     "once",
+    "query_of",
     "retrieval_of",
     "says_nothing",
 ]
@@ -97,7 +98,7 @@ def retrieval_of(calls: Iterable[Call], dialect: Dialect, rules: Rules) -> Retri
             _Step(
                 _name(chunks, lists, is_search=call.kind in ("retriever", "tool")),
                 call,
-                _query(call, dialect),
+                query_of(call, dialect),
                 chunks,
                 frozenset(chunk.text for held in lists for chunk in held),
             )
@@ -206,7 +207,7 @@ def _name(chunks: Sequence[Chunk], lists: Sequence[Sequence[Chunk]], *, is_searc
     return "reranked" if is_ordered_anew or is_scored_anew or len(kept) == len(given) else "filtered"
 
 
-def _query(call: Call, dialect: Dialect) -> str | None:
+def query_of(call: Call, dialect: Dialect) -> str | None:
     if call.query is not None:
         return dialect.text(call.query)
     if call.kind not in ("retriever", "tool", "postprocessor"):

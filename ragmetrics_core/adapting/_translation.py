@@ -7,7 +7,6 @@ from typing import Any
 from ragmetrics_core.adapting._account import account_for
 from ragmetrics_core.adapting._captured import (
     Call,
-    CapturedMessage,
     CapturedRun,
     Dialect,
     Fields,
@@ -15,6 +14,7 @@ from ragmetrics_core.adapting._captured import (
     Rules,
     named_value,
 )
+from ragmetrics_core.adapting._conversations import number_after, standalone_in, turns_in
 from ragmetrics_core.adapting._documents import chunks_of
 from ragmetrics_core.adapting._fields import answer_in, at, history_in, question_in
 from ragmetrics_core.adapting._skip import Skip
@@ -28,7 +28,6 @@ __all__ = ["sample_of"]
 
 _LOGGER = logging.getLogger("ragmetrics.live")
 _TOLD: set[str] = set()
-_SPEAKERS = ("user", "assistant", "system")
 # The fields from `extract` that have rules of their own here.
 _USED = frozenset({"id", "labels", "question", "answer", "contexts"})
 
@@ -42,6 +41,8 @@ def sample_of(run: CapturedRun, dialect: Dialect, rules: Rules | None = None) ->
     stage, the prompt's inputs or the response say that there are none; unknown if there are chunks but the
     request contains none of them. If the request is unknown: the response's sources, or else the chunks of
     the last stages.
+
+    A sample with a history or a session has the number of its turn if the run shows what was said before.
 
     Raises:
         Skip: "several_answers", "no_question" or "no_answer".
@@ -65,6 +66,9 @@ def sample_of(run: CapturedRun, dialect: Dialect, rules: Rules | None = None) ->
     history = run.history
     if history is None:
         history = history_in(run.inputs, run.outputs, question.value, dialect)
+    turns = turns_in(history or (), rules) if given.history is None else given.history
+    session = run.session if given.session is None else given.session
+    is_in_conversation = bool(turns) or (history is not None and session is not None)
     makers = makers_of(run, answer.value, dialect)
     found_answer = _named(answer.rule, makers) + contradiction(run, makers, answer.value, dialect)
     before = calls_before(run, makers)
@@ -72,7 +76,9 @@ def sample_of(run: CapturedRun, dialect: Dialect, rules: Rules | None = None) ->
     sample = Sample(
         question=question.value,
         answer=answer.value,
-        history=_turns(history) or None,
+        history=turns or None,
+        session=session,
+        turn=number_after(turns) if is_in_conversation else None,
         stages=retrieval.stages or None,
         request_messages=_request(makers, dialect),
         labels={"found_question": question.rule, "found_answer": found_answer},
@@ -88,7 +94,11 @@ def sample_of(run: CapturedRun, dialect: Dialect, rules: Rules | None = None) ->
         if account.stage is not None:
             sample = sample.with_account(account.chunks, account.stage, account.derived)
     fields = {name: getattr(given, name) for name in given.model_fields_set - _USED}
-    labels = sample.labels | {"found_contexts": found} | given.labels
+    labels = sample.labels | {"found_contexts": found}
+    if (standalone := standalone_in(before, question.value, turns, dialect)) and given.standalone is None:
+        fields["standalone"] = standalone.value
+        labels["found_standalone"] = standalone.rule
+    labels |= given.labels
     sample = sample.model_copy(update={**fields, "labels": labels})
     return sample if sample.citations is not None else _with_citations(sample, run, makers, dialect)
 
@@ -147,15 +157,6 @@ def _first(given: str | None, known: NamedValue | None, dialect: Dialect) -> Nam
 def _named(rule: str, makers: Sequence[Call]) -> str:
     names = ", ".join(dict.fromkeys(call.name for call in makers))
     return f"{rule}, by {names}" if names else rule
-
-
-def _turns(messages: Sequence[CapturedMessage]) -> tuple[Turn, ...]:
-    """The messages without tool calls and their results."""
-    return tuple(
-        Turn(role=each.role, content=each.text)
-        for each in messages
-        if each.role in _SPEAKERS and each.text and not each.calls_tools
-    )
 
 
 def _is_several(outputs: Any, dialect: Dialect) -> bool:
@@ -223,6 +224,6 @@ def _in_text(value: Any, dialect: Dialect) -> Any:
         return text
     if is_series(value) and value and not all(isinstance(each, str) for each in value):
         if len(messages := dialect.messages(value)) == len(value):
-            return [{"role": turn.role, "content": turn.content} for turn in _turns(messages)]
+            return [{"role": turn.role, "content": turn.content} for turn in turns_in(messages, Rules())]
         return [chunk.text if (chunk := dialect.document(each)) is not None else each for each in value]
     return value

@@ -71,7 +71,7 @@ class Capture:
         noted: contexts noted by the application (`note_contexts`); they replace all others, or are added.
         data: anything else that `translate` needs; the hook copies its texts.
         labels: labels for the sample, such as the rule that found a field.
-        session: the conversation of the question.
+        session: id of the conversation, for the sample.
         parent: the host's handle, for sinks: a span context, a tracer's run.
     """
 
@@ -143,8 +143,7 @@ def translated(capture: Capture) -> Sample:
         Skip: the capture is not a sample, or lacks contexts that it needs.
     """
     sample = capture.translate(capture)
-    given: dict[str, Any] = {"app": capture.name, "session": capture.session}
-    given = {name: value for name, value in given.items() if value is not None} | capture.labels
+    given = ({} if capture.name is None else {"app": capture.name}) | capture.labels
     labels = {name: _label(value) for name, value in given.items()} | sample.labels
     if capture.noted is not None:
         sample = _with_notes(sample, capture.noted)
@@ -152,7 +151,8 @@ def translated(capture: Capture) -> Sample:
     was_searched = sample.contexts is not None and any(stage.name != "shown" for stage in sample.stages or ())
     if capture.needs_contexts and not sample.contexts and not was_searched:
         raise Skip("no_contexts")
-    return sample.model_copy(update={"id": capture.id, "labels": labels})
+    session = sample.session if sample.session is not None else capture.session
+    return sample.model_copy(update={"id": capture.id, "session": session, "labels": labels})
 
 
 def _with_notes(sample: Sample, noted: Sequence[Chunk]) -> Sample:
@@ -177,9 +177,12 @@ def _with_notes(sample: Sample, noted: Sequence[Chunk]) -> Sample:
 
 def capture_of(sample: Sample) -> Capture:
     """The capture of an earlier process, rebuilt from its sample."""
-    texts = {name: value for name, value in sample.labels.items() if isinstance(value, str)}
+    name = sample.labels.get("app")
     return Capture(
-        translate=lambda _: sample, id=sample.id, name=texts.get("app"), session=texts.get("session")
+        translate=lambda _: sample,
+        id=sample.id,
+        name=name if isinstance(name, str) else None,
+        session=sample.session,
     )
 
 

@@ -10,6 +10,7 @@ from ragmetrics_core.adapting import on_own_loop
 from ragmetrics_core.drivers import Calls, measure_sample, wired
 from ragmetrics_core.live._breaker import Breaker
 from ragmetrics_core.live._capture import Capture, LiveResult, translated, without_texts
+from ragmetrics_core.live._conversations import Conversations
 from ragmetrics_core.live._models import Guard, Made
 from ragmetrics_core.live._settings import Expected, LiveSettings, check_expected
 from ragmetrics_core.metrics import names_of, resolve
@@ -33,6 +34,7 @@ class LiveEvaluation:
     Attributes:
         breaker: hears of the judge's answers and failures; set before the first measurement.
         price: the judge's price, if there are prices.
+        conversations: what was shown for earlier answers.
         today: returns the day of the budget, UTC's.
 
     Raises:
@@ -50,6 +52,7 @@ class LiveEvaluation:
         self._day = self.today()
         self._earlier: Counter[str] = Counter()
         self.price: Price | None = None
+        self.conversations = Conversations()
         self._calls: Calls | None = None
         self._preparation: Preparation | None = None
         if not any(isinstance(model, Made) for model in models.values()):
@@ -87,6 +90,7 @@ class LiveEvaluation:
     def renew(self) -> None:
         """Rebuild the wrappers around the models: in a forked child they may hold a lock forever."""
         self._calls = None
+        self.conversations = Conversations()
         self._earlier.clear()
 
     def sample(self, capture: Capture) -> Sample:
@@ -96,7 +100,7 @@ class LiveEvaluation:
             Skip: the capture is not a sample.
             Exception: any error of `translate`, `references` or `redact`.
         """
-        sample = translated(capture)
+        sample = self.conversations.completed(translated(capture))
         expected = None if sample.reference is not None else self._expected(sample)
         if isinstance(expected, str):
             sample = sample.model_copy(update={"reference": expected})

@@ -432,8 +432,12 @@ class LiveScorer(LiveFace):
     def _sample_of(self, ticket: Ticket, background: Background) -> asyncio.Future[Sample]:
         """The sample of a capture, made in a thread if not yet started; runs on a loop."""
         if ticket.making is None:
+            capture = ticket.capture
+            make = self.evaluation.conversations.in_order(
+                capture.session, lambda: self._made_and_kept(capture)
+            )
             ticket.making = asyncio.get_running_loop().run_in_executor(
-                background.threads, lambda: within_judging(self._made_and_kept, ticket.capture)
+                background.threads, within_judging, make
             )
             # somebody may give the capture up before its sample is made, and then hears of no error
             ticket.making.add_done_callback(lambda making: making.cancelled() or making.exception())

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from ragmetrics_core.adapting import (
     Call,
+    CalledTool,
     CapturedMessage,
     CapturedRun,
     Chunk,
@@ -279,7 +280,8 @@ def _fill_call(node: _Node, documents: Mapping[str, str]) -> None:
     call.name, call.query = span.name, span.query
     call.inputs, call.outputs = _unprinted(span.inputs), _unprinted(span.outputs)
     if call.kind == "model":
-        said = CapturedMessage("assistant", span.reply or "", span.calls_tools, others=span.written)
+        calls = [CalledTool("")] if span.calls_tools else []
+        said = CapturedMessage("assistant", span.reply or "", calls, others=span.written)
         has_replied = span.reply is not None or span.written
         call.inputs, call.outputs = list(span.messages or ()), [said] if has_replied else None
     elif (kind := _KINDS.get(span.kind)) is not None:

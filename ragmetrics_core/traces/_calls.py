@@ -123,7 +123,7 @@ def _joined(messages: Sequence[CapturedMessage]) -> CapturedMessage | None:
     return CapturedMessage(
         "assistant",
         "\n".join(item.text for item in items if item.text),
-        any(item.calls_tools for item in items),
+        tool_calls=[call for item in items for call in item.tool_calls],
         others=[other for item in items for other in item.others],
     )
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from ragmetrics_core.adapting import CapturedMessage, Chunk, Dialect, Fields, chunks_of
+from ragmetrics_core.adapting import CalledTool, CapturedMessage, Chunk, Dialect, Fields, chunks_of
 from ragmetrics_core.boundary import is_list, is_mapping, is_series
 from ragmetrics_core.traces._reprs import printed_message
 
@@ -40,7 +40,7 @@ class _Part(NamedTuple):
 
     text: str = ""
     written: Any = None
-    calls_tool: bool = False
+    called: CalledTool | None = None
     is_result: bool = False
 
 
@@ -91,7 +91,7 @@ def _message(value: Any) -> list[CapturedMessage] | None:
     calls = _calls(named)
     if not held and not calls and not any(name in named for name in _CONTENTS):
         return None
-    parts += [_Part(written=call, calls_tool=True) for call in calls]
+    parts += [_Part(written=call.arguments, called=call) for call in calls]
     role = _ROLES.get(role, role)
     has_failed = named.get("status") == "error" or named.get("is_error") is True
     said = [part for part in parts if not part.is_result]
@@ -101,32 +101,33 @@ def _message(value: Any) -> list[CapturedMessage] | None:
     message = CapturedMessage(
         role,
         "\n".join(part.text for part in said if part.text),
-        any(part.calls_tool for part in said),
+        [part.called for part in said if part.called is not None],
         has_failed,
         [part.written for part in said if part.written is not None],
     )
     return [*results, message]
 
 
-def _calls(named: Mapping[Any, Any]) -> list[Any]:
-    """The arguments of the tool calls beside the content of a message."""
+def _calls(named: Mapping[Any, Any]) -> list[CalledTool]:
+    """The tool calls beside the content of a message."""
     further = named.get("additional_kwargs")
     places = [named, further] if is_mapping(further) else [named]
     for place in places:
         calls: Any = place.get("tool_calls") or place.get("function_call")
         if calls:
-            return [_arguments(call) for call in (calls if is_series(calls) else [calls])]
+            return [_called(call) for call in (calls if is_series(calls) else [calls])]
     return []
 
 
-def _arguments(call: Any) -> Any:
-    """The arguments of a tool call, in the forms of OpenAI, LangChain, Anthropic and OpenInference."""
+def _called(call: Any) -> CalledTool:
+    """A tool call, in the forms of OpenAI, LangChain, Anthropic and OpenInference."""
     for name in (*_TOOL_CALLS, "function"):
         if is_mapping(call) and is_mapping(call.get(name)):
             call = call[name]
     if not is_mapping(call):
-        return call
-    return decoded(next((call[name] for name in ("arguments", "args", "input") if name in call), None))
+        return CalledTool("", call)
+    arguments = decoded(next((call[name] for name in ("arguments", "args", "input") if name in call), None))
+    return CalledTool(str(call.get("name") or ""), arguments)
 
 
 def _parts(content: Any) -> Iterator[_Part]:
@@ -153,7 +154,8 @@ def _part(part: Mapping[Any, Any]) -> Iterator[_Part]:
             yield _Part(_printed(result), is_result=True)
             return
     if kind in _TOOL_CALLS or any(is_mapping(part.get(name)) for name in _TOOL_CALLS):
-        yield _Part(written=_arguments(part), calls_tool=kind != "server_tool_call")
+        called = _called(part)
+        yield _Part(written=called.arguments, called=None if kind == "server_tool_call" else called)
     elif kind in ("reasoning", "thinking") or "reasoning" in part or part.get("thought") is True:
         yield _Part(written=[value for key, value in part.items() if key != "type"])
     elif kind not in ("blob", "file", "uri"):

@@ -52,3 +52,13 @@ def assert_lost(printed: str, where: str) -> None:
     lost = printed.partition("where they were lost\n")[2].partition("\n\n")[0].splitlines()
     assert len(lost) == 3
     assert all(line.endswith(where) for line in lost)
+
+
+def assert_repeated(printed: str) -> None:
+    """The second of three turns repeats a year that no document has: only the first answer has it."""
+    _, first, second, third = printed.split("visitor-7#")
+    assert "1 / 2 = 0.5" in first
+    assert "rewritten by the application: When did the Harbour Museum open?" in second
+    assert "only in an earlier answer: The Harbour Museum opened in 1987." in second
+    assert "(the answer of turn 1)" in second
+    assert "1 / 1 = 1" in third

@@ -37,9 +37,9 @@ def test_labels_name_and_session_go_into_the_sample(live: MakeScorer):
         )
     )
 
+    assert result.sample.session == "s1"
     assert result.sample.labels == {
         "app": "bot",
-        "session": "s1",
         "found_answer": "output",
         "k": 3,
         "odd": "{1}",

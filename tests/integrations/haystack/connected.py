@@ -25,4 +25,6 @@ def samples(connector: RagMetricsConnector) -> list[Sample]:
 
 def found(sample: Sample) -> dict[str, Any]:
     """By which rules its fields were found."""
-    return {name: value for name, value in sample.labels.items() if name.startswith("found_")}
+    return {
+        name: value for name, value in sample.labels.items() if name.startswith("found_") and name != "found_standalone"
+    }

@@ -241,7 +241,12 @@ def test_what_tools_returned_in_earlier_turns_counts_while_the_request_has_it(
     sample = sample_of(text_tool(), [*EARLIER, ChatMessage.from_user(QUESTION)], is_silent=not of_this_turn)
 
     assert (sample.question, sample.contexts) == (QUESTION, ("Madrid is the capital of Spain.", *of_this_turn))
-    assert [turn.content for turn in sample.history or ()] == ["And of Spain?", "Madrid."]
+    assert [turn.content for turn in sample.history or ()] == [
+        "And of Spain?",
+        "",  # it calls the tool
+        "Madrid is the capital of Spain.",
+        "Madrid.",
+    ]
 
 
 @DOORS

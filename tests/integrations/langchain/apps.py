@@ -153,4 +153,8 @@ def expect_skip(handler: Any, reason: str) -> None:
 
 def found(sample: Any) -> dict[str, Any]:
     """By which rules the parts of a sample were found."""
-    return {name: value for name, value in sample.labels.items() if name.startswith("found_")}
+    return {
+        name: value
+        for name, value in sample.labels.items()
+        if name.startswith("found_") and name != "found_standalone"
+    }

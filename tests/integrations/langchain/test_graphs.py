@@ -143,7 +143,7 @@ def test_an_interrupt_in_a_subgraph_keeps_the_turn(handler):
 
     (sample,) = samples(handler)
     assert_about(sample, "tea")
-    assert sample.labels["session"] == "1"
+    assert sample.session == "1"
 
 
 def test_a_failed_node_is_counted_and_the_turn_scored_when_it_is_tried_again(handler):

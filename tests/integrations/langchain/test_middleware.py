@@ -135,8 +135,15 @@ def test_documents_of_a_retriever_tool_are_the_contexts_of_their_turn(make_middl
     milk, tea = (result.sample for result in mine.results)
     # what the first search found is still in the thread, in one piece
     assert (milk.contexts, tea.contexts) == (texts("milk"), ("\n\n".join(texts("milk")), *texts("tea")))
-    assert [turn.content for turn in tea.history] == [question("milk"), answer("milk")]
-    assert tea.labels["session"] == "1"
+    asked_before, called, found, answered = tea.history
+    assert (asked_before.content, answered.content) == (question("milk"), answer("milk"))
+    assert (called.tool_calls[0].name, found.role, found.content) == (
+        "search",
+        "tool",
+        "\n\n".join(texts("milk")),
+    )
+    assert answered.contexts == texts("milk")
+    assert (tea.session, tea.turn) == ("1", 2)
 
 
 def test_what_a_tool_finds_that_answers_with_an_update_of_the_state_is_the_context(make_middleware):

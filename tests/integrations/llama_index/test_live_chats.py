@@ -74,7 +74,7 @@ def test_a_chat_is_scored_with_the_users_message_as_the_question_when_it_was_wri
     assert WAYS[way](make()) == ANSWER
     result = only(hooks)
     assert_is_the_sample(result)
-    assert result.sample.labels.get("standalone_question") == (None if make is context_chat else CONDENSED)
+    assert result.sample.standalone == (None if make is context_chat else CONDENSED)
     assert hooks.open_spans == 0
 
 

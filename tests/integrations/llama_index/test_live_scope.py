@@ -118,8 +118,10 @@ def test_tags_become_labels_and_name_the_session(live):
     with instrument_tags({"session_id": "s-1", "tenant": "blue"}):
         engine().query(QUERY)
     questions(hooks)
-    labels = hooks.results[0].sample.labels
-    assert (labels["tenant"], labels["session"], labels["app"]) == ("blue", "s-1", "RetrieverQueryEngine")
+    sample = hooks.results[0].sample
+    assert (sample.session, sample.turn) == ("s-1", None)  # a query engine remembers nothing
+    assert (sample.labels["tenant"], sample.labels["app"]) == ("blue", "RetrieverQueryEngine")
+    assert "session_id" not in sample.labels
 
 
 # Failures

@@ -14,6 +14,7 @@ from ragmetrics_core.boundary import listing_settings
 from ragmetrics_core.gate import Gate, OnFailure
 from ragmetrics_core.live import Capture, Skip, is_judging
 
+from haystack_integrations.components.evaluators.ragmetrics.conversations import session_in
 from haystack_integrations.components.evaluators.ragmetrics.live import Live
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
 from haystack_integrations.components.evaluators.ragmetrics.settings import LIVE_COMPONENT_DEFAULTS, LiveComponentArgs
@@ -128,13 +129,15 @@ class RagMetricsAgentHook(Live):
         if is_judging():
             return None
         try:
+            here = HERE.get()
             return Capture(
                 translate=_sample,
                 needs_contexts=self.needs_contexts,
                 name=self.name,
                 history=list(state.data.get("messages") or ()),
-                data={"here": HERE.get(), "rules": self._rules},
+                data={"here": here, "rules": self._rules},
                 noted=noted_here(),
+                session=session_in(state.data) or (session_in(here.run.inputs) if here else None),
             )
         except Exception as error:  # the boundary to the host: a hook that raises ends the agent
             self.live.hook_failed(error)
@@ -159,6 +162,7 @@ def _sample(capture: Capture) -> Sample:
     run = CapturedRun(
         inputs=asked,
         outputs={"messages": messages},
+        session=capture.session,
         answered_by=wiring.agents_last(here.visit) if here else [Call(kind="model", name="agent", inputs=asked)],
     )
     return wiring.sample(run)

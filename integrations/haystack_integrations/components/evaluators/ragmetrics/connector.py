@@ -55,8 +55,8 @@ class RagMetricsConnector(Live):
         :param chat_generator: The judge: a separate chat generator, not the pipeline's, or the name of a
             ragmetrics judge.
         :param text_embedder: The embedder, for metrics that compare texts: a component or a name.
-        :param extract: Places of `question`, `contexts` and `answer` as "component.socket", if they are not
-            found automatically: `{"contexts": "ranker.documents"}`. From a list of places, the answer is the
+        :param extract: Places of `question`, `contexts`, `answer` and `session` as "component.socket", if they are
+            not found automatically: `{"contexts": "ranker.documents"}`. From a list of places, the answer is the
             value that was set last, the question the first one, and contexts come from all. If a place has no
             value, the field is missing.
         :param answer_from: The component that outputs the answer, if several models reply and no

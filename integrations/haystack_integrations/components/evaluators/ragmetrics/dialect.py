@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from haystack.dataclasses import ChatMessage, Document, GeneratedAnswer, TextContent, ToolCallResult
-from ragmetrics_core.adapting import CapturedMessage, Chunk, Dialect, Fields
+from ragmetrics_core.adapting import CalledTool, CapturedMessage, Chunk, Dialect, Fields
 from ragmetrics_core.boundary import is_mapping, is_series
 
 __all__ = ["HAYSTACK", "parsed", "text_in"]
@@ -53,12 +53,13 @@ def _message(message: ChatMessage) -> CapturedMessage:
     return CapturedMessage(
         message.role.value,
         "\n".join(texts),
-        calls_tools=bool(message.tool_calls),
+        tool_calls=[CalledTool(call.tool_name, call.arguments, call.id) for call in message.tool_calls],
         has_failed=any(each.error for each in results),
         others=[
             *(call.arguments for call in message.tool_calls),
             getattr(getattr(message, "reasoning", None), "reasoning_text", None),
         ],
+        tool=results[0].origin.tool_name if results else "",
     )
 
 

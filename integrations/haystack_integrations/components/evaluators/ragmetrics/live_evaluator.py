@@ -21,13 +21,14 @@ from ragmetrics_core.metrics import names_of
 from ragmetrics_core.records import FAILED
 from ragmetrics_core.runs import OnError
 
+from haystack_integrations.components.evaluators.ragmetrics.conversations import session_in
 from haystack_integrations.components.evaluators.ragmetrics.dialect import text_in
 from haystack_integrations.components.evaluators.ragmetrics.failures import EvaluationFailed
 from haystack_integrations.components.evaluators.ragmetrics.live import Live
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
 from haystack_integrations.components.evaluators.ragmetrics.results import entry_of
 from haystack_integrations.components.evaluators.ragmetrics.settings import LIVE_COMPONENT_DEFAULTS, LiveComponentArgs
-from haystack_integrations.components.evaluators.ragmetrics.watching import HERE, noted_here
+from haystack_integrations.components.evaluators.ragmetrics.watching import HERE, WatchedRun, noted_here
 from haystack_integrations.components.evaluators.ragmetrics.wiring import Wiring
 
 __all__ = ["RagMetricsLiveEvaluator"]
@@ -218,7 +219,8 @@ class RagMetricsLiveEvaluator(Live):
             contexts=documents if documents is not None else answer.documents or None,
             answer=answer.data,
             noted=noted_here(),
-            data={"root": None if here is None else here.run.root, "place": "documents" if documents else "answers"},
+            data={"run": here.run if here else None, "place": "documents" if documents else "answers"},
+            session=session_in(here.run.inputs) if here else None,
         )
 
     def _outputs(self, scored: Sequence[_Scored]) -> dict[str, Any]:
@@ -273,12 +275,16 @@ def _sample(capture: Capture) -> Sample:
     if not capture.question or not str(capture.answer).strip():  # nothing that could be found in a run
         texts = None if capture.contexts is None else [chunk.text for chunk in chunks_of(capture.contexts)[0]]
         return Sample(question=capture.question or None, answer=str(capture.answer), contexts=texts)
+    here: WatchedRun | None = capture.data["run"]
+    wiring = Wiring(here.root if here else None)
     run = CapturedRun(
+        history=wiring.history(capture.question, here.inputs) if here else None,
+        session=capture.session,
         question=NamedValue(capture.question, "query"),
         answer=NamedValue(str(capture.answer), "answer"),
         contexts=None if capture.contexts is None else NamedValue(capture.contexts, capture.data["place"]),
     )
-    return Wiring(capture.data["root"]).sample(run)
+    return wiring.sample(run)
 
 
 def _with_meta(answer: GeneratedAnswer, evaluation: dict[str, Any]) -> GeneratedAnswer:

@@ -1,4 +1,4 @@
-"""Places that the user names: question, contexts and answer as sockets of a pipeline."""
+"""Places that the user names: question, contexts, answer and session as sockets of a pipeline."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
@@ -20,7 +20,12 @@ Extract = dict[str, str | list[str]]
 
 # The fields for which a place can be named, and what is found there: one of these, or a list of them.
 _TEXTS = (str, ChatMessage, GeneratedAnswer)
-_HELD: Mapping[str, tuple[type, ...]] = {"question": _TEXTS, "contexts": (*_TEXTS, Document), "answer": _TEXTS}
+_HELD: Mapping[str, tuple[type, ...]] = {
+    "question": _TEXTS,
+    "contexts": (*_TEXTS, Document),
+    "answer": _TEXTS,
+    "session": (str, int),
+}
 
 
 class Socket(NamedTuple):

@@ -9,10 +9,25 @@ from typing import Any, NamedTuple
 
 from haystack.dataclasses import ChatMessage, Document, GeneratedAnswer
 from ragmetrics_core import Sample
-from ragmetrics_core.adapting import Call, CapturedRun, Fields, NamedValue, Rules, sample_of
+from ragmetrics_core.adapting import (
+    Call,
+    CapturedMessage,
+    CapturedRun,
+    Fields,
+    NamedValue,
+    Rules,
+    question_in,
+    sample_of,
+)
 from ragmetrics_core.boundary import is_series
 from ragmetrics_core.live import Capture, Skip
 
+from haystack_integrations.components.evaluators.ragmetrics.conversations import (
+    SESSION_NAMES,
+    history_before,
+    messages_at,
+    session_at,
+)
 from haystack_integrations.components.evaluators.ragmetrics.dialect import HAYSTACK, text_in
 from haystack_integrations.components.evaluators.ragmetrics.places import Places, Socket
 from haystack_integrations.components.evaluators.ragmetrics.visits import (
@@ -26,6 +41,10 @@ from haystack_integrations.components.evaluators.ragmetrics.visits import (
 from haystack_integrations.components.evaluators.ragmetrics.watching import AGENT, PIPELINES, Visit, WatchedRun, Watcher
 
 __all__ = ["Wiring", "capture_of"]
+
+
+# Calls after which messages are no longer what was said before.
+_RESULTS = frozenset({"model", "retriever", "postprocessor"})
 
 
 class _Reply(NamedTuple):
@@ -50,6 +69,7 @@ def capture_of(run: WatchedRun, watcher: Watcher) -> Capture:
         needs_contexts=watcher.needs_contexts,
         name=watcher.name,
         data={"run": run, "places": watcher.places, "rules": watcher.rules},
+        session=session_at(watcher.places, run.inputs or HAYSTACK.fields(run.root.inputs)),
         noted=run.notes.contexts,
     )
 
@@ -58,6 +78,7 @@ def _run_sample(capture: Capture) -> Sample:
     run: WatchedRun = capture.data["run"]
     wiring = Wiring(run.root, capture.data["rules"])
     captured = wiring.run(run.inputs, capture.data["places"])
+    captured.session = captured.session or capture.session
     if captured.answer is None:
         reason = "no_answer"
         raise Skip(reason)
@@ -105,12 +126,16 @@ class Wiring:
         likely = sorted(makers, key=self._is_grounded, reverse=True)
         rivals = list(dict.fromkeys(call.name for call in likely))
         reply = next((each for each in replies if not makers or makers[-1] in each.makers), None)
+        flat = self._inputs(inputs, reply, makers)
+        question = self._question(places["question"]) if "question" in places else question_in(flat, HAYSTACK)
         return CapturedRun(
-            inputs=self._inputs(inputs, reply, makers),
+            inputs=flat,
             answered_by=makers,
             rivals=rivals if len(rivals) > 1 else [],
             line=f"RagMetricsConnector(..., answer_from={rivals[0]!r})" if rivals else "",
-            question=self._question(places["question"]) if "question" in places else None,
+            question=question,
+            history=None if question is None else self.history(question.value, inputs),
+            session=self._session(places["session"]) if "session" in places else None,
             answer=NamedValue(reply.text, f"{'extract:' * ('answer' in places)}{reply.place}") if reply else None,
             contexts=self._contexts(places["contexts"]) if "contexts" in places else None,
         )
@@ -257,7 +282,30 @@ class Wiring:
         calls = [source for source in call.behind(past_models=False) if source.kind != "model"]
         return any(holds_documents(side) for source in calls for side in (source.inputs, source.outputs))
 
-    # Question and contexts
+    # Question, conversation and contexts
+
+    def history(self, question: str, inputs: Fields) -> Sequence[CapturedMessage] | None:
+        """
+        Find the messages before the question: among the inputs, or from a component that reads a store.
+
+        :param question: The question.
+        :param inputs: The pipeline's inputs by component.
+        :returns: The messages; empty for the first turn, None if there is no place for a conversation.
+        """
+        held = [messages for side in inputs.values() for messages in messages_at(HAYSTACK.fields(side))]
+        for call in (inner for outer in self.calls for inner in outer.walk()):
+            visit = self._visits.get(call)
+            if visit is None or call.kind != "chain" or call.ended is None:
+                continue
+            if not any(each.kind in _RESULTS for each in (*call.walk(), *call.behind())):
+                outputs = HAYSTACK.fields(visit.outputs)
+                sockets = [socket for socket, type_ in visit.types.items() if "ChatMessage" in type_]
+                held += [outputs[socket] for socket in sockets if socket in outputs]
+        return history_before(question, filter(is_series, held))
+
+    def _session(self, places: Sequence[Socket]) -> str | None:
+        values = (_value(visit, place.socket) for visit, place in self._filled(places))
+        return next((str(value) for value in values if value is not None), None)
 
     def _inputs(self, inputs: Fields, reply: _Reply | None, makers: Sequence[Call]) -> dict[str, Any]:
         """All sockets as one mapping; inputs of the components nearest to the answer take precedence."""
@@ -265,6 +313,9 @@ class Wiring:
         near += [call.name for maker in makers for call in maker.behind()]
         sides = [HAYSTACK.fields(inputs.get(name)) for name in dict.fromkeys([*near, *inputs])]
         flat = {socket: value for side in reversed(sides) for socket, value in side.items()}
+        flat = {socket: value for socket, value in flat.items() if socket not in SESSION_NAMES}
+        if "messages" not in flat and (held := messages_at(flat)):
+            flat["messages"] = held[0]
         if any(isinstance(value, str) or has(value, ChatMessage) for value in flat.values()):
             return flat
         # nobody gave it a text: what a component made up is asked
