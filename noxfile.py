@@ -237,6 +237,14 @@ def phoenix(session: nox.Session) -> None:
     session.run("python", "-m", "pytest", "--quiet", *session.posargs, "tests/feedback")
 
 
+@nox.session(default=False)
+def other_readings(session: nox.Session) -> None:
+    """What MLflow and Phoenix read from the recorded traces, beside what we read."""
+    runner = [each for each in EXTRAS["dev"] if name_of(each) in {"hypothesis", "pytest"}]
+    session.install("mlflow", "arize-phoenix", *runner, "--editable", ".")
+    session.run("python", "-m", "pytest", "--quiet", *session.posargs, "tests/traces/test_other_readings.py")
+
+
 def of_extras(*names: str) -> list[str]:
     """What extras need."""
     return [each for name in names for each in EXTRAS[name]]
