@@ -35,7 +35,7 @@ _MARKS: Final = ("metadata", "meta", "score", "id", "doc_id", "document_id", "id
 _TEXTS: Final = ("content", "text", "contents", "chunk")
 
 
-class _Part(NamedTuple):
+class _ContentPart(NamedTuple):
     """A part of a message: text for the model, or else what the model wrote beside its text."""
 
     text: str = ""
@@ -91,7 +91,7 @@ def _message(value: Any) -> list[CapturedMessage] | None:
     calls = _calls(named)
     if not held and not calls and not any(name in named for name in _CONTENTS):
         return None
-    parts += [_Part(written=call.arguments, called=call) for call in calls]
+    parts += [_ContentPart(written=call.arguments, called=call) for call in calls]
     role = _ROLES.get(role, role)
     has_failed = named.get("status") == "error" or named.get("is_error") is True
     said = [part for part in parts if not part.is_result]
@@ -130,20 +130,20 @@ def _called(call: Any) -> CalledTool:
     return CalledTool(str(call.get("name") or ""), arguments)
 
 
-def _parts(content: Any) -> Iterator[_Part]:
+def _parts(content: Any) -> Iterator[_ContentPart]:
     """The parts of a message's content."""
     if isinstance(content, str):
-        yield _Part(content)
+        yield _ContentPart(content)
         return
     for part in content if is_series(content) else [content]:
         if isinstance(part, str):
-            yield _Part(part)
+            yield _ContentPart(part)
         elif is_mapping(part):
             inner: Any = part.get("message_content")
             yield from _part(inner if is_mapping(inner) else part)
 
 
-def _part(part: Mapping[Any, Any]) -> Iterator[_Part]:
+def _part(part: Mapping[Any, Any]) -> Iterator[_ContentPart]:
     kind = str(part.get("type") or part.get("block_type") or "")
     for name in _TOOL_RESULTS:
         if kind == name or name in part:
@@ -151,17 +151,17 @@ def _part(part: Mapping[Any, Any]) -> Iterator[_Part]:
             result = next(
                 (named[key] for key in ("response", "result", "content", "output") if key in named), named
             )
-            yield _Part(_printed(result), is_result=True)
+            yield _ContentPart(_printed(result), is_result=True)
             return
     if kind in _TOOL_CALLS or any(is_mapping(part.get(name)) for name in _TOOL_CALLS):
         called = _called(part)
-        yield _Part(written=called.arguments, called=None if kind == "server_tool_call" else called)
+        yield _ContentPart(written=called.arguments, called=None if kind == "server_tool_call" else called)
     elif kind in ("reasoning", "thinking") or "reasoning" in part or part.get("thought") is True:
-        yield _Part(written=[value for key, value in part.items() if key != "type"])
+        yield _ContentPart(written=[value for key, value in part.items() if key != "type"])
     elif kind not in ("blob", "file", "uri"):
         text: Any = part.get("text", part.get("content"))
         blocks: Any = [each.get("text") for each in text if is_mapping(each)] if is_series(text) else [text]
-        yield from (_Part(each) for each in blocks if isinstance(each, str))
+        yield from (_ContentPart(each) for each in blocks if isinstance(each, str))
 
 
 def _printed(value: Any) -> str:
