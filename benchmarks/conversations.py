@@ -186,8 +186,9 @@ def drawn(rows: Iterable[Row], seed: int) -> list[Row]:
     turns: dict[str, dict[str, list[Row]]] = {}
     for row in rows:
         if row["history"]:
-            turns.setdefault(row["conversation_id"], {}).setdefault(row["task_id"], []).append(row)
-    left = {
+            own: dict[str, list[Row]] = turns.setdefault(row["conversation_id"], {})
+            own.setdefault(row["task_id"], []).append(row)
+    left: dict[str, list[Row]] = {
         name: [chance.choice(answers) for answers in chance.sample(list(tasks.values()), len(tasks))]
         for name, tasks in sorted(turns.items())
     }
@@ -200,7 +201,7 @@ def drawn(rows: Iterable[Row], seed: int) -> list[Row]:
 
 
 class Pair(NamedTuple):
-    """Two scores of an answer and what people say of it.
+    """Two scores of an answer, and its rating by people.
 
     Attributes:
         id: the row's id.
@@ -397,7 +398,7 @@ def changed_samples(row: Row, history: Sequence[Turn]) -> list[Sample]:
 
 
 def changes_line(scores: Mapping[str, float], ending: str) -> str:
-    """How many scores change between a sample and the one whose id has an ending."""
+    """Count the scores that differ between a sample and the one whose id has an ending."""
     pairs = [
         (scores[name.removesuffix(ending)], value)
         for name, value in scores.items()
@@ -476,12 +477,13 @@ def model_lines(rows: Sequence[Row], out: Path) -> Iterator[str]:
         yield from (changes_line(found, ending) for ending in CHANGES)
 
 
-def standalone_questions(run: Run) -> dict[str, str]:
+def standalone_questions(run: Run, rows: Iterable[Row]) -> dict[str, str]:
     """The stand-alone questions of a run, by the turn's id."""
+    turns = {row["id"]: row["task_id"] for row in rows}
     return {
-        record.sample_id.removeprefix("mtrag-").rpartition("-")[0]: record.standalone
+        turns[record.sample_id]: record.standalone
         for record in run.records()
-        if record.standalone is not None and "#" not in record.sample_id
+        if record.standalone is not None and record.sample_id in turns
     }
 
 
@@ -491,9 +493,9 @@ def questions_of_judges(rows: Sequence[Row], out: Path | None) -> dict[str, dict
     turns = {row["task_id"]: row for row in rows if row["history"]}
     samples = [sample_of(row, history=history_of(row, contexts)) for row in turns.values()]
     run = evaluate(samples, metrics="answer_relevance_rating", judge="embedded", progress=False)
-    found = {"the embedded judge": standalone_questions(run)}
+    found = {"the embedded judge": standalone_questions(run, rows)}
     if out is not None:
-        found["the model"] = standalone_questions(Run.load(out / "answer_relevance"))
+        found["the model"] = standalone_questions(Run.load(out / "answer_relevance"), rows)
     return found
 
 
