@@ -6,7 +6,7 @@ from typing import Literal
 from ragmetrics_core import prompts
 from ragmetrics_core.asking import ask_statements, review, split, unmentioned
 from ragmetrics_core.measurement import Labels, Measurement, undefined
-from ragmetrics_core.metrics._steps.contexts import Evidence, ask_supported
+from ragmetrics_core.metrics._steps.contexts import SupportingTexts, ask_supported
 from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.metrics._steps.shares import Aggregate, supported_share, verdict_share
 from ragmetrics_core.parsers import StatementList, VerdictList
@@ -78,7 +78,7 @@ class ContextRecall(ReferenceMetric[Attributed]):
             supported = yield from ask_supported(
                 self.verify,
                 statements,
-                Evidence(contexts=sample.contexts, unaccounted=sample.unaccounted),
+                SupportingTexts(contexts=sample.contexts, unaccounted=sample.unaccounted),
                 about=about,
                 labels=ATTRIBUTED,
                 size=self.per_call,

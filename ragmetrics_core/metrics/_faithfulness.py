@@ -6,7 +6,7 @@ from typing import Literal
 from ragmetrics_core import prompts
 from ragmetrics_core.asking import SUPPORTED, ask_statements, split
 from ragmetrics_core.measurement import Measurement, undefined
-from ragmetrics_core.metrics._steps.contexts import Evidence, ask_supported
+from ragmetrics_core.metrics._steps.contexts import SupportingTexts, ask_supported
 from ragmetrics_core.metrics._steps.shares import Aggregate, verdict_share
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.parsers import StatementList, VerdictList
@@ -92,7 +92,7 @@ class Faithfulness(Metric[Grounded]):
         supported = yield from ask_supported(
             self.verify,
             statements,
-            Evidence(contexts=sample.contexts, unaccounted=sample.unaccounted, earlier=earlier),
+            SupportingTexts(contexts=sample.contexts, unaccounted=sample.unaccounted, earlier=earlier),
             about=about,
             labels=SUPPORTED,
             size=self.per_call,

@@ -21,7 +21,17 @@ from ragmetrics_core.samples._messages import ChatMessage, UnreadableMessage, me
 from ragmetrics_core.samples._printed import Unreadable, is_printed_object, printed_value
 from ragmetrics_core.samples._stages import Stage
 
-__all__ = ["Kind", "dated", "parsed", "plain", "read_cell", "read_messages", "shown", "valid_text"]
+__all__ = [
+    "Kind",
+    "dated",
+    "parsed",
+    "plain",
+    "read_cell",
+    "read_messages",
+    "shown",
+    "valid_text",
+    "whole_number",
+]
 
 Kind: TypeAlias = Literal[
     "id",
@@ -259,15 +269,20 @@ def _grades(what: str, value: object) -> tuple[float, ...]:
     return tuple(map(float, grades))
 
 
-def _number(what: str, value: object) -> int:
-    """A whole number from 1 (data frames and CSV files write it as a float or a text)."""
+def whole_number(value: object) -> int | None:
+    """A whole number from 1 (data frames and CSV files write it as a float or a text); None for the rest."""
     if isinstance(value, str):
         value = parsed(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    if type(value) is not int or value < 1:
+    return value if type(value) is int and value >= 1 else None
+
+
+def _number(what: str, value: object) -> int:
+    number = whole_number(value)
+    if number is None:
         raise SampleError(f"{what} must be a whole number from 1, got {shown(value)}")
-    return value
+    return number
 
 
 def read_messages(what: str, value: object) -> tuple[ChatMessage, ...]:

@@ -80,7 +80,7 @@ class _Exchange(NamedTuple):
         question: place of the user's message.
         reply: the messages that are the answer; empty without an answer.
         contexts: chunks that its messages name; None if they name none.
-        tools: texts of the results of tools; None if there are none.
+        tools: texts of the results of tools; None if the conversation has none at all.
     """
 
     question: int
@@ -289,10 +289,15 @@ def _exchanges(column: str, messages: Sequence[ChatMessage]) -> list[_Exchange]:
     if not starts:
         raise SampleError(f"{column!r} has no message of a user, so that nothing was asked")
     ends = [*starts[1:], len(messages)]
-    return [_exchange(start, messages[start:end]) for start, end in zip(starts, ends, strict=True)]
+    # where results of tools are among the messages, a turn without any looked nothing up
+    has_tools = any(message.role == "tool" for message in messages)
+    return [
+        _exchange(start, messages[start:end], has_tools=has_tools)
+        for start, end in zip(starts, ends, strict=True)
+    ]
 
 
-def _exchange(question: int, messages: Sequence[ChatMessage]) -> _Exchange:
+def _exchange(question: int, messages: Sequence[ChatMessage], *, has_tools: bool) -> _Exchange:
     """The exchange of these messages, the first of which is the question.
 
     The answer is what the application says after its last step; what it says before a tool is not.
@@ -306,7 +311,7 @@ def _exchange(question: int, messages: Sequence[ChatMessage]) -> _Exchange:
     named = [cast("tuple[str, ...]", each.contexts) for each in messages if each.contexts is not None]
     chunks = dict.fromkeys(chunk for each in named for chunk in each)
     tools = tuple(str(message.content) for message in messages if message.role == "tool")
-    return _Exchange(question, tuple(reply), tuple(chunks) if named else None, tools or None)
+    return _Exchange(question, tuple(reply), tuple(chunks) if named else None, tools if has_tools else None)
 
 
 def _session_of(messages: Sequence[ChatMessage]) -> str:

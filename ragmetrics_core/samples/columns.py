@@ -10,7 +10,15 @@ from typing import Any, Final, NamedTuple
 
 from ragmetrics_core.boundary.shapes import is_mapping
 from ragmetrics_core.errors import ConfigError, SampleError
-from ragmetrics_core.samples._cells import Kind, parsed, plain, read_cell, shown, valid_text
+from ragmetrics_core.samples._cells import (
+    Kind,
+    parsed,
+    plain,
+    read_cell,
+    shown,
+    valid_text,
+    whole_number,
+)
 from ragmetrics_core.samples._citations import Citation, CitedText, citations_of, cited_text
 from ragmetrics_core.samples._labels import Label, label_of, labels_in
 
@@ -236,9 +244,11 @@ def read_row(
                 continue
             raw = reply.text
         is_blank = textual and isinstance(raw, str) and raw in _ABSENT
-        if column.kind is None:
+        is_other = column.kind == "number" and column.field not in (columns or {}) and not whole_number(raw)
+        if column.kind is None or is_other:
             value = None if is_blank else plain(raw)
-            for label, content in (labels_in(name, value) if column.field else {name: value}).items():
+            is_many = column.field and not is_other
+            for label, content in (labels_in(name, value) if is_many else {name: value}).items():
                 read = label_of(label, content, textual=textual)
                 if labels.setdefault(valid_text("a label's name", label), read) != read:
                     raise SampleError(f"label {label!r} appears twice with different values")

@@ -145,7 +145,7 @@ def expected(said):
             "turn": number,
             "question": each.question,
             "answer": each.answer,
-            "contexts": each.tools or None,
+            "contexts": each.tools if any(one.tools for one in said) else None,
             "history": tuple(history),
         }
         history.append(("user", each.question))

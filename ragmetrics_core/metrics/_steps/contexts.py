@@ -11,11 +11,11 @@ from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
 from ragmetrics_core.samples import Earlier, NamedText
 
-__all__ = ["Evidence", "Supported", "ask_supported"]
+__all__ = ["Supported", "SupportingTexts", "ask_supported"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence:
+class SupportingTexts:
     """Texts that may support a statement.
 
     Attributes:
@@ -46,7 +46,7 @@ class Supported:
 def ask_supported(
     prompt: Prompt[VerdictList],
     statements: Sequence[str],
-    evidence: Evidence,
+    sources: SupportingTexts,
     *,
     about: str,
     labels: Labels,
@@ -64,17 +64,17 @@ def ask_supported(
     Args:
         prompt: the prompt, which shows the contexts and the statements.
         statements: the statements.
-        evidence: the texts.
+        sources: the texts.
         about: the kind of statements, for the record.
         labels: names of a positive and a negative verdict.
         size: maximum number of statements in one call.
     """
-    if any(evidence.earlier):
-        search = _Search(prompt, statements, evidence.contexts, about, size)
-        yield from search.in_all(evidence)
+    if any(sources.earlier):
+        search = _Search(prompt, statements, sources.contexts, about, size)
+        yield from search.in_all(sources)
         judged = yield from review(search.decisions, about=about, labels=labels)
         return Supported(replace(judged, why_missing=search.why_missing), search.places)
-    contexts, unaccounted = evidence.contexts, evidence.unaccounted
+    contexts, unaccounted = sources.contexts, sources.unaccounted
     judged = yield from ask_each(prompt, statements, about=about, labels=labels, size=size, contexts=contexts)
     doubted = [number for number, known in enumerate(judged.known) if known is False]
     if not unaccounted or not doubted:
@@ -132,7 +132,7 @@ class _Search:
         self.why_missing = Judged.why_missing
         self.places: dict[str, int] = {}
 
-    def in_all(self, evidence: Evidence) -> Steps[None]:
+    def in_all(self, sources: SupportingTexts) -> Steps[None]:
         """Look in the contexts, then, for what they do not support, in one kind of text after the other."""
         if any(chunk.strip() for chunk in self._own):
             asked = yield from self._ask(range(len(self._statements)))
@@ -140,10 +140,10 @@ class _Search:
         else:
             self.decisions = unmentioned(self._prompt, self._statements, "this turn has no contexts")
         self.places["in_contexts"] = sum(bool(each.supported) for each in self.decisions)
-        yield from self._in_earlier_contexts(evidence.earlier.contexts)
-        yield from self._in_unaccounted(evidence.unaccounted)
-        yield from self._in_no_evidence("in_user_words", evidence.earlier.user, USER_WORDS)
-        yield from self._in_no_evidence("in_earlier_answers", evidence.earlier.answers, EARLIER_ANSWER)
+        yield from self._in_earlier_contexts(sources.earlier.contexts)
+        yield from self._in_unaccounted(sources.unaccounted)
+        yield from self._in_no_evidence("in_user_words", sources.earlier.user, USER_WORDS)
+        yield from self._in_no_evidence("in_earlier_answers", sources.earlier.answers, EARLIER_ANSWER)
 
     def _in_earlier_contexts(self, texts: Sequence[NamedText]) -> Steps[None]:
         self.places["in_earlier_contexts"] = 0
