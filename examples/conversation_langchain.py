@@ -16,7 +16,7 @@ from conversation import REPLIES, REWRITE, SESSION, nearest, reply, show
 from langchain_core.callbacks import CallbackManagerForLLMRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.language_models import SimpleChatModel
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.retrievers import BaseRetriever
 from langgraph.checkpoint.memory import InMemorySaver
@@ -86,7 +86,7 @@ def main() -> None:
     handler = RagMetricsCallbackHandler("faithfulness", judge="embedded")
     for each in REPLIES:
         app.invoke(
-            {"messages": [("human", each.question)]},
+            State(messages=[HumanMessage(each.question)], documents=[]),
             {"callbacks": [handler], "configurable": {"thread_id": SESSION}},
         )
     handler.flush()

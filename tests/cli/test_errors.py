@@ -139,8 +139,8 @@ def open_when_read(pipe: Path, process: subprocess.Popen[str]) -> int:
         (
             "foo",
             "there is no command 'foo': there are evaluate, plan, show, report, audit, verdicts, diff, "
-            "correct, runs, merge, metrics, probe, train-judge, catch-up, compare, send, batch, cache, study, "
-            "questions (see: ragmetrics --help)",
+            "correct, runs, merge, metrics, probe, train-judge, catch-up, compare, send, batch, cache, "
+            "study, questions (see: ragmetrics --help)",
         ),
         ("metrics faithfulnes", "there is no metric 'faithfulnes'; did you mean 'faithfulness'?"),
         *((f"{verb} no/run", "there is no run in no/run (no manifest.json)") for verb in RUN_COMMANDS),

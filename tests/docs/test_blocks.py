@@ -21,7 +21,13 @@ def test_the_code_of_a_page_does_what_the_page_says(path: Path, read_pages: Read
 
 
 # Word vectors change what these pages print, or their code needs them.
-WITH_VECTORS = {"docs/gates.md", "docs/haystack.md", "docs/probe.md", "docs/study.md"}
+WITH_VECTORS = {
+    "docs/conversations.md",
+    "docs/gates.md",
+    "docs/haystack.md",
+    "docs/probe.md",
+    "docs/study.md",
+}
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
