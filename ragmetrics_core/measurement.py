@@ -68,9 +68,14 @@ class Evidence:
     span: Span | None = None
 
     @property
+    def is_found(self) -> bool:
+        """Whether the quote has a place, in the sample's texts or in its conversation."""
+        return self.span is not None or self.source.startswith("the ")
+
+    @property
     def place(self) -> str:
         """The place in words of a quote without a span."""
-        return self.source if self.source.startswith("the ") else "found nowhere"
+        return self.source if self.is_found else "found nowhere"
 
 
 class Decision(NamedTuple):

@@ -383,10 +383,10 @@ def _verdict(record: Record, verdict: Verdict) -> VerdictPage:
     quotes: list[QuotePage] = []
     for evidence in verdict.evidence:
         if evidence.quote:
-            where, span = "found nowhere", evidence.span
+            where, span = evidence.place, evidence.span
             if span is not None:
                 where = place_of(evidence.source, span.chunk) + ", not letter for letter" * (not span.exact)
-            quotes.append(QuotePage(text=quoted(evidence.quote), where=where, is_found=span is not None))
+            quotes.append(QuotePage(text=quoted(evidence.quote), where=where, is_found=evidence.is_found))
     return VerdictPage.of(
         verdict,
         look=look_of(verdict),

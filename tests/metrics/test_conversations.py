@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from ragmetrics_core import Sample, evaluate, recompute, rescore
 from ragmetrics_core.drivers import audit, correct, rendered
 from ragmetrics_core.metrics import get
+from ragmetrics_core.report._proof_page import verdict_groups
 from ragmetrics_core.runs import diagnose
 from ragmetrics_core.samples import Turn, conversation_text
 from ragmetrics_core.samples._history import earlier_in, last_turns
@@ -266,3 +267,13 @@ def test_a_person_decides_on_a_statement_wherever_it_was_found(measure):
     assert corrected.value == 0.6
     assert corrected.verdicts[number - 1].label == "supported"
     assert audit(corrected) == []
+
+
+def test_a_proof_page_says_where_in_the_conversation_a_quote_is(measure):
+    score = measure(get("faithfulness"), judge_that_reads, **SAMPLE).score
+    (group,) = verdict_groups(score)
+    quotes = {
+        verdict.text: [(each.where, each.is_found) for each in verdict.quotes] for verdict in group.verdicts
+    }
+    assert quotes[YEAR] == [("the answer of turn 1", True)]
+    assert quotes[TICKETS] == [("the contexts of turn 1", True)]
