@@ -265,7 +265,7 @@ def interval(figure: Callable[[Array], Array], conversations: Sequence[str]) -> 
     """The 95 % interval of a figure over resampled conversations.
 
     The study room gives no interval for fewer than ten conversations. This one is by plain quantiles, which
-    are too narrow for so few: it can show that a difference may be chance, but not that it is more.
+    are too narrow then: it can show that a difference may be chance, but not that it is more.
 
     Args:
         figure: from rows of weights of the answers.
