@@ -247,20 +247,16 @@ def _note_events(
 ) -> tuple[int, int]:
     """Note beginning and end of a span and of all inside of it; return them.
 
-    Whatever begins when another span ends is after it. A span that began outside of its parent's time was
-    measured by another clock, so it is moved to the parent's middle.
+    Whatever begins when another span ends is after it. Spans that began outside of their parent's time were
+    measured by another clock, so they are moved together to the parent's middle.
     """
     began = node.span.began + shift
     ended = max(began, (node.span.ended or node.span.began) + shift)
     is_timed = bool(node.span.began and node.span.ended)
     path = (*path, (node.span.began, node.span.id))
     inside: list[tuple[int, int]] = []
-    for child in node.children:
-        moved = shift
-        start, length = child.span.began + shift, max(0, (child.span.ended or 0) - child.span.began)
-        if is_timed and not began <= start <= ended:
-            moved += began + max(0, (ended - began - length) // 2) - start
-        inside.append(_note_events(child, moved, path, events))
+    for others, moved in _by_clock(node.children, shift, began, ended if is_timed else None):
+        inside += [_note_events(child, moved, path, events) for child in others]
     if inside and not node.span.began:
         began = min(first for first, _ in inside)
     ended = max([ended, began, *(last for _, last in inside)])
@@ -272,6 +268,23 @@ def _note_events(
         events.append(((began, 1, path), node, False))
         events.append(((began, 1, (*path, (inf, ""))), node, True))
     return began, ended
+
+
+def _by_clock(
+    children: Sequence[_Node], shift: int, began: int, ended: int | None
+) -> Iterator[tuple[list[_Node], int]]:
+    """The children that began before, in and after their parent's time, each with its shift."""
+    early, inside, late = list[_Node](), list[_Node](), list[_Node]()
+    for child in children:
+        start = child.span.began + shift
+        is_inside = ended is None or began <= start <= ended
+        (inside if is_inside else early if start < began else late).append(child)
+    yield inside, shift
+    for group in (early, late):
+        if group and ended is not None:
+            first = min(child.span.began for child in group)
+            last = max(first, *(child.span.ended or 0 for child in group))
+            yield group, began + max(0, (ended - began - (last - first)) // 2) - first
 
 
 def _fill_call(node: _Node, documents: Mapping[str, str]) -> None:

@@ -61,6 +61,15 @@ def test_a_clock_that_differs_inside_of_a_call_changes_nothing(tmp_path, skew):
     assert sample.contexts == (RIVER,)
 
 
+@pytest.mark.parametrize("skew", [-3600, 3600])
+def test_a_root_that_was_measured_by_another_clock_changes_nothing(tmp_path, skew):
+    root, *children = run_of(1)
+    times = ("startTimeUnixNano", "endTimeUnixNano")
+    root |= {name: str(int(root[name]) + skew * 10**9) for name in times}
+    (sample,) = samples_in(outcomes(tmp_path, [root, *children]))
+    assert sample.contexts == (RIVER,)
+
+
 def test_spans_without_their_parent_are_inside_of_the_only_root(tmp_path):
     chain, search, answer, _ = run_of(1)
     lost = [each | {"parentSpanId": f"{99:016x}"} for each in (search, answer)]
