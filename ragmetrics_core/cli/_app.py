@@ -15,6 +15,7 @@ from ragmetrics_core.cli._audit import audit
 from ragmetrics_core.cli._batch import catch_up, export, import_
 from ragmetrics_core.cli._evaluate import evaluate, plan
 from ragmetrics_core.cli._feedback import send
+from ragmetrics_core.cli._live import follow
 from ragmetrics_core.cli._metrics import metrics
 from ragmetrics_core.cli._options import add_commands
 from ragmetrics_core.cli._probe import probe
@@ -157,6 +158,8 @@ batch = typer.Typer(cls=_Group, help="Evaluate through the batch interface of a 
 cache = typer.Typer(cls=_Group, help="Show or shrink a cache of answered calls.")
 app.add_typer(add_commands(batch, export, import_), name="batch")
 app.add_typer(add_commands(cache, _cache.stats, _cache.prune), name="cache")
+live = typer.Typer(cls=_Group, help="Score traces while a collector writes them.")
+app.add_typer(add_commands(live, follow), name="live")
 app.add_typer(study, name="study", cls=_Group)
 app.add_typer(questions, name="questions")
 

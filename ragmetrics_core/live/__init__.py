@@ -3,6 +3,7 @@
 from ragmetrics_core.adapting.judging import is_judging
 from ragmetrics_core.live._capture import Capture, LiveResult, Skip, SkipReason, by_name, reason_of
 from ragmetrics_core.live._collector import Collector, Node
+from ragmetrics_core.live._following import Followed, follow
 from ragmetrics_core.live._notes import Notes, NoteTaker, note_contexts, notes_before, noting, take_notes
 from ragmetrics_core.live._opentelemetry_metrics import OpenTelemetryMetrics
 from ragmetrics_core.live._opentelemetry_sink import OpenTelemetrySink
@@ -27,6 +28,7 @@ __all__ = [
     "CallableSink",
     "Capture",
     "Collector",
+    "Followed",
     "LiveArgs",
     "LiveFace",
     "LiveMean",
@@ -50,6 +52,7 @@ __all__ = [
     "Statistics",
     "by_name",
     "check_alone",
+    "follow",
     "is_judging",
     "note_contexts",
     "notes_before",

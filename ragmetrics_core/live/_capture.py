@@ -73,6 +73,8 @@ class Capture:
         labels: labels for the sample, such as the rule that found a field.
         session: id of the conversation, for the sample.
         parent: the host's handle, for sinks: a span context, a tracer's run.
+        draw: number from 0 to 1 that decides whether the capture is sampled, if below `sample_rate`. Default:
+            drawn at random.
     """
 
     translate: Callable[["Capture"], Sample]
@@ -88,6 +90,7 @@ class Capture:
     labels: dict[str, Any] = field(default_factory=dict)
     session: str | None = None
     parent: Any = None
+    draw: float | None = None
 
     def hold(self) -> None:
         """Copy the texts now, so that later changes by the host have no effect."""

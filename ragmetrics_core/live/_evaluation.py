@@ -8,6 +8,7 @@ from typing import Any
 
 from ragmetrics_core.adapting import on_own_loop
 from ragmetrics_core.drivers import Calls, measure_sample, wired
+from ragmetrics_core.journal import Journal
 from ragmetrics_core.live._breaker import Breaker
 from ragmetrics_core.live._capture import Capture, LiveResult, translated, without_texts
 from ragmetrics_core.live._conversations import Conversations
@@ -36,6 +37,7 @@ class LiveEvaluation:
         price: the judge's price, if there are prices.
         conversations: what was shown for earlier answers.
         today: returns the day of the budget, UTC's.
+        journal: keeps answered calls, so that those of a killed process are not made again; None keeps none.
 
     Raises:
         ConfigError: an argument is invalid.
@@ -49,6 +51,7 @@ class LiveEvaluation:
         self.models = models
         self.breaker: Breaker | None = None
         self.today: Callable[[], date] = lambda: datetime.now(UTC).date()
+        self.journal: Journal | None = None
         self._day = self.today()
         self._earlier: Counter[str] = Counter()
         self.price: Price | None = None
@@ -141,11 +144,11 @@ class LiveEvaluation:
         if self._calls is None:
             self._day = self.today()
             self.price = price_of(preparation.models.judges, self._settings.budget.prices)
-            # A journal, even in memory, would keep every reply of an application that runs for months.
+            # By default without a journal, which keeps every reply of an application that runs for months.
             self._calls = wired(
                 preparation.models,
                 self._settings.traffic,
-                None,
+                self.journal,
                 self._settings.budget,
                 price=self.price,
                 redact=self._settings.redact,

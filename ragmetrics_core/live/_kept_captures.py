@@ -49,14 +49,17 @@ class KeptCaptures:
         places: the folder and its runs, including those of parallel processes.
         limit: maximum number of waiting samples; beyond that the oldest is dropped.
 
+    Attributes:
+        folder: the folder.
+
     Raises:
         ConfigError: the captures' folder is a link, whose target must not be removed.
     """
 
     def __init__(self, places: Places, *, limit: int = 10_000) -> None:
         self._places = places
-        self._folder = places.folder
-        captures = not_a_link(self._folder / CAPTURES)
+        self.folder = places.folder
+        captures = not_a_link(self.folder / CAPTURES)
         if captures.exists() and not captures.is_dir():
             raise ConfigError(f"{captures} is a file, not the folder of captures: remove it first")
         self._limit = limit
@@ -86,6 +89,10 @@ class KeptCaptures:
             oldest = next(iter(self._waiting)) if len(self._waiting) > self._limit else None
         if oldest is not None:
             self.done(oldest)
+
+    def holds(self, sample_id: str) -> bool:
+        """Whether a sample is waiting."""
+        return sample_id in self._waiting
 
     def done(self, sample_id: str) -> None:
         """Write that a sample is no longer waiting.
@@ -122,7 +129,7 @@ class KeptCaptures:
         Raises:
             ConfigError: the captures' folder is a link.
         """
-        not_a_link(self._folder / CAPTURES)
+        not_a_link(self.folder / CAPTURES)
         taken = list(self._abandoned())
         samples = {sample.id: sample for lock in taken for sample in _waiting_in(lock.path)}
         scored = _scored_in(self._places.runs(), samples) if samples else {}
@@ -135,13 +142,13 @@ class KeptCaptures:
 
     def _abandoned(self) -> Iterator[FolderLock]:
         """The folders of processes that have ended, locked."""
-        for path in capture_places(self._folder):
+        for path in capture_places(self.folder):
             with suppress(ConfigError):  # somebody writes there, say this process
                 yield FolderLock(path).acquire()
 
     def _append(self, line: bytes) -> None:
         if self._own is None:
-            path = not_a_link(self._folder / CAPTURES) / f"{os.getpid()}-{uuid4().hex[:8]}"
+            path = not_a_link(self.folder / CAPTURES) / f"{os.getpid()}-{uuid4().hex[:8]}"
             self._own = _OwnFile(FolderLock(path).acquire(), Lines(path / CAPTURES_FILE))
             self._places.mark()
         self._own.lines.append(line)

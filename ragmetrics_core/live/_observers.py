@@ -158,6 +158,13 @@ class Observers:
             self.tell("captures of earlier processes cannot be read", error)
             return []
 
+    def holds(self, sample_id: str) -> bool:
+        """Whether the folder has a sample's scores, or the sample because it waits for them."""
+        if self.kept is not None and self.kept.holds(sample_id):  # first: it leaves once its scores are there
+            return True
+        sinks = [sink for sink in self._sinks if isinstance(sink, RunSink)]
+        return any(sink.holds(sample_id, self._evaluation.names.keys()) for sink in sinks)
+
     def failed(self) -> list[Left]:
         """The samples of the run that is written whose scores failed; [] without a folder."""
         sinks = [sink for sink in self._sinks if isinstance(sink, RunSink)]

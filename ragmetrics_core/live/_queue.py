@@ -69,14 +69,16 @@ class Queue:
         with self._changed:
             self.pauses = max(0, self.pauses + times)
 
-    def refusal(self) -> SkipReason | None:
-        """The reason for refusing the next capture, or None."""
+    def refusal(self, draw: float | None = None) -> SkipReason | None:
+        """The reason for refusing the next capture, or None; `draw` replaces the number drawn for it."""
         if self.is_closed:
             return "closed"
         if self.pauses:
             return "paused"
         rate = self._settings.sample_rate
-        return "not_sampled" if rate < 1 and self._chance.random() >= rate else None
+        if rate >= 1:
+            return None
+        return "not_sampled" if (self._chance.random() if draw is None else draw) >= rate else None
 
     def put(self, ticket: Ticket) -> Ticket | None:
         """Add a waiting capture; return the one that is dropped, possibly this one."""
@@ -106,6 +108,11 @@ class Queue:
         """The waiting captures."""
         with self._changed:
             return [*self._waiting, *self._left]
+
+    def open_ids(self) -> list[str]:
+        """The ids of the captures that wait or are in progress."""
+        with self._changed:
+            return [ticket.capture.id for ticket in self._open]
 
     @property
     def has_next(self) -> bool:

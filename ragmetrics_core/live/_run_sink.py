@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -23,6 +23,8 @@ __all__ = ["Left", "RunSink"]
 _LOGGER = logging.getLogger("ragmetrics.live")
 # Processes that write beside each other.
 _MOST_FOLDERS = 256
+# Other runs of the folder in which scores are looked up.
+_MOST_OTHERS = 16
 
 
 class Left(NamedTuple):
@@ -80,12 +82,13 @@ class RunSink:
         self._sample_rate = 1.0
         self._told: Mapping[str, Mapping[str, int]] = {}
         self._open: Folder | None = None
+        self._others: list[Folder] | None = None
         renew_in_child(self)
 
     def after_fork(self) -> None:
         """Reset in a forked child, which must not close what its parent still writes to."""
-        leave_to_parent(self._open)
-        self._open, self._told, self._at = None, {}, self.folder
+        leave_to_parent(self._open, self._others)
+        self._open, self._others, self._told, self._at = None, None, {}, self.folder
 
     def begin(
         self,
@@ -128,6 +131,18 @@ class RunSink:
             folder.add_prompt_texts(record.prompts or {})
         folder.add_records(result.records)
 
+    def holds(self, sample_id: str, signatures: Set[str]) -> bool:
+        """Whether a sample has scores by all these metrics, here or in one of the newest other runs."""
+        self._turn()
+        self._open = self._open or self._begun()
+        if self._others is None:
+            self._others = []
+            for path in self.places.runs()[-_MOST_OTHERS:]:
+                if path != self._at and holds_run(path):
+                    self._others.append(Folder.open(path))
+        runs = [self._open, *self._others]
+        return any(signatures <= run.index.statuses(sample_id).keys() for run in runs)
+
     def failed(self) -> list[Left]:
         """The samples of the run whose scores failed; new scores replace them."""
         self._turn()
@@ -153,6 +168,8 @@ class RunSink:
         self._save(finished=True)
         if self._open is not None:
             self._open.close()
+            if self._others is not None:
+                self._others = [*self._others, self._open][-_MOST_OTHERS:]
         self._open = None
 
     def _turn(self) -> None:

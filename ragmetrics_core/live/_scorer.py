@@ -176,6 +176,11 @@ class LiveScorer(LiveFace):
         return self
 
     @property
+    def settings(self) -> LiveSettings:
+        """The settings."""
+        return self._settings
+
+    @property
     def metrics(self) -> tuple[Metric[Any], ...]:
         """The metrics; a `Gate` takes them."""
         return self.evaluation.metrics
@@ -189,7 +194,9 @@ class LiveScorer(LiveFace):
         try:
             if is_judging():
                 return False
-            refusal = self.queue.refusal() or ("budget_spent" if self.evaluation.is_spent else None)
+            refusal = self.queue.refusal(getattr(capture, "draw", None)) or (
+                "budget_spent" if self.evaluation.is_spent else None
+            )
             if refusal is not None:
                 self.observers.counts.add("skipped", refusal)
                 return False
@@ -250,6 +257,15 @@ class LiveScorer(LiveFace):
             left = background.sinks.submit(self.observers.failed).result()
             count += background.begin(self._take_over, left).result()
         return count
+
+    def is_known(self, sample_id: str) -> bool:
+        """Whether a sample is in the folder: its scores, or the sample while it waits for them."""
+        return self._started().sinks.submit(self.observers.holds, sample_id).result()
+
+    def unsaved(self) -> set[str]:
+        """The ids of pending captures that are not on disk yet: a process that is killed loses them."""
+        kept = self.observers.kept
+        return {id for id in self.queue.open_ids() if kept is None or not kept.holds(id)}
 
     def hook_failed(self, error: BaseException) -> None:
         """Log an error of an adapter's hook with its traceback and count it; never raises."""

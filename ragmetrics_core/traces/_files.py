@@ -12,13 +12,13 @@ from ragmetrics_core.boundary.unpacking import opened
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.traces._protobuf import decoded_resource, decoded_traces, varint
 
-__all__ = ["FileRow", "rows_of"]
+__all__ = ["LONGEST", "ZSTD", "FileRow", "objects_in", "rows_of", "value_of"]
 
 # Longer lines and messages are left out: they are read into memory as a whole.
 LONGEST: Final = 2**26
 # So are JSON documents of several lines, which is an error.
 LONGEST_DOCUMENT: Final = 2**27
-_ZSTD: Final = b"\x28\xb5\x2f\xfd"
+ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _CHUNK: Final = 2**20
 
 
@@ -44,7 +44,7 @@ def rows_of(path: Path) -> Iterator[FileRow]:
     try:
         with opened(path) as file:
             head = file.peek(16)[:16]
-        if _ZSTD in head[:8]:
+        if ZSTD in head[:8]:
             raise SampleError(
                 f"{str(path)!r} is compressed with zstd: remove `compression` from the file exporter"
             )
@@ -59,14 +59,14 @@ def rows_of(path: Path) -> Iterator[FileRow]:
 
 def _json_rows(path: Path) -> Iterator[FileRow]:
     with opened(path) as file:
-        first = [_value(line) for _, line in zip(range(2), _lines(file), strict=False)]
+        first = [value_of(line) for _, line in zip(range(2), _lines(file), strict=False)]
     if all(isinstance(value, str) for value in first):
         yield from _document_rows(path)
         return
     with opened(path) as file:
         for number, line in enumerate(_lines(file), start=1):
             if line is None or not line.isspace():
-                yield from _objects(f"line {number}", _value(line))
+                yield from objects_in(f"line {number}", value_of(line))
 
 
 def _lines(file: io.BufferedReader) -> Iterator[bytes | None]:
@@ -80,7 +80,7 @@ def _lines(file: io.BufferedReader) -> Iterator[bytes | None]:
         yield None
 
 
-def _value(line: bytes | None) -> Any:
+def value_of(line: bytes | None) -> Any:
     """The value of a line, or the reason why it has none."""
     if line is None:
         return f"longer than {LONGEST // 2**20} MiB"
@@ -91,7 +91,8 @@ def _value(line: bytes | None) -> Any:
     return value if is_dict(value) or is_list(value) else f"not an object, but {type(value).__name__}"
 
 
-def _objects(where: str, value: Any) -> Iterator[FileRow]:
+def objects_in(where: str, value: Any) -> Iterator[FileRow]:
+    """The objects of a value that `value_of` read, each with its place."""
     if isinstance(value, str):
         yield FileRow(where, problem=value)
     for number, row in enumerate(value if is_list(value) else [value] * is_dict(value), start=1):
@@ -118,7 +119,7 @@ def _document_rows(path: Path) -> Iterator[FileRow]:
             place += len(text[place:]) - len(text[place:].lstrip())
             value, place = decode(text, place)
             number += 1
-            yield from _objects(f"value {number}", value)
+            yield from objects_in(f"value {number}", value)
     except (ValueError, RecursionError) as error:
         if not number:
             raise SampleError(f"{str(path)!r} is not valid JSON: {error}") from None
