@@ -8,7 +8,7 @@ from ragmetrics_core.metrics import catalogue
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.parsers import Expected
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.samples import Sample, conversation_text
+from ragmetrics_core.samples import Sample, conversation_text, earlier_in, last_turns
 
 __all__ = ["CONVERSATIONS", "STANDALONE_PATH", "Conversation", "conversation_of"]
 
@@ -20,28 +20,37 @@ STANDALONE_PATH: Final = (0,)
 
 
 class Conversation(NamedTuple):
-    """A sample as a metric takes it, and whether its history counts.
+    """The part of a conversation that counts for a metric.
 
     Attributes:
-        sample: the sample, with the turns that count.
+        fields: fields of the metric's view that differ from the sample's.
+        text: the conversation as the judge is shown it.
+        question: the user's question.
         is_read: whether the history counts.
         is_asked: whether the judge is asked to rewrite the question.
     """
 
-    sample: Sample
+    fields: Mapping[str, Any]
+    text: str = ""
+    question: str = ""
     is_read: bool = False
     is_asked: bool = False
 
     def steps(self, metric: Metric[Any]) -> Steps[str]:
         """Ask for the question as it can be understood without the history."""
-        history, question = conversation_text(self.sample.history or ()), self.sample.question or ""
-        expected = Expected(texts=(history, question))
-        answer = yield from ask(metric.standalone, expected=expected, history=history, question=question)
+        expected = Expected(texts=(self.text, self.question))
+        answer = yield from ask(
+            metric.standalone, expected=expected, history=self.text, question=self.question
+        )
         return answer.question
+
+    def asking(self, question: str | None) -> Mapping[str, Any]:
+        """The fields with this question; None for the sample's own."""
+        return self.fields if question is None else {**self.fields, "question": question}
 
 
 def conversation_of(metric: Metric[Any], sample: Sample, *, is_known: bool) -> Conversation:
-    """The sample as a metric takes it, and whether its history counts.
+    """The part of a sample's conversation that counts for a metric.
 
     Args:
         metric: the metric.
@@ -49,13 +58,20 @@ def conversation_of(metric: Metric[Any], sample: Sample, *, is_known: bool) -> C
         is_known: whether histories count at all; they do not in records of earlier versions.
     """
     if sample.history is None or "history" in metric.view.optional():  # a metric that shows the turns itself
-        return Conversation(sample)
-    if not (is_known and metric.knows_conversations):
-        return Conversation(sample.model_copy(update={"history": None}))
-    sample = sample.in_conversation(metric.window)
-    has_question = bool((sample.question or "").strip() and conversation_text(sample.history or ()))
-    is_asked = has_question and "judge" in metric.needs and _reads_question(metric)
-    return Conversation(sample, is_read=True, is_asked=is_asked)
+        return Conversation({})
+    history, turn = last_turns(sample.history, metric.window, sample.turn)
+    text, question = conversation_text(history), sample.question or ""
+    earlier = earlier_in(history, question, turn)
+    if not (is_known and metric.knows_conversations and any(earlier)):
+        return Conversation({"earlier": None})
+    is_rewritten_here = bool(text and question.strip()) and sample.rewritten is None
+    return Conversation(
+        {"earlier": earlier},
+        text=text,
+        question=question,
+        is_read=True,
+        is_asked=is_rewritten_here and "judge" in metric.needs and _reads_question(metric),
+    )
 
 
 def _reads_question(metric: Metric[Any]) -> bool:

@@ -164,7 +164,7 @@ class Interpreter(ABC):
         """Measure the sample; any failure becomes the record's status."""
         self._first_draw = (metric.repetition - 1) * DRAWS
         conversation = conversation_of(metric, self._judged, is_known=self.knows_conversations)
-        self._own = OwnCode(metric.name, conversation.sample)
+        self._own = OwnCode(metric.name, self._judged, conversation.fields)
         try:
             steps = self._own.steps(metric)
             if self.knows_blanks and (reason := blank_text(metric, self._judged)):
@@ -174,7 +174,7 @@ class Interpreter(ABC):
                 self._has_conversation = True
                 question = await self._standalone(metric, conversation)
                 steps.close()
-                self._own = OwnCode(metric.name, conversation.sample.in_conversation(question=question))
+                self._own = OwnCode(metric.name, self._judged, conversation.asking(question))
                 steps = self._own.steps(metric)
             measurement = self._own.measurement(await self._walk(steps, ()))
             try:
@@ -191,10 +191,8 @@ class Interpreter(ABC):
 
     async def _standalone(self, metric: Metric[Any], conversation: Conversation) -> str | None:
         """The question as it can be understood without the history; None for the sample's own."""
-        if conversation.sample.standalone is not None:
-            return conversation.sample.standalone
         if not (conversation.is_asked and self.may_ask_standalone):
-            return None
+            return self._judged.rewritten
         return await self._walk(conversation.steps(metric), STANDALONE_PATH)
 
     async def _walk(self, steps: Steps[T], path: Path) -> T:

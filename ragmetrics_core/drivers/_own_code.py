@@ -4,7 +4,7 @@ An error there fails one sample, with the status `metric_error`, and not the run
 """
 
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from pathlib import PurePath
 from traceback import walk_tb
 from typing import Any, cast
@@ -31,13 +31,19 @@ _PLACE = re.compile(r" \([^()]{1,255}, line \d{1,9}\)$")
 class OwnCode:
     """The code of a metric, on one sample.
 
+    Args:
+        metric: the metric's name.
+        sample: the sample.
+        changed: values of fields in place of the sample's own.
+
     Raises:
         StepFailed: from each method: "metric_error", with the names of the metric and the sample.
     """
 
-    def __init__(self, metric: str, sample: Sample) -> None:
+    def __init__(self, metric: str, sample: Sample, changed: Mapping[str, Any]) -> None:
         self._metric = metric
         self._sample = sample
+        self._changed = changed
         self._modules: set[str] = set()
 
     def part_steps(self, metric: Metric[Any], part: Part) -> Steps[Any]:
@@ -60,7 +66,7 @@ class OwnCode:
         """
         self._modules.add(type(metric).__module__)
         try:
-            steps: Any = metric.measure(metric.view.of(sample or self._sample))
+            steps: Any = metric.measure(metric.view.of(sample or self._sample, self._changed))
         except MissingField:
             raise
         except Exception as error:  # the boundary to the user's code

@@ -185,7 +185,7 @@ class Record(Stored, frozen=True):
                 return str(step.value.get("question"))
         if self.sample is None or "conversations" not in self.versions:
             return None
-        return self.sample.standalone
+        return self.sample.rewritten
 
     @property
     def ratings(self) -> Iterator[tuple[float, str]]:

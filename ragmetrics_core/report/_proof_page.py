@@ -193,7 +193,7 @@ class SamplePage(JsonPage):
             records: its scores, one of whose steps may have written the stand-alone question.
         """
         stage = sample.shown_stage
-        written = next(filter(None, (record.standalone for record in records)), sample.standalone)
+        written = next(filter(None, (record.standalone for record in records)), sample.rewritten)
         ids = [*(sample.context_ids or ()), *[""] * len(sample.contexts or ())]
         contexts = [
             ContextPage(

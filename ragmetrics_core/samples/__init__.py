@@ -8,7 +8,15 @@ from ragmetrics_core.samples._conversations import (
     mapping_of,
 )
 from ragmetrics_core.samples._grouping import SESSION, TURN, grouping_labels, label_in, session_of
-from ragmetrics_core.samples._history import Earlier, NamedText, ToolCall, Turn, conversation_text
+from ragmetrics_core.samples._history import (
+    Earlier,
+    NamedText,
+    ToolCall,
+    Turn,
+    conversation_text,
+    earlier_in,
+    last_turns,
+)
 from ragmetrics_core.samples._sample import (
     Label,
     Sample,
@@ -99,12 +107,14 @@ __all__ = [
     "conversation_text",
     "counted",
     "distinct_references",
+    "earlier_in",
     "grouping_labels",
     "holds_conversation",
     "is_conversation_column",
     "is_dialogue",
     "label_in",
     "labels_digest",
+    "last_turns",
     "mapping_of",
     "part_of",
     "session_of",

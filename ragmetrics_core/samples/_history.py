@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
+from ragmetrics_core.samples._messages import role_of
+
 __all__ = [
     "Earlier",
     "NamedText",
@@ -12,7 +14,6 @@ __all__ = [
     "Turn",
     "conversation_text",
     "earlier_in",
-    "is_answer",
     "last_turns",
     "turn_starts",
 ]
@@ -79,32 +80,29 @@ def earlier_in(history: Sequence[Turn], question: str | None, turn: int | None) 
 
     Args:
         history: the messages before the question.
-        question: the question.
+        question: the question, which is evidence of the user's words if there were any messages.
         turn: number of the answer to it in its conversation; by default one more than the turns before it.
     """
     starts = set(turn_starts(history))
-    number = turn - len(starts) - 1 if turn is not None else 0
+    number = 0 if turn is None else max(0, turn - len(starts) - 1)
     contexts: dict[str, NamedText] = {}
     user: list[NamedText] = []
     answers: list[NamedText] = []
     for place, message in enumerate(history):
         number += place in starts
-        chunks = message.contexts or ((message.content,) if message.role == _TOOL else ())
+        speaker = role_of(message.role)
+        chunks = message.contexts or ((message.content,) if speaker == _TOOL else ())
         for chunk in chunks:
             if chunk.strip():
                 contexts.setdefault(chunk, NamedText(chunk, f"the contexts of turn {number}"))
-        if message.role == ASKING and message.content.strip():
+        if speaker == ASKING and message.content.strip():
             user.append(NamedText(message.content, f"the user's message of turn {number}"))
-        elif is_answer(message):
+        elif speaker == ANSWERING and message.content.strip():
             answers.append(NamedText(message.content, f"the answer of turn {number}"))
-    if question and question.strip():
+    has_conversation = contexts or user or answers
+    if has_conversation and question and question.strip():
         user.append(NamedText(question, "the user's question"))
     return Earlier(tuple(contexts.values()), tuple(user), tuple(answers))
-
-
-def is_answer(message: Turn) -> bool:
-    """Whether a message is a reply of the application to the user, and not a call of tools."""
-    return message.role == ANSWERING and bool(message.content.strip()) and not message.tool_calls
 
 
 def turn_starts(history: Sequence[Turn]) -> list[int]:
@@ -112,11 +110,12 @@ def turn_starts(history: Sequence[Turn]) -> list[int]:
     starts: list[int] = []
     speaker = ""
     for place, message in enumerate(history):
-        if message.role not in (ASKING, ANSWERING):
+        role = role_of(message.role)
+        if role not in (ASKING, ANSWERING, _TOOL):
             continue
-        if message.role == ASKING != speaker:
+        if role == ASKING != speaker:
             starts.append(place)
-        speaker = message.role
+        speaker = role
     return starts
 
 
@@ -143,11 +142,8 @@ def conversation_text(history: Sequence[Turn], most: int | None = _MOST_CHARACTE
         most: number of characters that the last messages may have together; earlier ones are left out. The
             last message is always complete. None for no limit.
     """
-    lines = [
-        f"{message.role}: {message.content}"
-        for message in history
-        if is_answer(message) or (message.role == ASKING and message.content.strip())
-    ]
+    spoken = [(role_of(message.role), message.content) for message in history]
+    lines = [f"{role}: {text}" for role, text in spoken if role in (ASKING, ANSWERING) and text.strip()]
     kept: list[str] = []
     length = 0
     for line in reversed(lines):

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from ragmetrics_core.boundary.shapes import field_of, is_mapping, is_series
 
-__all__ = ["ChatMessage", "UnreadableMessage", "has_role", "messages_in"]
+__all__ = ["ChatMessage", "UnreadableMessage", "has_role", "messages_in", "role_of"]
 
 _ROLE_KEYS: Final = ("role", "type", "speaker", "from")
 _ROLES: Final = {
@@ -227,8 +227,13 @@ def _role_of(value: object) -> object:
     return None
 
 
+def role_of(word: str) -> str:
+    """The role that a word of some library names; any other word unchanged."""
+    return _ROLES.get(word.strip().casefold(), word)
+
+
 def _role(word: object) -> object:
-    return _ROLES.get(word.strip().casefold(), word) if isinstance(word, str) else word
+    return role_of(word) if isinstance(word, str) else word
 
 
 def _list(value: object) -> object:

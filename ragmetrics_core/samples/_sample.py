@@ -16,7 +16,7 @@ from ragmetrics_core.boundary.shapes import is_tuple
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.samples._citations import Citation
 from ragmetrics_core.samples._conversations import MADE_SESSION, conversation_in
-from ragmetrics_core.samples._history import Earlier, ToolCall, Turn, earlier_in, last_turns
+from ragmetrics_core.samples._history import Earlier, ToolCall, Turn, earlier_in
 from ragmetrics_core.samples._labels import Label
 from ragmetrics_core.samples._stages import (
     Shown,
@@ -172,6 +172,11 @@ class Sample(BaseModel, frozen=True):
         return None if self.history is None else earlier_in(self.history, self.question, self.turn)
 
     @property
+    def rewritten(self) -> str | None:
+        """The question as the application rewrote it; None if it did not, or wrote nothing."""
+        return self.standalone if (self.standalone or "").strip() else None
+
+    @property
     def shown_stage(self) -> Stage | None:
         """The stage "shown", with the chunks that the answering model received; None if unknown."""
         return next((stage for stage in reversed(self.stages or ()) if stage.name == "shown"), None)
@@ -199,17 +204,6 @@ class Sample(BaseModel, frozen=True):
     def is_withheld(self) -> bool:
         """Whether the contexts were removed because the request contradicts them; see `strict`."""
         return self.contexts is None and self.shown_stage is not None and bool(self.shown_stage.chunks)
-
-    def in_conversation(self, window: int | None = None, question: str | None = None) -> Self:
-        """The sample with only the last turns of its history.
-
-        Args:
-            window: number of turns, each a user's message with the replies to it; None for all.
-            question: a question to take the place of the sample's own.
-        """
-        history, turn = last_turns(self.history or (), window, self.turn)
-        changed = {"history": history or None, "turn": turn, "question": question or self.question}
-        return self.model_copy(update=changed)
 
     def strict(self) -> Self:
         """The sample without its contexts if the request lacks one or was not seen; the stages keep them."""

@@ -1,5 +1,6 @@
 """Views: the sample fields that a metric needs, as a type."""
 
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from typing import Any, Self
@@ -77,8 +78,12 @@ class View:
         return tuple(item.name for item in fields(cls) if item.default is not MISSING)
 
     @classmethod
-    def of(cls, sample: Sample) -> Self:
+    def of(cls, sample: Sample, changed: Mapping[str, Any] | None = None) -> Self:
         """Take the fields from a sample.
+
+        Args:
+            sample: the sample.
+            changed: values of fields in place of the sample's own.
 
         Raises:
             MissingField: the sample lacks a required field.
@@ -86,7 +91,7 @@ class View:
         values: dict[str, Any] = {}
         needed = cls.required()
         for name in needed + cls.optional():
-            value = getattr(sample, name)
+            value = changed[name] if changed and name in changed else getattr(sample, name)
             if value is not None:
                 values[name] = value
             elif name in needed:

@@ -244,7 +244,8 @@ def read_row(
                 continue
             raw = reply.text
         is_blank = textual and isinstance(raw, str) and raw in _ABSENT
-        is_other = column.kind == "number" and column.field not in (columns or {}) and not whole_number(raw)
+        is_number = whole_number(raw) or is_absent(raw, textual=textual)
+        is_other = column.kind == "number" and column.field not in (columns or {}) and not is_number
         if column.kind is None or is_other:
             value = None if is_blank else plain(raw)
             is_many = column.field and not is_other

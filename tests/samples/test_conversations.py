@@ -436,3 +436,9 @@ def test_the_history_of_a_row_keeps_contexts_and_tool_calls():
     assert sample.history[1].tool_calls[0].model_dump() == {"name": "find", "arguments": "{}", "id": "0"}
     assert sample.history[3].contexts == ("Ann was here.",)
     assert [turn.role for turn in sample.history] == ["user", "assistant", "tool", "assistant"]
+
+
+@pytest.mark.parametrize("row", [{"session": None, "turn": None}, {"session": "s", "turn": float("nan")}])
+def test_a_turn_without_a_number_is_absent(row):
+    sample = Sample.from_mapping({"question": "When?", **row})
+    assert (sample.turn, sample.labels) == (None, {})

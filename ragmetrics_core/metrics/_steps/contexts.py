@@ -147,6 +147,7 @@ class _Search:
 
     def _in_earlier_contexts(self, texts: Sequence[NamedText]) -> Steps[None]:
         self.places["in_earlier_contexts"] = 0
+        texts = [text for text in texts if text.text not in self._own]
         if texts and (doubted := self._doubted):
             self._others += texts
             asked = yield from self._ask(doubted)
