@@ -68,7 +68,10 @@ def test_a_setting_without_a_default_is_told(command, place):
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ("jargon_of_mine:Jargon(most=3)", "jargon has no setting 'most'; it has ['least', 'only']"),
+        (
+            "jargon_of_mine:Jargon(most=3)",
+            "jargon has no setting 'most'; it has ['least', 'only', 'standalone', 'window']",
+        ),
         ("jargon_of_mine:Jargon(least)", "a setting is written setting=value, not 'least'"),
         ("jargon_of_mine:Jargon(least=long)", "least"),
         ("jargon_of_mine:Jargon(least=1,least=2)", "least is given twice"),
