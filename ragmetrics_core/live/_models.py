@@ -149,6 +149,9 @@ def at_home(
     requests fail, including the application's. Blocking this loop blocks the judge.
     """
     made, home = None if judge is None else as_judge(judge), running_loop()
+    if isinstance(made, Wrapper):
+        inner, of_inner = at_home(cast("Judge", made.inner))
+        return (made if of_inner is None else replace(made, inner=inner)), of_inner
     if home is None or not isinstance(made, CallableJudge) or not made.is_asynchronous:
         return made, None
     function, identity = made.function, made.identity

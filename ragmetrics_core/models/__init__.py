@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ragmetrics_core.models._entailment import EntailmentJudge
     from ragmetrics_core.models._line import Line
     from ragmetrics_core.models._openai_compatible import OpenAIEmbedder, OpenAIJudge
+    from ragmetrics_core.models._traced import TracedJudge
     from ragmetrics_core.models._traffic import Traffic, TrafficArgs
     from ragmetrics_core.models._wordllama import WordLlamaEmbedder, WordVectors
     from ragmetrics_core.models.meter import Meter, Tally
@@ -63,6 +64,7 @@ __all__ = [
     "SettingsDigest",
     "Tally",
     "TokenMatchScorer",
+    "TracedJudge",
     "Traffic",
     "TrafficArgs",
     "WordLlamaEmbedder",
@@ -97,6 +99,7 @@ _MODULES = {
     "_line": ["Line"],
     "meter": ["Meter", "Tally"],
     "_openai_compatible": ["OpenAIEmbedder", "OpenAIJudge"],
+    "_traced": ["TracedJudge"],
     "_traffic": ["Traffic", "TrafficArgs"],
     "_wordllama": ["WordLlamaEmbedder", "WordVectors"],
 }

@@ -19,7 +19,7 @@ from ragmetrics_core.models._batched import Vectors
 from ragmetrics_core.models.redactor import Redactor
 from ragmetrics_core.protocol import Completion
 
-__all__ = ["RATINGS", "REPLIES", "VECTORS", "AnswerKind"]
+__all__ = ["RATINGS", "REPLIES", "VECTORS", "AnswerKind", "checked_replies"]
 
 T = TypeVar("T")
 
@@ -39,15 +39,24 @@ class AnswerKind(Generic[T]):
     decode: Callable[[bytes], T]
 
 
-def _replies(given: Any, count: int, identity: str, redactor: Redactor) -> Sequence[Completion]:
-    """Between one and the requested number of replies, redacted."""
+def checked_replies(given: Any, count: int, identity: str) -> Sequence[Completion]:
+    """Between one and the requested number of replies.
+
+    Raises:
+        ModelError: there is none, or one is not text.
+    """
     if not given:
         raise ModelError(f"the judge {identity} returned no reply")
     for reply in given:
         if not isinstance(reply, Completion) or not isinstance(cast("object", reply.text), str):
             kind = type(getattr(reply, "text", reply)).__name__
             raise ModelError(f"the judge {identity} replied with {kind}, not with text")
-    return redactor.replies(given[:count])
+    replies: Sequence[Completion] = given[:count]
+    return replies
+
+
+def _replies(given: Any, count: int, identity: str, redactor: Redactor) -> Sequence[Completion]:
+    return redactor.replies(checked_replies(given, count, identity))
 
 
 def _vectors(given: Any, count: int, identity: str, _: Redactor) -> Sequence[Vectors]:

@@ -19,6 +19,7 @@ from ragmetrics_core.models._answers import RATINGS, REPLIES, VECTORS, AnswerKin
 from ragmetrics_core.models._batched import Vectors, in_rows
 from ragmetrics_core.models._foreign_errors import model_error
 from ragmetrics_core.models._pace import Allowance, Pace, Turns
+from ragmetrics_core.models._traced import LINE_CALL, LineCall
 from ragmetrics_core.models._traffic import Traffic
 from ragmetrics_core.models.branches import own_task
 from ragmetrics_core.models.meter import Meter
@@ -243,6 +244,7 @@ class Line(Wrapper):
                     if not self._answers_at_once:
                         await own_task()
                     is_counted = self._begin(asked)
+                    LINE_CALL.set(LineCall(self._redactor, limit))
                     async with limit:
                         given = await call(asked)
                     answers = kind.checked(given, len(addresses), self.identity, self._redactor)
@@ -255,6 +257,7 @@ class Line(Wrapper):
                         pace.slow_down(slowdowns)
                         gate.hold(failure.retry_after)
                 finally:
+                    LINE_CALL.set(None)
                     gate.leave()
                     if is_counted and request:
                         self.meter.end(request, given)

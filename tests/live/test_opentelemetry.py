@@ -1,5 +1,6 @@
 """Scores as events of OpenTelemetry, linked to the span of the answer."""
 
+import asyncio
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -25,7 +26,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import OpenTelemetryMetrics, OpenTelemetrySink
-from tests.live.captures import ANSWER, by_context, capture_of, faithful, unfaithful
+from ragmetrics_core.models import TracedJudge
+from tests.live.captures import ANSWER, by_context, capture_of, faithful, supports, unfaithful
 from tests.live.conftest import MakeScorer
 
 
@@ -219,3 +221,49 @@ def test_the_console_exporter_prints_the_metrics_without_a_collector(live: MakeS
     live(judge=by_context(), sinks=[OpenTelemetryMetrics(provider)]).score(faithful())
     provider.shutdown()
     assert '"name": "ragmetrics.live.scored"' in printed.getvalue()
+
+
+async def asked_here(text: str) -> str:
+    return supports(text)
+
+
+@pytest.mark.parametrize("judge", [by_context(), supports, asked_here])
+def test_the_calls_of_a_traced_judge_have_traces_of_their_own(live: MakeScorer, judge: Any):
+    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+
+    async def application() -> int:
+        scorer = live(judge=TracedJudge(judge, tracer_provider=provider))
+        with provider.get_tracer("host").start_as_current_span("request"):
+            results = [await scorer.ascore(faithful()), await scorer.ascore(unfaithful())]
+            scorer.submit(capture_of("Who else?"))
+            assert await scorer.aflush()
+        for result in results:
+            steps.extend(step for record in result.records for step in record.steps)
+        return scorer.evaluation.tally["calls"]
+
+    steps: list[Any] = []
+    calls = asyncio.run(application())
+    spans = [span for span in exporter.get_finished_spans() if span.name == "chat"]
+    digests = [(span.attributes or {})["ragmetrics.step.rendered_digest"] for span in spans]
+    assert {step.rendered_digest for step in steps if step.kind == "generate"} <= set(digests)
+    assert len(digests) == calls
+    assert all(span.parent is None for span in spans)
+    # and that of the request
+    assert len({span.context.trace_id for span in exporter.get_finished_spans()}) == calls + 1
+
+
+def test_a_traced_asynchronous_function_is_asked_on_the_loop_of_its_scorer(live: MakeScorer):
+    loops: list[Any] = []
+
+    async def judge(text: str) -> str:
+        loops.append(asyncio.get_running_loop())
+        return supports(text)
+
+    async def application() -> None:
+        scorer = live(judge=TracedJudge(judge))
+        scorer.submit(faithful())
+        assert await scorer.aflush()
+        assert loops == [asyncio.get_running_loop()] * 2
+
+    asyncio.run(application())
