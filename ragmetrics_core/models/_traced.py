@@ -42,8 +42,8 @@ LINE_CALL: ContextVar[LineCall | None] = ContextVar("ragmetrics_call", default=N
 class TracedJudge(Wrapper):
     """A judge with a span of OpenTelemetry for each call, in a trace of its own; its replies do not change.
 
-    A call is one attempt to get replies: a retry is another one, and a reply from the cache is none. The span
-    has kind CLIENT and the attributes of the GenAI conventions: model, tokens, finish reasons, and the kind
+    Each attempt to get replies is a call, so a retry has its own span; a reply from the cache has none.
+    A span has kind CLIENT and the attributes of the GenAI conventions: model, tokens, finish reasons, and the kind
     of error. `ragmetrics.step.prompt`, `.rendered_digest` and `.draw` are the fields of the record's step, so
     the span of a step is found by its digest, and the other way round. `ragmetrics.judge` is the judge's
     identity, for a cascade that of the judge that answers.
