@@ -43,9 +43,9 @@ class TracedJudge(Wrapper):
     """A judge with a span of OpenTelemetry for each call, in a trace of its own; its replies do not change.
 
     Each attempt to get replies is a call, so a retry has its own span; a reply from the cache has none.
-    A span has kind CLIENT and the attributes of the GenAI conventions: model, tokens, finish reasons, and the kind
-    of error. `ragmetrics.step.prompt`, `.rendered_digest` and `.draw` are the fields of the record's step, so
-    the span of a step is found by its digest, and the other way round. `ragmetrics.judge` is the judge's
+    A span has kind CLIENT and the attributes of the GenAI conventions: model, tokens, finish reasons, and the
+    kind of error. `ragmetrics.step.prompt`, `.rendered_digest` and `.draw` are fields of the record's step,
+    so a step leads to its span by the digest, and a span to its step. `ragmetrics.judge` is the judge's
     identity, for a cascade that of the judge that answers.
 
     The span is not part of the trace that is open in the application. It is the current span during the call,
