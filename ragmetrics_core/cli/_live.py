@@ -2,6 +2,8 @@
 
 import signal
 import threading
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any, Literal, Unpack
@@ -20,6 +22,11 @@ __all__ = ["follow"]
 
 # Results that stay in memory; the folder has all of them.
 _RESULTS = 10
+_WAYS = {
+    "contexts": "record the retrieval in a span; or give --documents or --system-message",
+    "reference": "measure with references in a run of evaluate instead",
+    "question": "record the question as the input of the root span",
+}
 
 
 def follow(
@@ -77,38 +84,39 @@ def follow(
     from ragmetrics_core.live import LiveScorer, MemorySink
     from ragmetrics_core.live import follow as follow_folder
 
-    stop = _stopped_by_signals()
     chosen = judging.keywords()
     metrics, judges = chosen.pop("metrics"), chosen.pop("panel")
     if len(judges) > 1:
         raise ConfigError("live scoring has one judge: give --judge once")
     corpus = read_corpus(documents) if documents else None
-    live = LiveScorer(
-        metrics or "recommended",
-        judge=next(iter(judges), None),
-        **chosen,
-        **traffic_of(settings, judging.judge_option),
-        out=out,
-        sinks=[MemorySink(_RESULTS)],
-        sample_rate=sample_rate,
-        seed=seed,
-        budget_period=budget_period,
-        rotate=_rotation(rotate),
-        keep=keep,
-        strict_shown=strict_shown,
-        prompts=prompts,
-    )
-    followed = follow_folder(
-        folder,
-        live,
-        format=format_,
-        documents={id: each.text for id, each in corpus.documents.items()} if corpus else None,
-        system_message=system_message,
-        settle=settle,
-        give_up=give_up,
-        once=once,
-        stop=stop,
-    )
+    with _stopped_by_signals() as stop:
+        live = LiveScorer(
+            metrics or "recommended",
+            judge=next(iter(judges), None),
+            **chosen,
+            **traffic_of(settings, judging.judge_option),
+            out=out,
+            sinks=[MemorySink(_RESULTS)],
+            sample_rate=sample_rate,
+            seed=seed,
+            budget_period=budget_period,
+            rotate=_rotation(rotate),
+            keep=keep,
+            strict_shown=strict_shown,
+            prompts=prompts,
+            ways=_WAYS,
+        )
+        followed = follow_folder(
+            folder,
+            live,
+            format=format_,
+            documents={id: each.text for id, each in corpus.documents.items()} if corpus else None,
+            system_message=system_message,
+            settle=settle,
+            give_up=give_up,
+            once=once,
+            stop=stop,
+        )
     stats = live.stats
     lines = [
         f"{number_of(followed.finished, 'trace')} finished, {followed.unfinished} unfinished",
@@ -137,7 +145,8 @@ def _rotation(text: str | None) -> Literal["day"] | int | None:
     return int(text)
 
 
-def _stopped_by_signals() -> threading.Event:
+@contextmanager
+def _stopped_by_signals() -> Generator[threading.Event]:
     """An event that the first SIGINT or SIGTERM sets; the second one ends the process."""
     stop = threading.Event()
     before: dict[int, Any] = {}
@@ -148,4 +157,8 @@ def _stopped_by_signals() -> threading.Event:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         before[number] = signal.signal(number, end)
-    return stop
+    try:
+        yield stop
+    finally:
+        for ended, handler in before.items():
+            signal.signal(ended, handler)

@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -245,7 +246,8 @@ class _Follower:
             "finished": self._traces.finished(),
             "unfinished": {key: now - age for key, age in self._traces.ages(time.monotonic()).items()},
         }
-        write_whole(self._file, json.dumps(state))
+        with suppress(ConfigError):  # the disk is full, say
+            write_whole(self._file, json.dumps(state))
         self._saved = time.monotonic()
         if self._finished - self._pruned >= _PRUNED_AFTER:
             self._pruned = self._finished

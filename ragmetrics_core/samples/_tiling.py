@@ -510,6 +510,8 @@ class _Tiler:
         for offset, covered in zip(self.text_offsets, self.covered, strict=True):
             missing[offset : offset + len(covered)][covered] = _END
         at, start, _ = _matches(free, missing, _LEAST_CONTINUED)
+        if not len(at):
+            return
         width = len(missing) + len(_STEPS)
         codes = at * width + start
         next_of: dict[int, int] = {}

@@ -59,7 +59,7 @@ class UnfinishedTraces:
         settle: float,
         give_up: float,
         most: int = 10_000,
-        most_bytes: int = 2**27,
+        most_bytes: int = 2**26,
         finished: Iterable[str] = (),
         ages: Mapping[str, float] | None = None,
     ) -> None:

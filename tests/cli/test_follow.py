@@ -51,6 +51,20 @@ def test_a_budget_skips_what_it_cannot_pay_for(command: Command, logs: Path, tmp
     assert "skipped: budget_spent" in done.out
 
 
+def test_missing_contexts_are_explained_by_what_traces_may_hold(
+    command: Command, tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    written(tmp_path, run_of(1, shown=["Nobody knows where these words come from or who wrote them."]))
+    command(
+        "live follow",
+        tmp_path,
+        "--judge embedded --metrics faithfulness --once --settle 0",
+        "--out",
+        tmp_path / "run",
+    )
+    assert "give --documents or --system-message" in caplog.text
+
+
 def test_a_new_run_begins_beyond_a_size(command: Command, logs: Path, tmp_path: Path):
     words = "--judge embedded --metrics faithfulness --once --settle 0 --concurrency 1 --rotate 100"
     first = command("live follow", logs, words, "--out", tmp_path / "run")
