@@ -250,15 +250,13 @@ def _note_events(
     Whatever begins when another span ends is after it. Spans that began outside of their parent's time were
     measured by another clock, so they are moved together to the parent's middle.
     """
-    began = node.span.began + shift
-    ended = max(began, (node.span.ended or node.span.began) + shift)
+    began = _began(node) + shift
+    ended = max(began, (node.span.ended or 0) + shift)
     is_timed = bool(node.span.began and node.span.ended)
     path = (*path, (node.span.began, node.span.id))
     inside: list[tuple[int, int]] = []
     for others, moved in _by_clock(node.children, shift, began, ended if is_timed else None):
         inside += [_note_events(child, moved, path, events) for child in others]
-    if inside and not node.span.began:
-        began = min(first for first, _ in inside)
     ended = max([ended, began, *(last for _, last in inside)])
     depth = len(path)
     if ended > began:
@@ -273,18 +271,26 @@ def _note_events(
 def _by_clock(
     children: Sequence[_Node], shift: int, began: int, ended: int | None
 ) -> Iterator[tuple[list[_Node], int]]:
-    """The children that began before, in and after their parent's time, each with its shift."""
-    early, inside, late = list[_Node](), list[_Node](), list[_Node]()
+    """The children that began before, in and after their parent's time, or never, each with its shift."""
+    early, inside, late, never = list[_Node](), list[_Node](), list[_Node](), list[_Node]()
     for child in children:
-        start = child.span.began + shift
-        is_inside = ended is None or began <= start <= ended
-        (inside if is_inside else early if start < began else late).append(child)
+        start = _began(child)
+        if ended is None or began <= start + shift <= ended:
+            inside.append(child)
+        else:
+            (never if not start else early if start + shift < began else late).append(child)
     yield inside, shift
-    for group in (early, late):
+    for group in (early, late, never):
         if group and ended is not None:
-            first = min(child.span.began for child in group)
+            first = min(map(_began, group))
             last = max(first, *(child.span.ended or 0 for child in group))
             yield group, began + max(0, (ended - began - (last - first)) // 2) - first
+
+
+def _began(node: _Node) -> int:
+    """When a span began, or else the first that is known of it and of the spans inside; 0 if nothing is."""
+    inside = [began for child in node.children if (began := _began(child))] if not node.span.began else []
+    return node.span.began or min(inside, default=node.span.ended or 0)
 
 
 def _fill_call(node: _Node, documents: Mapping[str, str]) -> None:
