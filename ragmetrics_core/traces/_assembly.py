@@ -26,16 +26,18 @@ from ragmetrics_core.adapting import (
 )
 from ragmetrics_core.boundary import is_mapping, is_series
 from ragmetrics_core.errors import SampleError
-from ragmetrics_core.samples import Sample, tile, words_in
+from ragmetrics_core.samples import LEAST_RUN, Sample, tile, words_in
 from ragmetrics_core.traces._conventions import pieces_of
 from ragmetrics_core.traces._reprs import BUILT_ANSWER, printed_message
 from ragmetrics_core.traces._spans import TraceSpan, merged
-from ragmetrics_core.traces._values import DIALECT
+from ragmetrics_core.traces._values import DIALECT, decoded
 
 __all__ = ["SkippedTrace", "samples_of"]
 
 # How deep spans may be nested.
 _DEEPEST: Final = 200
+# How much the beginning of a span differs in copies of it, in nanoseconds: formats round it.
+_SAME_TIME: Final = 10_000_000
 # How many model calls of one unit are compared to find the answer.
 _MOST_MODELS: Final = 500
 # How deep texts lie in the inputs of a pipeline, by component and argument.
@@ -93,6 +95,10 @@ class _Node:
             yield from child.walk()
 
 
+class _UnclearTrace(Exception):
+    """A trace cannot be read as a whole, for this reason."""
+
+
 class _Unit(NamedTuple):
     """A node with the run in it, or with the reason why it has none."""
 
@@ -125,8 +131,9 @@ def samples_of(
         if not units:
             yield SkippedTrace(f"trace {trace}", "no model call")
         made = [_sample(unit, rules) for unit in units]
-    except RecursionError:
-        yield SkippedTrace(f"trace {trace}", "values nested too deep")
+    except (RecursionError, _UnclearTrace) as error:
+        reason = str(error) if isinstance(error, _UnclearTrace) else "values nested too deep"
+        yield SkippedTrace(f"trace {trace}", reason)
         return
     several = sum(isinstance(each, Sample) for each in made) > 1
     for unit, each in zip(units, made, strict=True):
@@ -153,14 +160,23 @@ def _texts_by_id(spans: Iterable[TraceSpan]) -> dict[str, str]:
 def _forest(spans: Iterable[TraceSpan]) -> list[_Node]:
     """The trees of a trace, in order of time.
 
-    Spans whose parent is missing are inside of the only root, or else, by parent, in trees of their own.
+    Spans whose parent is missing are inside of the tool that returned what a model said in them, or of the
+    only root, or else, by parent, in trees of their own.
+
+    Raises:
+        _UnclearTrace: different spans have one id.
     """
     copies: dict[str, list[TraceSpan]] = {}
     for span in spans:
         copies.setdefault(span.id, []).append(span)
+    for id, each in copies.items():
+        began = [span.began for span in each if span.began]
+        if began and max(began) - min(began) > _SAME_TIME:
+            raise _UnclearTrace(f"several spans with the id {id}")
     nodes = {id: _Node(merged(each)) for id, each in sorted(copies.items())}
     roots: list[_Node] = []
     missing: dict[str, _Node] = {}
+    alone: list[_Node] = []
     for node in nodes.values():
         parent = node.span.parent
         if parent is None:
@@ -170,10 +186,13 @@ def _forest(spans: Iterable[TraceSpan]) -> list[_Node]:
         else:
             lost = missing.setdefault(parent, _Node(TraceSpan(trace=node.span.trace, id=parent)))
             lost.children.append(node)
-    if len(roots) == 1:
-        roots[0].children += missing.values()
-    else:
-        roots += missing.values()
+    for lost in missing.values():
+        tool = _asking_tool(lost, nodes.values())
+        if tool is not None or len(roots) == 1:
+            (tool or roots[0]).children.append(lost)
+        else:
+            alone.append(lost)
+    roots += alone
     reached = {node.span.id for node in _reached(roots)}
     for id, node in nodes.items():  # parents in a circle: the first of them is taken as the outermost
         if id not in reached:
@@ -184,8 +203,22 @@ def _forest(spans: Iterable[TraceSpan]) -> list[_Node]:
     return sorted(roots, key=_place)
 
 
+def _asking_tool(lost: _Node, nodes: Iterable[_Node]) -> _Node | None:
+    """The tool that returned a reply of a model in a tree whose parent is missing."""
+    inside = set(lost.walk())
+    models = [node.span for node in inside if node.span.reply and node.span.ended]
+    for node in nodes:
+        if node.span.kind == "tool" and node not in inside and models:
+            returned = _plain(DIALECT.text(node.span.outputs) or "")
+            for model in models:
+                is_during = node.span.began <= model.began and (model.ended or 0) <= (node.span.ended or 0)
+                if is_during and returned and _plain(model.reply or "") in returned:
+                    return node
+    return None
+
+
 def _reached(roots: Sequence[_Node]) -> list[_Node]:
-    """All nodes of trees, without those inside of ignored ones; too deep ones raise `RecursionError`."""
+    """All nodes of trees, without those inside of ignored ones; too deep ones raise `_UnclearTrace`."""
     reached, level = list(roots), list(roots)
     for _ in range(_DEEPEST):
         inner = [child for node in level for child in node.children]
@@ -195,7 +228,7 @@ def _reached(roots: Sequence[_Node]) -> list[_Node]:
             return reached
         reached += inner
         level = inner
-    raise RecursionError
+    raise _UnclearTrace("values nested too deep")
 
 
 def _place(node: _Node) -> tuple[int, str]:
@@ -328,10 +361,48 @@ def _with_text(chunk: Chunk, documents: Mapping[str, str]) -> Chunk:
 
 def _units(root: _Node) -> list[_Unit]:
     """The runs of a tree with a model call, or the reasons why there are none."""
-    units = _named_runs(root) or [_whole_run(root)]
+    units = _without_steps(_named_runs(root), root) or [_whole_run(root)]
     if len(units) == 1 and units[0].run is not None and units[0].node is not root:
         units[0].run.calls = [root.call]  # it may have got its documents from a step before
     return units
+
+
+def _without_steps(units: Sequence[_Unit], root: _Node) -> list[_Unit]:
+    """The runs without those that are steps to answer the same question, such as a rewriting.
+
+    Runs of one name that ask the same are repetitions. Runs of several names are steps of an application: the
+    run is the one whose answer no later call used.
+    """
+    same: dict[str, list[_Unit]] = {}
+    for unit in units:
+        question, _ = _said(unit)
+        same.setdefault(_plain(question), []).append(unit)
+    runs: list[_Unit] = []
+    for group in same.values():
+        is_other_question = len(group) == 1 < len(same)  # of a conversation, say, whose later turns show it
+        last = [unit for unit in group if is_other_question or not _is_used(unit, root)]
+        if len({unit.node.span.name for unit in last}) > 1:
+            last = [_Unit(root, None, "several answers")]
+        runs += last
+    return sorted(runs, key=lambda unit: _place(unit.node))
+
+
+def _said(unit: _Unit) -> tuple[str, str]:
+    """Question and answer of a run."""
+    run = unit.run
+    return (run.question.value, run.answer.value) if run and run.question and run.answer else ("", "")
+
+
+def _is_used(unit: _Unit, root: _Node) -> bool:
+    """Whether later calls in the tree used the answer of a run: as it is, or as queries."""
+    _, answer = _said(unit)
+    later = [node for node in root.walk() if node.call.began > (unit.node.call.ended or inf)]
+    taken = ["\n".join(_taken(node)) for node in later]
+    queries = [text for node, text in zip(later, taken, strict=True) if node.call.kind != "model"]
+    tiling = tile([answer], queries)
+    if tiling.words < LEAST_RUN:
+        return False
+    return tiling.accounted == tiling.words or any(_plain(answer) in _plain(text) for text in taken)
 
 
 def _named_runs(node: _Node) -> list[_Unit]:
@@ -345,12 +416,15 @@ def _named_runs(node: _Node) -> list[_Unit]:
 def _named_run(node: _Node) -> CapturedRun | None:
     inputs, outputs = node.call.inputs, node.call.outputs
     question = question_in(inputs, DIALECT) or _only_question(inputs)
+    if question is not None and is_mapping(arguments := decoded(question.value)):
+        question = question_in(arguments, DIALECT)  # an instrumentor printed the inputs
     if question is None or not question.value.strip():
         return None
     run = CapturedRun(calls=node.call.children, inputs=inputs, outputs=outputs, question=question)
     answer = answer_in(outputs, DIALECT, inputs=inputs)
     if answer is None:
-        answer = run.answer = _only_answer(outputs)
+        answer = _only_answer(outputs)
+    run.answer = answer
     if answer is None or not answer.value.strip():
         finals = _final_models(node)
         if len(finals) != 1:
@@ -427,7 +501,8 @@ def _whole_run(root: _Node) -> _Unit:
     ]
     messages = messages[: asked[0]] if asked else messages  # what follows is this run's own work
     number = max((n for n, each in enumerate(messages) if each.role == "user"), default=None)
-    question = None if number is None else _question_of(root, messages[number].text)
+    looked_up = any(each.role == "tool" for each in (maker.span.messages or ())[(number or 0) + 1 :])
+    question = None if number is None else _question_of(root, messages[number].text, looked_up)
     if question is None:
         is_search = any(node.span.kind in _SEARCHES for node in root.walk())
         return _Unit(root, None, "no question" if is_search else "no retrieval")
@@ -441,23 +516,25 @@ def _whole_run(root: _Node) -> _Unit:
     return _Unit(root, run)
 
 
-def _question_of(root: _Node, message: str) -> NamedValue | None:
+def _question_of(root: _Node, message: str, looked_up: bool) -> NamedValue | None:
     """The question in the last message of a user, which may be a prompt with documents in it.
 
-    It is the message if the inputs of the tree have it, or if there are searches and it has no text that
-    they found. It is a query if the message has that.
+    It is the message if the inputs of the tree have it, or if there are searches, or results of tools in the
+    request, and it has no text that they found. It is a query if the message has that, unless a model wrote
+    it for a tool.
     """
     if tile(["\n".join(_texts(root.span.inputs, _DEEP_INPUTS))], [message]).share(0) == 1:
         return NamedValue(message, "last human message of the request, which is in the inputs")
     nodes = [node for node in root.walk() if node.span.kind in _SEARCHES]
-    asked, queries = _plain(message), [(_query(node), node.span.name) for node in nodes]
+    by_tools = {inner for node in nodes if node.span.kind == "tool" for inner in node.walk()}
+    queries = [(_query(node), node.span.name) for node in nodes if node not in by_tools]
     for query, name in sorted(queries, key=lambda each: -len(each[0])):
-        if query.strip() and _plain(query) in asked:
+        if query.strip() and f" {_plain(query)} " in f" {_plain(message)} ":
             return NamedValue(query, f"query of {name}, in the request")
     found = [chunk.text for node in nodes for chunk in documents_anywhere(node.call.outputs, DIALECT)]
     found += [text for node in nodes if (text := DIALECT.text(node.call.outputs))]
     is_unsure = not found and any(node.span.kind == "retriever" for node in nodes)
-    if not nodes or is_unsure or tile([message], found).accounted:
+    if not (nodes or looked_up) or is_unsure or tile([message], found).accounted:
         return None
     return NamedValue(message, "last human message of the request")
 
@@ -474,7 +551,7 @@ def _final_models(node: _Node) -> list[_Node]:
     models = [each for each in models if each.call.ended is not None and not each.span.calls_tools]
     models = [each for each in models if (each.span.reply or "").strip()]
     finals: dict[str, _Node] = {}
-    texts = {each: _plain("\n".join(_taken(each))) for each in nodes} if len(models) > 1 else {}
+    texts = {each: _plain("\n".join(_taken(each))) for each in nodes} if models else {}
     for model in models[:_MOST_MODELS]:
         reply = _plain(model.span.reply or "")
         later = (each for each in texts if each.call.began > (model.call.ended or 0))
@@ -540,13 +617,23 @@ def _sample(unit: _Unit, rules: Rules) -> Sample | str:
     if unit.run is None:
         return unit.reason
     try:
-        return _labelled(unit.node, sample_of(unit.run, DIALECT, rules))
+        sample = sample_of(unit.run, DIALECT, rules)
+        if sample.contexts == () and _has_documents(sample.question or "", unit.run):
+            return "no question"  # but a prompt
+        return _labelled(unit.node, sample)
     except Skip as skip:
         return skip.reason.replace("_", " ")
     except SampleError as error:
         return f"not a sample: {error}"
     except ValidationError as error:  # whose own text has the values
         return f"not a sample: {error.errors()[0]['msg']}"
+
+
+def _has_documents(question: str, run: CapturedRun) -> bool:
+    """Whether a whole document of a run is in its question."""
+    found = (chunk.text for call in run.walk() for chunk in documents_anywhere(call.outputs, DIALECT))
+    asked = _plain(question)
+    return any(text.strip() and _plain(text) in asked for text in found)
 
 
 def _labelled(node: _Node, sample: Sample) -> Sample | str:

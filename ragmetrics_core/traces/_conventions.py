@@ -71,6 +71,7 @@ class RawSpan:
         trace, id, parent, name, began, ended, failed, extra: see `TraceSpan`.
         attributes: the attributes by name; numbered ones of a list have its name and dots.
         events: name and attributes of each event.
+        lost: how many attributes the application left out because of its limit.
     """
 
     trace: str
@@ -82,6 +83,7 @@ class RawSpan:
     failed: bool = False
     attributes: Mapping[str, Any]
     events: Sequence[tuple[str, Mapping[str, Any]]] = ()
+    lost: int = 0
     extra: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
@@ -89,6 +91,10 @@ def span_of(raw: RawSpan) -> TraceSpan:
     """The span of these attributes, by all conventions that they follow."""
     problems: list[str] = []
     attributes = dict(_readable(raw.attributes, problems))
+    if raw.lost:
+        problems.append(f"{raw.lost} attributes were over the limit OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT")
+        numbered = f"{INPUT_MESSAGES}."  # some are missing
+        attributes = {name: value for name, value in attributes.items() if not name.startswith(numbered)}
     events = [(name, dict(_readable(named, problems))) for name, named in raw.events]
     read: list[Mapping[str, Any]] = []
     if any(
@@ -96,7 +102,7 @@ def span_of(raw: RawSpan) -> TraceSpan:
     ):
         read.append(_genai(attributes, events))
     if KIND in attributes or not read:
-        read.insert(0, _openinference(attributes, raw.name))
+        read.insert(0, _openinference(attributes, raw.name, problems))
     spans: list[TraceSpan] = []
     for fields in read:
         given: dict[str, Any] = {name: getattr(raw, name) for name in _OWN}
@@ -118,13 +124,13 @@ def _readable(attributes: Mapping[str, Any], problems: list[str]) -> Iterator[tu
 # OpenInference
 
 
-def _openinference(attributes: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _openinference(attributes: Mapping[str, Any], name: str, problems: list[str]) -> dict[str, Any]:
     kind = OPENINFERENCE_KINDS.get(_text(attributes.get(KIND)).upper())
     if kind == "chain" and name.endswith("postprocess_nodes"):
         kind = "postprocessor"  # LlamaIndex's
     if kind == "model" and TEMPLATE in attributes and MODEL not in attributes:
         kind = "prompt"  # a prompt builder of Haystack
-    inputs, outputs = _value(attributes, INPUT), _value(attributes, OUTPUT)
+    inputs, outputs = _value(attributes, INPUT, problems), _value(attributes, OUTPUT, problems)
     fields: dict[str, Any] = {
         "kind": kind or "",
         "convention": OPENINFERENCE if kind else "",
@@ -183,10 +189,16 @@ def _reply(replies: Sequence[CapturedMessage]) -> dict[str, Any]:
     }
 
 
-def _value(attributes: Mapping[str, Any], name: str) -> Any:
-    """An input or output, decoded if its type is JSON."""
+def _value(attributes: Mapping[str, Any], name: str, problems: list[str]) -> Any:
+    """An input or output, decoded if its type is JSON; None if it is only the beginning of that."""
     value = attributes.get(f"{name}.value")
-    return decoded(value) if "json" in _text(attributes.get(f"{name}.mime_type")).lower() else value
+    if "json" not in _text(attributes.get(f"{name}.mime_type")).lower():
+        return value
+    found = decoded(value)
+    if isinstance(found, str) and found.lstrip().startswith(("{", '["', "[{")):
+        problems.append(f"{name}.value is not the JSON that its type says, so it was left out")
+        return None
+    return found
 
 
 # OpenTelemetry's convention for generative AI
@@ -299,11 +311,13 @@ def _plant(tree: dict[Any, Any], path: Sequence[str], value: Any) -> None:
 
 
 def _grown(tree: Any) -> Any:
-    """A tree of numbered names as lists and mappings."""
+    """A tree of numbered names as lists and mappings; a list that lacks numbers ends with None."""
     if not is_dict(tree):
         return tree
     if tree and all(key.isdecimal() for key in tree):
-        return [_grown(tree[key]) for key in sorted(tree, key=lambda key: (len(key.lstrip("0")), key))]
+        names = sorted(tree, key=lambda name: (len(name.lstrip("0")), name))
+        lacks_some = names[-1] != str(len(names) - 1)
+        return [*(_grown(tree[name]) for name in names), *[None] * lacks_some]
     return {key: _grown(value) for key, value in tree.items()}
 
 

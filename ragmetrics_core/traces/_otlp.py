@@ -60,6 +60,7 @@ def _span(span: Mapping[str, Any]) -> TraceSpan:
             ended=_time(_get(span, "endTimeUnixNano") or span.get("end_time")),
             failed=code in _FAILED,
             attributes=_attributes(span.get("attributes")),
+            lost=_whole(_get(span, "droppedAttributesCount")) or 0,
             events=[(_string(each.get("name")), _attributes(each.get("attributes"))) for each in events],
         )
     )
@@ -144,7 +145,7 @@ def _any(value: Any, depth: int) -> Any:
     """The Python value of an `AnyValue`; None if it has none or is too deep."""
     if not is_mapping(value) or not depth:
         return None
-    for name in ("stringValue", "boolValue", "bytesValue"):
+    for name in ("stringValue", "boolValue"):
         if (held := _get(value, name)) is not None:
             return held
     if (number := _get(value, "intValue")) is not None:

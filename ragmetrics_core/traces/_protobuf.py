@@ -26,7 +26,6 @@ _ANY: dict[int, _Field] = {
     2: _Field("boolValue", "bool"),
     3: _Field("intValue", "int"),
     4: _Field("doubleValue", "double"),
-    7: _Field("bytesValue", "hex"),
 }
 _PAIR: Final = {1: _Field("key", "text"), 2: _Field("value", _ANY)}
 _ANY[5] = _Field("arrayValue", {1: _Field("values", _ANY, is_list=True)})
@@ -40,6 +39,7 @@ _SPAN: Final = {
     7: _Field("startTimeUnixNano", "time"),
     8: _Field("endTimeUnixNano", "time"),
     9: _Field("attributes", _PAIR, is_list=True),
+    10: _Field("droppedAttributesCount", "int"),
     11: _Field("events", _EVENT, is_list=True),
     15: _Field("status", {3: _Field("code", "int")}),
 }

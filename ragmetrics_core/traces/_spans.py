@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from ragmetrics_core.adapting import CapturedMessage, Chunk, Kind
+from ragmetrics_core.adapting import CalledTool, CapturedMessage, Chunk, Kind
 
 __all__ = ["TraceSpan", "merged", "packed", "unpacked"]
 
@@ -89,9 +89,13 @@ def packed(span: TraceSpan) -> str:
 def unpacked(line: str | bytes) -> TraceSpan:
     """The span of a line that `packed` wrote."""
     values: dict[str, Any] = dict(zip(_NAMES, json.loads(line), strict=True))
-    for name, kind in (("documents", Chunk), ("messages", CapturedMessage)):
-        if values[name] is not None:
-            values[name] = [kind(*each) for each in values[name]]
+    if values["documents"] is not None:
+        values["documents"] = [Chunk(*each) for each in values["documents"]]
+    if values["messages"] is not None:
+        messages = [CapturedMessage(*each) for each in values["messages"]]
+        values["messages"] = [
+            each._replace(tool_calls=[CalledTool(*call) for call in each.tool_calls]) for each in messages
+        ]
     values["problems"] = tuple(values["problems"])
     return TraceSpan(**values)
 

@@ -28,6 +28,8 @@ _TOOL_RESULTS: Final = (
     "tool_call_result", "tool_result", "toolResult", "tool_call_response", "server_tool_call_response",
     "function_call_output", "functionResponse",
 )  # fmt: skip
+# Words in the types of parts that are not text.
+_MEDIA: Final = ("blob", "file", "uri", "image", "audio", "video")
 # Fields of a message that hold its text: of most, of GenAI and Gemini, of OpenInference, of LlamaIndex.
 _CONTENTS: Final = ("content", "parts", "contents", "blocks")
 # Fields by which a mapping with a text is a document.
@@ -87,17 +89,26 @@ def _message(value: Any) -> list[CapturedMessage] | None:
     if not isinstance(role, str):
         return None
     held = [named[name] for name in _CONTENTS if named.get(name) is not None]
-    parts = [part for value in held[:1] for part in _parts(value)]
     calls = _calls(named)
-    if not held and not calls and not any(name in named for name in _CONTENTS):
-        return None
-    parts += [_ContentPart(written=call.arguments, called=call) for call in calls]
     role = _ROLES.get(role, role)
+    may_be_empty = bool(calls) or (role == "assistant" and any(name in named for name in _CONTENTS))
+    is_readable = (
+        isinstance(held[0], str) or is_mapping(held[0]) or is_series(held[0]) if held else may_be_empty
+    )
+    if not is_readable:
+        return None
+    parts = [part for value in held[:1] for part in _parts(value)]
+    parts += [_ContentPart(written=call.arguments, called=call) for call in calls]
     has_failed = named.get("status") == "error" or named.get("is_error") is True
     said = [part for part in parts if not part.is_result]
     results = [CapturedMessage("tool", part.text, has_failed=has_failed) for part in parts if part.is_result]
     if results and not any(part.text.strip() for part in said):
         return results
+    if role != "assistant":  # a model reads parts of all forms
+        said = [
+            part if part.called or part.written is None else _ContentPart(_printed(part.written))
+            for part in said
+        ]
     message = CapturedMessage(
         role,
         "\n".join(part.text for part in said if part.text),
@@ -158,10 +169,20 @@ def _part(part: Mapping[Any, Any]) -> Iterator[_ContentPart]:
         yield _ContentPart(written=called.arguments, called=None if kind == "server_tool_call" else called)
     elif kind in ("reasoning", "thinking") or "reasoning" in part or part.get("thought") is True:
         yield _ContentPart(written=[value for key, value in part.items() if key != "type"])
-    elif kind not in ("blob", "file", "uri"):
+    elif not any(word in kind for word in _MEDIA):
         text: Any = part.get("text", part.get("content"))
         blocks: Any = [each.get("text") for each in text if is_mapping(each)] if is_series(text) else [text]
-        yield from (_ContentPart(each) for each in blocks if isinstance(each, str))
+        texts = [_ContentPart(each) for each in blocks if isinstance(each, str)]
+        yield from texts or (_ContentPart(written=phrase) for phrase in _phrases(part))
+
+
+def _phrases(value: Any) -> Iterator[str]:
+    """The texts of several words anywhere in a part of an unknown form, such as a document."""
+    if isinstance(value, str) and " " in value.strip():
+        yield value
+    elif is_mapping(value) or is_series(value):
+        for inner in value.values() if is_mapping(value) else value:
+            yield from _phrases(inner)
 
 
 def _printed(value: Any) -> str:
