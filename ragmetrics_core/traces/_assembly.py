@@ -375,12 +375,16 @@ def _without_steps(units: Sequence[_Unit], root: _Node) -> list[_Unit]:
     """
     same: dict[str, list[_Unit]] = {}
     for unit in units:
-        question, _ = _said(unit)
-        same.setdefault(_plain(question), []).append(unit)
+        same.setdefault(_plain(_said(unit)[0]), []).append(unit)
+    texts = _texts_taken(root)
     runs: list[_Unit] = []
     for group in same.values():
-        is_other_question = len(group) == 1 < len(same)  # of a conversation, say, whose later turns show it
-        last = [unit for unit in group if is_other_question or not _is_used(unit, root)]
+        last = [
+            unit
+            for unit in group
+            if len(group) == 1 < len(same)  # a turn of a conversation, say, which later ones take up
+            or not _is_taken(_said(unit)[1], texts, unit.node.call.ended or inf, LEAST_RUN)
+        ]
         if len({unit.node.span.name for unit in last}) > 1:
             last = [_Unit(root, None, "several answers")]
         runs += last
@@ -391,18 +395,6 @@ def _said(unit: _Unit) -> tuple[str, str]:
     """Question and answer of a run."""
     run = unit.run
     return (run.question.value, run.answer.value) if run and run.question and run.answer else ("", "")
-
-
-def _is_used(unit: _Unit, root: _Node) -> bool:
-    """Whether later calls in the tree used the answer of a run: as it is, or as queries."""
-    _, answer = _said(unit)
-    later = [node for node in root.walk() if node.call.began > (unit.node.call.ended or inf)]
-    taken = ["\n".join(_taken(node)) for node in later]
-    queries = [text for node, text in zip(later, taken, strict=True) if node.call.kind != "model"]
-    tiling = tile([answer], queries)
-    if tiling.words < LEAST_RUN:
-        return False
-    return tiling.accounted == tiling.words or any(_plain(answer) in _plain(text) for text in taken)
 
 
 def _named_runs(node: _Node) -> list[_Unit]:
@@ -551,13 +543,27 @@ def _final_models(node: _Node) -> list[_Node]:
     models = [each for each in models if each.call.ended is not None and not each.span.calls_tools]
     models = [each for each in models if (each.span.reply or "").strip()]
     finals: dict[str, _Node] = {}
-    texts = {each: _plain("\n".join(_taken(each))) for each in nodes} if models else {}
+    texts = _texts_taken(node) if models else {}
     for model in models[:_MOST_MODELS]:
         reply = _plain(model.span.reply or "")
-        later = (each for each in texts if each.call.began > (model.call.ended or 0))
-        if not reply or not any(reply in texts[each] for each in later):
+        if not reply or not _is_taken(reply, texts, model.call.ended or inf):
             finals[reply or model.span.reply or ""] = model
     return list(finals.values())
+
+
+def _texts_taken(node: _Node) -> dict[_Node, str]:
+    return {each: _plain("\n".join(_taken(each))) for each in node.walk()}
+
+
+def _is_taken(said: str, texts: Mapping[_Node, str], since: float, least: int = 1) -> bool:
+    """Whether later calls took what a model said, if it has so many words: as it is, or in queries."""
+    words = _plain(said)
+    later = [(node, text) for node, text in texts.items() if text and node.call.began > since]
+    tiling = tile([words], [text for node, text in later if node.call.kind != "model"])
+    if tiling.words < least:
+        return False
+    is_in_queries = tiling.words >= LEAST_RUN and tiling.accounted == tiling.words
+    return is_in_queries or any(words in text for _, text in later)
 
 
 def _taken(node: _Node) -> Iterator[str]:

@@ -54,7 +54,7 @@ def _span(span: Mapping[str, Any]) -> TraceSpan:
         RawSpan(
             trace=trace,
             id=id,
-            parent=_id(span.get("parent_id") or _get(span, "parentSpanId"), "span") or None,
+            parent=_parent(span.get("parent_id") or _get(span, "parentSpanId")),
             name=_string(span.get("name")),
             began=_time(_get(span, "startTimeUnixNano") or span.get("start_time")) or 0,
             ended=_time(_get(span, "endTimeUnixNano") or span.get("end_time")),
@@ -106,6 +106,12 @@ def _id(value: Any, kind: str) -> str:
             return ""
     text = text.lower()
     return text if len(text) == length and text.strip("0") else ""
+
+
+def _parent(value: Any) -> str | None:
+    """The id of a parent; None for a root. An id that cannot be read is that of a missing parent."""
+    is_root = not value or (isinstance(value, str) and not value.strip("0"))
+    return None if is_root else _id(value, "span") or "unreadable"
 
 
 def _time(value: Any) -> int | None:
