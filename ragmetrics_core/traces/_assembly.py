@@ -556,14 +556,17 @@ def _texts_taken(node: _Node) -> dict[_Node, str]:
 
 
 def _is_taken(said: str, texts: Mapping[_Node, str], since: float, least: int = 1) -> bool:
-    """Whether later calls took what a model said, if it has so many words: as it is, or in queries."""
-    words = _plain(said)
-    later = [(node, text) for node, text in texts.items() if text and node.call.began > since]
-    tiling = tile([words], [text for node, text in later if node.call.kind != "model"])
-    if tiling.words < least:
+    """Whether later calls took what a model said: as it is, or most of it in queries."""
+    words = rest = _plain(said)
+    if len(words.split()) < least:
         return False
-    is_in_queries = tiling.words >= LEAST_RUN and tiling.accounted == tiling.words
-    return is_in_queries or any(words in text for _, text in later)
+    for node, text in texts.items():
+        if text and node.call.began > since:
+            if words in text:
+                return True
+            if node.call.kind != "model" and " " in text:
+                rest = rest.replace(text, "")
+    return 2 * len(rest.split()) < len(words.split())
 
 
 def _taken(node: _Node) -> Iterator[str]:
