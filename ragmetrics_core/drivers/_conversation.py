@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from ragmetrics_core.asking import ask
-from ragmetrics_core.metrics import catalogue
+from ragmetrics_core.metrics.catalogue import asks_standalone
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.parsers import Expected
 from ragmetrics_core.protocol import Steps
@@ -64,17 +64,11 @@ def conversation_of(metric: Metric[Any], sample: Sample, *, is_known: bool) -> C
     earlier = earlier_in(history, question, turn)
     if not (is_known and metric.knows_conversations and any(earlier)):
         return Conversation({"earlier": None})
-    is_rewritten_here = bool(text and question.strip()) and sample.rewritten is None
+    is_rewritable = bool(text and question.strip()) and sample.rewritten is None
     return Conversation(
         {"earlier": earlier},
         text=text,
         question=question,
         is_read=True,
-        is_asked=is_rewritten_here and "judge" in metric.needs and _reads_question(metric),
-    )
-
-
-def _reads_question(metric: Metric[Any]) -> bool:
-    return metric.reads_question or any(
-        _reads_question(catalogue.of_part(part)) for part in metric.parts_used
+        is_asked=is_rewritable and asks_standalone(metric),
     )

@@ -13,13 +13,14 @@ from ragmetrics_core.metrics import _definitions as definitions
 from ragmetrics_core.metrics._peers import PEER_METRICS, PEER_NAMES, Other, peer_metric
 from ragmetrics_core.metrics._settings import from_text, type_of
 from ragmetrics_core.metrics.metric import Metric, is_metric, is_metric_class, is_prompt
-from ragmetrics_core.prompts import Prompt, PromptText
+from ragmetrics_core.prompts import STANDALONE, Prompt, PromptText
 from ragmetrics_core.protocol import Part
 
 __all__ = [
     "ALIASES",
     "METRICS",
     "RECOMMENDED",
+    "asks_standalone",
     "get",
     "metric_class",
     "models_needed",
@@ -238,17 +239,30 @@ def of_part(part: Part) -> Metric[Any]:
     return reworded(metric, part.prompts) if part.prompts else metric
 
 
+def asks_standalone(metric: Metric[Any]) -> bool:
+    """Whether a judge may be asked to rewrite the question of a sample with a history."""
+    shows_turns = "history" in metric.view.optional()
+    return (
+        metric.knows_conversations and not shows_turns and "judge" in metric.needs and _reads_question(metric)
+    )
+
+
+def _reads_question(metric: Metric[Any]) -> bool:
+    return metric.reads_question or any(_reads_question(of_part(part)) for part in metric.parts_used)
+
+
 def reworded(metric: M, texts: Mapping[str, PromptText]) -> M:
     """Replace prompt texts of a metric and its parts; `texts` are by `PromptText.key`.
 
     Raises:
         PromptError: the variables of a text differ from those of the prompt with its name.
     """
+    idle = metric.idle if asks_standalone(metric) else metric.idle | {STANDALONE.name}
     changed = {
         each.name: new
         for each in fields(metric)
         if each.init
-        and each.name not in metric.idle
+        and each.name not in idle
         and (new := _reworded(old := getattr(metric, each.name), texts)) != old
     }
     return replace(metric, **changed) if changed else metric
@@ -260,7 +274,11 @@ def _reworded(value: Any, texts: Mapping[str, PromptText]) -> Any:
             return _prompt_reworded(value, texts)
         case Part():
             metric = of_part(value)
-            asked = {key: text for key, text in texts.items() if reworded(metric, {key: text}) != metric}
+            asked = {
+                key: text
+                for key, text in texts.items()
+                if text.name != STANDALONE.name and reworded(metric, {key: text}) != metric
+            }
             return replace(value, prompts={**value.prompts, **asked})
         case _ if is_tuple(value):
             return tuple(_reworded(each, texts) for each in value)

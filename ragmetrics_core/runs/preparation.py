@@ -21,7 +21,7 @@ from ragmetrics_core.boundary.redaction import Redact, redacted
 from ragmetrics_core.drivers import Models
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, resolve
-from ragmetrics_core.metrics.catalogue import models_needed, of_part, reworded
+from ragmetrics_core.metrics.catalogue import asks_standalone, models_needed, of_part, reworded
 from ragmetrics_core.models import (
     PromptChecker,
     as_embedder,
@@ -33,7 +33,7 @@ from ragmetrics_core.models import (
 from ragmetrics_core.models.redactor import Redactor
 from ragmetrics_core.package.version import VERSION
 from ragmetrics_core.parsers import READER
-from ragmetrics_core.prompts import PromptText, library_names, read_folder
+from ragmetrics_core.prompts import STANDALONE, PromptText, library_names, read_folder
 from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
 from ragmetrics_core.runs._loading import AsyncSource, BadRow, aread_samples, read_samples, traces_in
 from ragmetrics_core.runs._manifest import Manifest, MetricEntry, manifest_in
@@ -270,7 +270,8 @@ def _unused(metrics: tuple[Metric[Any], ...], texts: Mapping[str, PromptText]) -
 
 
 def _prompts_used(metrics: tuple[Metric[Any], ...]) -> set[str]:
-    return {name for metric in metrics for name in prompt_names(metric)}
+    names = {name for metric in metrics for name in prompt_names(metric)}
+    return names | {STANDALONE.name} if any(map(asks_standalone, metrics)) else names
 
 
 def _check_models(metrics: tuple[Metric[Any], ...], models: Models) -> None:

@@ -4,11 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core import Sample, evaluate, recompute, rescore
+from ragmetrics_core import Sample, evaluate, prompts, recompute, rescore
 from ragmetrics_core.drivers import audit, correct, rendered
+from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import get
+from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.report._proof_page import verdict_groups
-from ragmetrics_core.runs import diagnose
+from ragmetrics_core.runs import diagnose, with_prompts
 from ragmetrics_core.samples import Turn, conversation_text
 from ragmetrics_core.samples._history import earlier_in, last_turns
 from ragmetrics_core.testing import ScriptedJudge
@@ -277,3 +279,32 @@ def test_a_proof_page_says_where_in_the_conversation_a_quote_is(measure):
     }
     assert quotes[YEAR] == [("the answer of turn 1", True)]
     assert quotes[TICKETS] == [("the contexts of turn 1", True)]
+
+
+ITALIAN = PromptText.of(prompts.STANDALONE)._replace(language="it")
+
+
+@pytest.mark.parametrize(
+    ("name", "asks"),
+    [
+        ("faithfulness", True),
+        ("factual_correctness", True),
+        ("faithfulness/ragas-0.4", False),
+        ("question_quality", False),
+        ("hit_rate", False),
+    ],
+)
+def test_a_translation_of_the_prompt_that_rewrites_counts_for_metrics_that_ask_it(name, asks):
+    (metric, _) = with_prompts((get(name), get("faithfulness")), {ITALIAN.key: ITALIAN})
+    assert ("standalone" in metric.settings) == asks
+    if not asks:
+        assert metric.signature == get(name).signature
+        with pytest.raises(ConfigError, match=r"no metric of this run uses the prompt 'standalone.it'"):
+            with_prompts((get(name),), {ITALIAN.key: ITALIAN})
+
+
+def test_a_question_is_rewritten_in_the_language_of_the_sample():
+    judge = ScriptedJudge(judge_that_reads)
+    sample = Sample(**SAMPLE, language="it")
+    evaluate([sample], metrics="faithfulness", judge=judge, prompts={ITALIAN.key: ITALIAN})
+    assert judge.asked[0].prompt.id == "standalone.v1.it"
