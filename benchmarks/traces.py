@@ -69,7 +69,7 @@ def spans_of(trace: int) -> Iterator[dict[str, Any]]:
 
 
 def write(path: Path, count: int) -> None:
-    """Write a file of so many spans, one per line."""
+    """Write a file of this many spans, one per line."""
     with path.open("w", encoding="utf-8") as file:
         for trace in range(count // EACH):
             for each in spans_of(trace):

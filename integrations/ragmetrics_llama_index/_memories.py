@@ -22,7 +22,7 @@ _SPEAKER = re.compile(r"^(system|user|assistant|tool|function|developer|chatbot|
 
 
 class Remembered(NamedTuple):
-    """What an engine or agent remembers when it is asked.
+    """The memory of an engine or agent when it is asked.
 
     Attributes:
         session: id of the conversation in its memory.
@@ -36,7 +36,7 @@ class Remembered(NamedTuple):
 
 
 def remembered(instance: object, arguments: Fields) -> Remembered | None:
-    """What an engine or agent remembers; None for anything else."""
+    """The memory of an engine or agent; None for anything else."""
     if not isinstance(instance, _KEEPERS):
         return None
     memory = getattr(arguments.get("start_event"), "memory", None) or getattr(instance, "_memory", None)

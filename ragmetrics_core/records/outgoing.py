@@ -164,7 +164,7 @@ def sent_score(
     Args:
         record: the record; its sample, if attached, gives the place in the trace.
         name: replaces the metric's name.
-        passed: whether the value passes the metric's threshold; None without a threshold.
+        passed: whether the value passes the metric's threshold; None if there is no threshold.
         run: name of the run.
         made: when the run began.
     """

@@ -168,7 +168,7 @@ class Sample(BaseModel, frozen=True):
 
     @property
     def earlier(self) -> Earlier | None:
-        """The turns before the question by their value as evidence; None without history."""
+        """The turns before the question by their value as evidence; None if there is no history."""
         return None if self.history is None else earlier_in(self.history, self.question, self.turn)
 
     @property

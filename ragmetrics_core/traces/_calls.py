@@ -115,7 +115,7 @@ def reply_in(value: Any, depth: int = _DEEPEST) -> CapturedMessage | None:
 
 
 def _joined(messages: Sequence[CapturedMessage]) -> CapturedMessage | None:
-    """What a model said last, in one message: the items of a reply may be apart."""
+    """The last words of a model, in one message: the items of a reply may be apart."""
     asked = max((n for n, each in enumerate(messages) if each.role in ("user", "tool")), default=-1)
     items = [each for each in messages[asked + 1 :] if each.role == "assistant"]
     if not items:

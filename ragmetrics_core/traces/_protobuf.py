@@ -98,7 +98,7 @@ def _decoded(data: memoryview, fields: dict[int, _Field], depth: int) -> dict[st
 
 
 def _raw(data: memoryview, place: int, wire: int) -> tuple[int | memoryview, int]:
-    """A value as it stands in a message, and the place after it."""
+    """A value as in a message, and the place after it."""
     if wire == 0:
         return varint(data, place)
     if wire == 2:
@@ -128,4 +128,4 @@ def _value(value: int | memoryview, kind: str | dict[int, _Field], depth: int) -
         return int.from_bytes(value, "little")
     elif kind == "double" and len(value) == 8:
         return struct.unpack("<d", value)[0]
-    raise ValueError("a field has another type than in the protocol")
+    raise ValueError("a field has a different type from the protocol")
