@@ -151,7 +151,7 @@ def _messages(path: Path) -> Iterator[FileRow]:
 
 
 def _size_of(head: bytes) -> str:
-    """The form of the sizes of messages in a file: as four bytes, as a varint, or as fields of one request."""
+    """Form of the sizes of messages in a file: as four bytes, as a varint, or as fields of one request."""
     if head[:1] == b"\0" and head[4:5] == b"\n":
         return "bytes"
     if head[:1] == b"\n":
