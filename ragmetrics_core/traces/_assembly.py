@@ -651,7 +651,7 @@ def _labelled(node: _Node, sample: Sample) -> Sample | str:
     shown = (sample.stages or ())[-1:]
     is_open = sample.contexts is None or any(stage.unaccounted for stage in shown)
     if is_open and any(node.lacks_texts for node in nodes):
-        return "contexts: ids without text"
+        return "contexts: ids without text; name the texts with --documents"
     span = node.span
     problems = dict.fromkeys(problem for node in nodes for problem in node.span.problems)
     conventions = dict.fromkeys(node.span.convention for node in nodes if node.span.convention)

@@ -4,6 +4,7 @@ import codecs
 import io
 import json
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -20,6 +21,8 @@ LONGEST: Final = 2**26
 LONGEST_DOCUMENT: Final = 2**27
 ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _CHUNK: Final = 2**20
+# How many lines are looked at to tell lines from a document.
+_FIRST: Final = 20
 
 
 class FileRow(NamedTuple):
@@ -59,8 +62,10 @@ def rows_of(path: Path) -> Iterator[FileRow]:
 
 def _json_rows(path: Path) -> Iterator[FileRow]:
     with opened(path) as file:
-        first = [value_of(line) for _, line in zip(range(2), _lines(file), strict=False)]
-    if all(isinstance(value, str) for value in first):
+        first = list(islice(_lines(file), _FIRST))
+    # elements of a document may be in lines of their own; the first lines of JSON Lines may be broken
+    count = 2 if (first[0] or b"").rstrip().endswith((b"[", b"{", b",")) else _FIRST
+    if all(isinstance(value_of(line), str) for line in first[:count]):
         yield from _document_rows(path)
         return
     with opened(path) as file:

@@ -97,17 +97,22 @@ class Traces:
                 return
             raise SampleError(f"{str(path)!r} is not a file of traces; the formats are {', '.join(FORMATS)}")
         form = FORMATS[name]
+        is_other = True  # as long as there is nothing in this format, and nothing broken
         for where, row, problem in rows_of(path):
             if row is None:
+                is_other = False
                 yield SkippedTrace(place + where, problem)
             elif not form.recognises(row):
                 yield SkippedTrace(place + where, f"not in the format {name}")
             else:
+                is_other = False
                 for span in form.spans_of([row]):
                     if span.trace and span.id:
                         gathered.add(span)
                     else:
                         yield SkippedTrace(place + where, "; ".join(span.problems) or "a span without an id")
+        if is_other and len(self.paths) == 1:
+            raise SampleError(f"{str(path)!r} has nothing in the format {name}; give no format to find it")
 
 
 def read_traces(

@@ -149,3 +149,44 @@ def test_the_nodes_that_a_postprocessor_kept_are_known_by_their_ids():
     texts = {**kind, "output.value": json.dumps(kept)}
     span = span_of(RawSpan(trace="1", id="1", name="Rerank._postprocess_nodes", attributes=texts))
     assert (span.kind, span.documents) == ("postprocessor", [Chunk("", "n-1", 0.5), Chunk("", "n-2")])
+
+
+# -- requests of which something is lost
+
+
+@pytest.mark.parametrize("lost", ["0.message", "1.message.role", "2.message.content"])
+def test_a_request_of_which_something_is_lost_is_unknown(lost: str):
+    lost = f"llm.input_messages.{lost}"
+    rest = {name: value for name, value in OPENINFERENCE.items() if not name.startswith(lost)}
+    assert read(**OPENINFERENCE).messages
+    assert read(**rest).messages is None
+
+
+def test_a_content_that_is_not_a_text_is_lost():
+    changed = OPENINFERENCE | {"llm.input_messages.2.message.content": float("nan")}
+    assert span_of(RawSpan(trace="1", id="2", attributes=changed)).messages is None
+
+
+def test_numbered_messages_are_not_read_if_attributes_were_over_the_limit():
+    span = span_of(RawSpan(trace="1", id="2", attributes=OPENINFERENCE, lost=3))
+    assert (span.messages, span.reply) == (None, "Yes, it drizzles.")
+    assert span.problems == ("3 attributes were over the limit OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT",)
+
+
+def test_the_beginning_of_json_is_not_a_text():
+    whole = {"openinference.span.kind": "CHAIN", "input.mime_type": "application/json"}
+    span = read(**whole, **{"input.value": '{"question": "Is it we'})
+    assert span.inputs is None
+    assert span.problems == ("input.value is not the JSON that its type says, so it was left out",)
+
+
+def test_a_document_in_a_part_of_an_unknown_form_is_text_of_the_request():
+    source = {"type": "text", "media_type": "text/plain", "data": "It drizzles in Bergen."}
+    parts = [{"type": "text", "text": "Is it wet?"}, {"type": "document", "source": source}]
+    span = read(
+        **{
+            "openinference.span.kind": "LLM",
+            "llm.input_messages": json.dumps([{"role": "user", "content": parts}]),
+        }
+    )
+    assert [each.text for each in span.messages or ()] == ["Is it wet?\nIt drizzles in Bergen."]

@@ -194,6 +194,19 @@ def test_a_trace_may_be_split_over_two_files(name: str, tmp_path: Path):
     assert_read(samples(parts), APPLICATIONS[name])
 
 
+@pytest.mark.parametrize("name", IN_JSON)
+def test_no_lost_span_makes_a_context_of_what_a_model_said(name: str, tmp_path: Path):
+    requests = json.loads((RECORDED / f"{name}.requests.json").read_text(encoding="utf-8"))
+    replies = [each["reply"] for each in requests if isinstance(each["reply"], str)]
+    questions = {turn.question for turn in APPLICATIONS[name]}
+    lines = list(spans_of(name))
+    for number in range(len(lines)):
+        rest = [*lines[:number], *lines[number + 1 :]]
+        for sample in samples(written(tmp_path / "spans.jsonl", rest)):
+            assert not {*(sample.contexts or ())} & {*replies}
+            assert sample.contexts != () or sample.question not in questions
+
+
 # Conventions that record no texts, and requests with texts of unknown origin
 
 TEXTS = {"otter": OTTER, "newt": NEWT, "doc-1": BLACK}

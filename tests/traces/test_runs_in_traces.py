@@ -158,6 +158,58 @@ def test_a_model_call_around_another_is_a_wrapper(tmp_path):
     assert sample.labels["found_answer"] == "the output, by LLM 1002"
 
 
+# -- steps, lost spans and ids that are not unique
+
+
+def test_a_rewriting_whose_root_is_lost_is_not_an_answer(tmp_path):
+    _, search, *_ = run_of(1)
+    asked, better = "Where does Town 1 lie?", "What river does Town 1 lie beside?"
+    rewriting = span(14, "CHAIN", parent=1000, at=(1000.1, 1000.8), input__value=asked, output__value=better)
+    said = model(15, "Rewrite.", asked, better, parent=14, at=(1000.2, 1000.6))
+    search["attributes"][0]["value"] = {"stringValue": better}
+    step = span(16, "CHAIN", parent=1000, at=(1002, 1009), input__value=asked, output__value="By a river.")
+    last = model(17, RIVER, asked, "By a river.", parent=16, at=(1003, 1008))
+    (sample,) = samples_in(outcomes(tmp_path, [rewriting, said, search, step, last]))
+    assert (sample.answer, sample.contexts) == ("By a river.", (RIVER,))
+
+
+def test_a_reply_below_a_lost_span_is_not_the_evidence_of_its_tool(tmp_path):
+    asked, told = "Where does Town 1 lie?", "It lies beside river number one, they say."
+    tool = span(2, "TOOL", parent=1, at=(2, 6), input__value=asked, output__value=told)
+    found = span(4, "RETRIEVER", parent=77, at=(3, 3.5), **documents([RIVER]))
+    inner = model(5, RIVER, asked, told, parent=77, at=(4, 5))
+    last = model(6, told, asked, "By a river.", parent=1, at=(7, 8))
+    roots = [span(1, "CHAIN", at=(0, 9), input__value=asked, output__value="By a river."), span(9, at=(0, 9))]
+    (sample, *_) = [
+        each
+        for each in outcomes(tmp_path, [*roots, tool, found, inner, last])
+        if not isinstance(each, SkippedTrace)
+    ]
+    assert (sample.answer, sample.contexts) == ("By a river.", (RIVER,))
+
+
+def test_a_call_by_itself_with_results_of_tools_in_its_request_is_a_run(tmp_path):
+    talk = {
+        "llm.input_messages.0.message.role": "user",
+        "llm.input_messages.0.message.content": "Where does Town 1 lie?",
+        "llm.input_messages.1.message.role": "assistant",
+        "llm.input_messages.1.message.tool_calls.0.tool_call.function.name": "look",
+        "llm.input_messages.2.message.role": "tool",
+        "llm.input_messages.2.message.content": RIVER,
+        "llm.output_messages.0.message.role": "assistant",
+        "llm.output_messages.0.message.content": "By a river.",
+    }
+    (sample,) = samples_in(outcomes(tmp_path, [span(1, "LLM", at=(0, 1), **talk)]))
+    assert (sample.question, sample.contexts) == ("Where does Town 1 lie?", (RIVER,))
+
+
+def test_different_spans_with_one_id_cost_their_trace(tmp_path):
+    chain, search, answer, _ = run_of(1)
+    other = span(1001, "RETRIEVER", parent=1000, at=(1005, 1006), **documents([NUNS]))
+    (skipped,) = outcomes(tmp_path, [chain, search, answer, other])
+    assert str(skipped) == f"trace {1:032x}: several spans with the id {1001:016x}"
+
+
 # -- OpenTelemetry's convention for generative AI
 
 
@@ -184,7 +236,7 @@ NUNS = "Another town was founded by nuns."
 
 def test_ids_without_text_are_a_reason_and_a_corpus_gives_the_texts(tmp_path):
     assert [str(each) for each in outcomes(tmp_path, genai())] == [
-        f"trace {1:032x}, span {1:016x}: contexts: ids without text"
+        f"trace {1:032x}, span {1:016x}: contexts: ids without text; name the texts with --documents"
     ]
     corpus = {"d1": RIVER, "d2": NUNS}
     for found in (outcomes(tmp_path, genai(), documents=corpus), outcomes(tmp_path, genai(RIVER, NUNS))):

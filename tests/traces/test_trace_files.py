@@ -147,6 +147,21 @@ def test_a_broken_line_costs_only_itself(tmp_path, line):
     assert len([each for each in read_traces(path) if not isinstance(each, SkippedTrace)]) == 2
 
 
+def test_broken_lines_at_the_beginning_cost_only_themselves(tmp_path):
+    path = tmp_path / "traces.jsonl"
+    path.write_bytes(LINES[:60] + b'\n{"resourceSpans\n\n' + LINES)
+    skipped = [each for each in read_traces(path, format="otlp") if isinstance(each, SkippedTrace)]
+    assert [each.where for each in skipped] == ["line 1", "line 2"]
+
+
+def test_a_file_in_another_format_than_the_given_one_is_refused(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    for content in (ROWS["rows.jsonl"], b""):
+        path.write_bytes(content)
+        with pytest.raises(SampleError, match="has nothing in the format otlp; give no format to find it"):
+            list(read_traces(path, format="otlp"))
+
+
 def test_a_broken_message_costs_only_itself(tmp_path):
     path = tmp_path / "traces.pb"
     broken = MESSAGES[0][:-9]
