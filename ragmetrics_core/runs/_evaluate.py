@@ -34,6 +34,8 @@ OnError = Literal["record", "raise"]
 
 # A run is no failure that stops at a limit of its own, or that hands its requests out in waves.
 _BROKEN = FAILED - {"cancelled"}
+# Rows that are read before a run begins, in search of the first sample.
+_MOST_READ_AHEAD = 10_000
 # Rows that may be passed over before anything else has its turn.
 _PASSED = 100
 
@@ -112,18 +114,45 @@ async def aevaluate(
         raise ConfigError(f"on_error must be 'record' or 'raise', not {on_error!r}")
     prepared = await prepare(samples, **made_of, out=out)
     price = price_of(prepared.models.judges, budget.prices)
+    rows = await from_first_sample(prepared.rows)
     folder = Folder.begin(out, prepared.manifest, overwrite=overwrite)
     with closing(folder), journal_of(folder, cache) as journal:
         calls = wired(prepared.models, traffic, journal, budget, price=price, redact=made_of.get("redact"))
         with shown_progress(progress, samples, at_most=made_of.get("limit")) as report:
             evaluation = Evaluation(prepared.metrics, calls, folder, journal, on_error, report, add=add)
-            await evaluation.run(prepared.rows, concurrency=traffic.concurrency)
+            await evaluation.run(rows, concurrency=traffic.concurrency)
     refuse_useless(folder)
     return Run(folder, metrics={metric.signature: metric for metric in prepared.metrics})
 
 
 evaluate = synchronous(aevaluate)
 """Measure metrics on samples and wait for the run; takes the arguments of `aevaluate`."""
+
+
+async def from_first_sample(rows: AsyncIterator[Sample | BadRow]) -> AsyncIterator[Sample | BadRow]:
+    """The rows, after the first sample was read, so that a source without any leaves the run folder as it is.
+
+    Raises:
+        SampleError: the source cannot be read, or all its rows are invalid.
+    """
+    read: list[Sample | BadRow] = []
+    async for row in rows:
+        read.append(row)
+        if isinstance(row, Sample) or len(read) == _MOST_READ_AHEAD:
+            break
+    else:
+        if read:
+            raise none_usable(len(read), read[0])
+    return _with_first(read, rows)
+
+
+async def _with_first(
+    read: Sequence[Sample | BadRow], rows: AsyncIterator[Sample | BadRow]
+) -> AsyncIterator[Sample | BadRow]:
+    for row in read:
+        yield row
+    async for row in rows:
+        yield row
 
 
 def refuse_useless(folder: Folder) -> None:

@@ -26,7 +26,7 @@ from ragmetrics_core.models.identity import WITHOUT_IDENTITY
 from ragmetrics_core.models.redactor import Redactor
 from ragmetrics_core.models.wrapper import Wrapper, unwrapped
 from ragmetrics_core.protocol import Completion, Generate
-from ragmetrics_core.runs._evaluate import Evaluation, Progress, journal_of, refuse_useless
+from ragmetrics_core.runs._evaluate import Evaluation, Progress, from_first_sample, journal_of, refuse_useless
 from ragmetrics_core.runs._folder import Folder
 from ragmetrics_core.runs._loading import AsyncSource
 from ragmetrics_core.runs._run import Run
@@ -174,6 +174,7 @@ async def aexport_wave(
             raise ConfigError(f"the judge {judge.identity} cannot answer by file: use it with evaluate")
     requests, place = Path(requests), Path(out) / WAITING
     waiting: dict[str, str] = {}
+    rows = await from_first_sample(prepared.rows)
     folder = Folder.begin(out, prepared.manifest)
     # half a character, which has no UTF-8 form, is written as JSON's own escape
     file = replacing(requests, encoding="utf-8", errors="backslashreplace")
@@ -185,7 +186,7 @@ async def aexport_wave(
         evaluation = Evaluation(
             prepared.metrics, calls, folder, journal, progress=progress, waits=waits, add=add
         )
-        await evaluation.run(prepared.rows, concurrency=traffic.concurrency)
+        await evaluation.run(rows, concurrency=traffic.concurrency)
         refuse_useless(folder)
         if waiting:
             folder.update_manifest(finished=False)
