@@ -25,6 +25,7 @@ from ragmetrics_core.runs._unfinished_scores import left_open, may_replace, usel
 from ragmetrics_core.runs.preparation import prepare
 from ragmetrics_core.runs.prices import price_of
 from ragmetrics_core.runs.progress_bar import Progress, Report, shown_progress
+from ragmetrics_core.runs.removal import holds_run
 from ragmetrics_core.samples import Sample
 
 __all__ = ["OnError", "Progress", "aevaluate", "evaluate"]
@@ -114,7 +115,7 @@ async def aevaluate(
         raise ConfigError(f"on_error must be 'record' or 'raise', not {on_error!r}")
     prepared = await prepare(samples, **made_of, out=out)
     price = price_of(prepared.models.judges, budget.prices)
-    rows = await from_first_sample(prepared.rows)
+    rows = await from_first_sample(prepared.rows, out)
     folder = Folder.begin(out, prepared.manifest, overwrite=overwrite)
     with closing(folder), journal_of(folder, cache) as journal:
         calls = wired(prepared.models, traffic, journal, budget, price=price, redact=made_of.get("redact"))
@@ -129,11 +130,13 @@ evaluate = synchronous(aevaluate)
 """Measure metrics on samples and wait for the run; takes the arguments of `aevaluate`."""
 
 
-async def from_first_sample(rows: AsyncIterator[Sample | BadRow]) -> AsyncIterator[Sample | BadRow]:
-    """The rows, after the first sample was read, so that a source without any leaves the run folder as it is.
+async def from_first_sample(
+    rows: AsyncIterator[Sample | BadRow], out: str | Path | None
+) -> AsyncIterator[Sample | BadRow]:
+    """The rows, after the first sample was read, so that a source without any leaves a run in `out` as it is.
 
     Raises:
-        SampleError: the source cannot be read, or all its rows are invalid.
+        SampleError: the source cannot be read; or there is a run in `out`, and all rows are invalid.
     """
     read: list[Sample | BadRow] = []
     async for row in rows:
@@ -141,7 +144,7 @@ async def from_first_sample(rows: AsyncIterator[Sample | BadRow]) -> AsyncIterat
         if isinstance(row, Sample) or len(read) == _MOST_READ_AHEAD:
             break
     else:
-        if read:
+        if read and out is not None and holds_run(Path(out)):
             raise none_usable(len(read), read[0])
     return _with_first(read, rows)
 

@@ -174,7 +174,7 @@ async def aexport_wave(
             raise ConfigError(f"the judge {judge.identity} cannot answer by file: use it with evaluate")
     requests, place = Path(requests), Path(out) / WAITING
     waiting: dict[str, str] = {}
-    rows = await from_first_sample(prepared.rows)
+    rows = await from_first_sample(prepared.rows, out)
     folder = Folder.begin(out, prepared.manifest)
     # half a character, which has no UTF-8 form, is written as JSON's own escape
     file = replacing(requests, encoding="utf-8", errors="backslashreplace")

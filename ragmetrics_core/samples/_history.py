@@ -125,10 +125,10 @@ def last_turns(history: Sequence[Turn], window: int | None, turn: int | None) ->
     Args:
         history: the messages.
         window: number of turns, each a user's message with the replies to it; None for all.
-        turn: the number of the next answer, if known.
+        turn: the number of the next answer, if known; one that the history contradicts does not count.
     """
     starts = turn_starts(history)
-    following = len(starts) + 1 if turn is None else turn
+    following = max(turn or 0, len(starts) + 1)
     if window is None or len(starts) <= window:
         return tuple(history), following
     return tuple(history[starts[-window] :]), following

@@ -139,7 +139,7 @@ def open_when_read(pipe: Path, process: subprocess.Popen[str]) -> int:
         (
             "foo",
             "there is no command 'foo': there are evaluate, plan, show, report, audit, verdicts, diff, "
-            "correct, runs, merge, metrics, probe, train-judge, catch-up, compare, send, batch, cache, "
+            "correct, runs, merge, metrics, probe, train-judge, catch-up, compare, send, batch, cache, live, "
             "study, questions (see: ragmetrics --help)",
         ),
         ("metrics faithfulnes", "there is no metric 'faithfulnes'; did you mean 'faithfulness'?"),
