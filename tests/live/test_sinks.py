@@ -279,6 +279,6 @@ def test_nothing_that_is_kept_grows_with_the_captures(live: MakeScorer, tmp_path
         return len(gc.get_objects())
 
     before = objects_after(300)  # also what is made once, such as references to classes
-    # less than one object for each capture; timers of finished calls may still be there
-    assert objects_after(600) - before < 600
-    assert scorer.stats.scored == 900
+    # less than one object for each capture; timers of about a hundred finished calls may still be there
+    assert objects_after(1800) - before < 1800
+    assert scorer.stats.scored == 2100
