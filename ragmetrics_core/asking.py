@@ -456,7 +456,7 @@ def _ask_batch(sheet: _Sheet, items: Sequence[Item], *, passed_on: bool = False)
     variables = {**sheet.variables, "items": tuple(items)}
     expected = Expected(tuple([item.number for item in items]), tuple([item.text for item in items]))
     if is_three_way(sheet.prompt):
-        expected = expected._replace(texts=tuple(sheet.shown))
+        expected = expected._replace(texts=(*sheet.shown, *[text.text for text in sheet.others]))
     replies = yield from _replies(
         Generate(sheet.prompt, variables, expected, passed_on=passed_on, votes=True)
     )

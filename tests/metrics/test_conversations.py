@@ -308,3 +308,41 @@ def test_a_question_is_rewritten_in_the_language_of_the_sample():
     sample = Sample(**SAMPLE, language="it")
     evaluate([sample], metrics="faithfulness", judge=judge, prompts={ITALIAN.key: ITALIAN})
     assert judge.asked[0].prompt.id == "standalone.v1.it"
+
+
+@pytest.mark.parametrize("where", ["contexts", "content"])
+def test_what_this_turns_contexts_contradict_stays_contradicted(measure, where):
+    # an earlier context or an earlier answer says the same; a gate on contradictions must still see it
+    dear = "A ticket for the museum costs 9 euros."
+
+    def contradicting(request):
+        if request.prompt.name != "stances":
+            return judge_that_reads(request)
+        shown = " ".join(request.variables["contexts"])
+        verdict = "supported" if dear in shown else "contradicted"
+        quote = dear if dear in shown else TICKETS
+        return {"verdicts": [{"number": 1, "evidence": quote, "verdict": verdict}]}
+
+    said = {"contexts": ("The tower is red.",), "content": "It is open.", where: dear}
+    said["contexts"] = (said["contexts"],) if where == "contexts" else said["contexts"]
+    history = ({"role": "user", "content": "Hello?"}, {"role": "assistant", **said})
+    sample = {**SAMPLE, "answer": dear, "contexts": (TICKETS,), "history": history}
+    score = measure(get("faithfulness/strict.2"), contradicting, **sample).score
+    assert (score.value, score.counts["contradicted"]) == (0.0, 1)
+    assert [verdict.label for verdict in score.verdicts] == ["contradicted"]
+    assert score.counts["in_earlier_contexts"] == score.counts["in_earlier_answers"] == 0
+
+
+def test_an_earlier_context_contradicts_with_its_place(measure):
+    def contradicting(request):
+        if request.prompt.name != "stances":
+            return judge_that_reads(request)
+        is_shown = TICKETS in request.variables["contexts"]
+        verdict = "contradicted" if is_shown else "not mentioned"
+        return {"verdicts": [{"number": 1, "evidence": TICKETS * is_shown, "verdict": verdict}]}
+
+    sample = {**SAMPLE, "answer": "A ticket for the museum costs 9 euros."}
+    score = measure(get("faithfulness/strict.2"), contradicting, **sample).score
+    (verdict,) = score.verdicts
+    assert (score.value, score.counts["contradicted"], verdict.label) == (0.0, 1, "contradicted")
+    assert [each.place for each in verdict.evidence] == ["the contexts of turn 1"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from ragmetrics_core.asking import AskedDecisions, ask_decisions, ask_each, review, unmentioned
 from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import EARLIER_ANSWER, USER_WORDS, Decision, Judged, Labels
-from ragmetrics_core.parsers import VerdictList
+from ragmetrics_core.parsers import CONTRADICTED, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
 from ragmetrics_core.samples import Earlier, NamedText
@@ -59,7 +59,8 @@ def ask_supported(
 
     In a conversation they are asked about with more and more texts: first the contexts of earlier turns,
     which support a statement as those of this turn do; then texts of unknown origin; then the user's words
-    and the application's earlier answers, which support nothing, but tell where a statement comes from.
+    and the application's earlier answers, which support nothing, but tell where a statement comes from. A
+    statement that a context contradicts is not asked about again.
 
     Args:
         prompt: the prompt, which shows the contexts and the statements.
@@ -152,7 +153,7 @@ class _Search:
             self._others += texts
             asked = yield from self._ask(doubted)
             for number, found in zip(doubted, asked.decisions, strict=True):
-                if found.supported is not False:
+                if found.supported is not False or found.stance == CONTRADICTED:
                     self.decisions[number] = found
                     self.places["in_earlier_contexts"] += bool(found.supported)
             if any(found.supported is None for found in asked.decisions):
@@ -191,7 +192,12 @@ class _Search:
 
     @property
     def _doubted(self) -> list[int]:
-        return [number for number, decision in enumerate(self.decisions) if decision.supported is False]
+        """The statements without support, but for those that a context contradicts, which is final."""
+        return [
+            number
+            for number, decision in enumerate(self.decisions)
+            if decision.supported is False and decision.stance != CONTRADICTED
+        ]
 
     def _ask(self, numbers: Sequence[int], more: Sequence[NamedText] = ()) -> Steps[AskedDecisions]:
         """Ask about statements; the prompt shows the contexts, the texts before, and more texts."""
