@@ -56,6 +56,7 @@ class CapturedMessage(NamedTuple):
         has_failed: whether it reports a tool's error.
         others: anything else that a model wrote in it: arguments of tools, its reasoning.
         tool: for a tool's result, name of the tool or id of the call; empty if unknown.
+        has_media: whether it has an image, a recording or a file beside its text.
     """
 
     role: str
@@ -64,6 +65,7 @@ class CapturedMessage(NamedTuple):
     has_failed: bool = False
     others: Sequence[Any] = ()
     tool: str = ""
+    has_media: bool = False
 
     @property
     def calls_tools(self) -> bool:

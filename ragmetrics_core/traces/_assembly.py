@@ -30,7 +30,7 @@ from ragmetrics_core.samples import LEAST_RUN, Sample, tile, words_in
 from ragmetrics_core.traces._conventions import pieces_of
 from ragmetrics_core.traces._reprs import BUILT_ANSWER, printed_message
 from ragmetrics_core.traces._spans import TraceSpan, merged
-from ragmetrics_core.traces._values import DIALECT, decoded
+from ragmetrics_core.traces._values import DIALECT, decoded, requested
 
 __all__ = ["SkippedTrace", "samples_of"]
 
@@ -629,6 +629,8 @@ def _sample(unit: _Unit, rules: Rules) -> Sample | str:
         sample = sample_of(unit.run, DIALECT, rules)
         if sample.contexts == () and _has_documents(sample.question or "", unit.run):
             return "no question"  # but a prompt
+        if _asks_with_media(sample.question or "", unit.run):
+            return "media in question"
         return _labelled(unit.node, sample)
     except Skip as skip:
         return skip.reason.replace("_", " ")
@@ -643,6 +645,16 @@ def _has_documents(question: str, run: CapturedRun) -> bool:
     found = (chunk.text for call in run.walk() for chunk in documents_anywhere(call.outputs, DIALECT))
     asked = _plain(question)
     return any(text.strip() and _plain(text) in asked for text in found)
+
+
+def _asks_with_media(question: str, run: CapturedRun) -> bool:
+    """Whether a message of the user with the question has more than text, which no metric sees."""
+    calls = [call.inputs for call in run.walk() if call.kind == "model"]
+    messages = [message for inputs in (run.inputs, *calls) for message in requested(inputs)]
+    asked = _plain(question)
+    return any(
+        message.has_media and message.role == "user" and asked in _plain(message.text) for message in messages
+    )
 
 
 def _labelled(node: _Node, sample: Sample) -> Sample | str:

@@ -44,6 +44,7 @@ class _ContentPart(NamedTuple):
     written: Any = None
     called: CalledTool | None = None
     is_result: bool = False
+    is_media: bool = False
 
 
 def decoded(text: Any) -> Any:
@@ -115,6 +116,7 @@ def _message(value: Any) -> list[CapturedMessage] | None:
         [part.called for part in said if part.called is not None],
         has_failed,
         [part.written for part in said if part.written is not None],
+        has_media=any(part.is_media for part in said),
     )
     return [*results, message]
 
@@ -169,7 +171,9 @@ def _part(part: Mapping[Any, Any]) -> Iterator[_ContentPart]:
         yield _ContentPart(written=called.arguments, called=None if kind == "server_tool_call" else called)
     elif kind in ("reasoning", "thinking") or "reasoning" in part or part.get("thought") is True:
         yield _ContentPart(written=[value for key, value in part.items() if key != "type"])
-    elif not any(word in kind for word in _MEDIA):
+    elif any(word in kind for word in _MEDIA):
+        yield _ContentPart(is_media=True)
+    else:
         text: Any = part.get("text", part.get("content"))
         blocks: Any = [each.get("text") for each in text if is_mapping(each)] if is_series(text) else [text]
         texts = [_ContentPart(each) for each in blocks if isinstance(each, str)]

@@ -146,6 +146,26 @@ def test_a_trace_that_is_not_a_run_has_a_reason(tmp_path, reason, spans):
     assert found.reason == reason
 
 
+@pytest.mark.parametrize("place", [1, 2])
+def test_a_question_with_an_image_is_not_scored_and_an_earlier_image_does_not_count(tmp_path, place):
+    # message 1 is an earlier one of the user, message 2 the question; the image is in one of them
+    root, found, *_ = run_of()
+    messages = {"llm__input_messages__0__message__role": "system"}
+    messages["llm__input_messages__0__message__content"] = RIVER
+    for number, text in ((1, "Look at this."), (2, "Where does Town 1 lie?")):
+        message = f"llm__input_messages__{number}__message"
+        part = f"{message}__contents__0__message_content"
+        messages |= {f"{message}__role": "user", f"{part}__type": "text", f"{part}__text": text}
+    part = f"llm__input_messages__{place}__message__contents__1__message_content"
+    messages |= {f"{part}__type": "image", f"{part}__image__image__url": "data:image/png;base64,AA=="}
+    reply = {"llm__output_messages__0__message__role": "assistant"}
+    reply["llm__output_messages__0__message__content"] = "Town 1 lies beside a river."
+    call = span(1002, "LLM", parent=1000, at=(1003, 1008), **messages, **reply)
+    (got,) = outcomes(tmp_path, [root, found, call])
+    assert isinstance(got, SkippedTrace) == (place == 2)
+    assert place == 1 or got.reason == "media in question"
+
+
 def test_a_model_call_around_another_is_a_wrapper(tmp_path):
     chain, search, answer, _ = run_of(1)
     said = {
